@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+#   make            ./stackbox, one static binary
+#   make demo       builds, then traces this machine for three seconds
+#   make test       everything: unit, golden, command line, live, guests
+#   make check      the quick part of it: no guest, no live tracing
+#   make bench      the figures, as ratios against the bare floor and peers
+#   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages
+#
+# CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
+# each pairing of BUILD and PROGRAM is its own build.
+
+VERSION  := 0.1
+BUILD    ?= build/release
+PROGRAM  ?= stackbox
+PREFIX   ?= /usr/local
+
+ifeq ($(origin CC),default)
+CC := $(if $(shell command -v musl-gcc),musl-gcc,cc)
+endif
+
+# -Wsign-conversion is left out on purpose: errno values, sizes and kernel words mix signs on every
+# line of a program like this one, and the casts would hide the conversions that matter.
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
+            -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings
+# The parts of glibc are dropped function by function, so that one binary stays small there too.
+CFLAGS   ?= -Os
+ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sections \
+            -fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. \
+            -D_GNU_SOURCE -DSTACKBOX_VERSION='"$(VERSION)"' -Isrc -I. -MMD -MP
+ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -pthread $(LDFLAGS)
+
+ifdef SANITIZE
+ALL_CFLAGS  += -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+ALL_LDFLAGS += -fsanitize=address,undefined
+else
+ALL_LDFLAGS += -static -s
+endif
+
+# musl's headers come without the kernel's: those are taken from the system, after musl's own.
+ifneq ($(findstring musl,$(CC)),)
+MULTIARCH  := $(shell gcc -print-multiarch 2>/dev/null)
+ALL_CFLAGS += -idirafter /usr/include $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+endif
+
+SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
+OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
+PARTS    := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
+UNITS    := $(sort $(wildcard tests/unit/*.c))
+UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
+
+all: $(PROGRAM)
+
+$(PROGRAM): $(OBJECTS)
+	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(ALL_LDFLAGS)
+	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
+
+# What a compiler and its flags were is part of every object: a change of either rebuilds.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Every test program links the whole tree but main(): unused parts are dropped by the linker.
+$(BUILD)/parts.a: $(PARTS)
+	@rm -f $@
+	@ar rcs $@ $(PARTS)
+
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
+
+units: $(UNIT_PROGRAMS)
+
+demo:
+	@sh scripts/demo.sh
+
+test:
+	@sh tests/run.sh
+
+check:
+	@sh tests/run.sh --quick
+
+bench:
+	@sh scripts/bench.sh
+
+install: $(PROGRAM)
+	sh scripts/install.sh "$(DESTDIR)$(PREFIX)" ./$(PROGRAM)
+
+clean:
+	rm -rf build stackbox
+
+-include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d)
+
+.PHONY: all units demo test check bench install clean FORCE
+.SECONDARY:

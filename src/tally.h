@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The tally: the one value in the middle of the road. Whatever drains makes it, whatever reports
+ * takes it. Stacks of addresses with a process, a name and a number; no kernel, no names, no format.
+ */
+#ifndef STACKBOX_TALLY_H
+#define STACKBOX_TALLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COMM_BYTES 16 /* the kernel's TASK_COMM_LEN: 15 bytes and a NUL */
+
+enum stack_state {
+    STACK_NONE,     /* not asked for, or the context has none (a kernel thread's user stack) */
+    STACK_KEPT,     /* `count` addresses from `first`, leaf first */
+    STACK_COLLIDED, /* its place in stack storage was another stack's: the event is counted, the stack lost */
+    STACK_FULL,     /* stack storage was full: likewise */
+};
+
+struct stack {
+    enum stack_state state;
+    uint32_t first, count; /* a slice of tally.addresses */
+};
+
+struct tally_entry {
+    uint64_t value;
+    uint32_t pid;      /* 0 where processes are not told apart */
+    bool foreign;      /* pid is the host's number: the process is outside the caller's pid namespace */
+    char comm[COMM_BYTES + 1]; /* raw bytes of the kernel; "" where processes are not told apart */
+    struct stack kernel, user;
+};
+
+struct tally {
+    struct tally_entry *entries;
+    size_t count, room;
+    uint64_t *addresses;
+    size_t address_count, address_room;
+};
+
+/*
+ * Adds an entry with no stacks yet; NULL when memory is out. The pointer holds until the next add.
+ */
+struct tally_entry *tally_add(struct tally *tally);
+/* Copies a stack's addresses in, leaf first, and makes `stack` their slice. 0 or -ENOMEM. */
+int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses, size_t count);
+/* Empties it and keeps its memory. */
+void tally_clear(struct tally *tally);
+void tally_free(struct tally *tally);
+
+#endif
