@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "insns/dump.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "insns/helpers.h"
+
+struct dump {
+    struct text *text;
+    const struct bpf_insn *insns;
+    size_t count;
+    const struct program *program;
+    uint32_t *numbers; /* without a program: of each slot its label's number, 0 for none */
+};
+
+/* The fields besides the opcode: an instruction leaves those that it does not use 0. */
+enum { DST = 1, SRC = 2, OFF = 4, IMM = 8 };
+
+static bool uses_only(const struct bpf_insn *insn, int fields)
+{
+    return (fields & DST || !insn->dst_reg) && (fields & SRC || !insn->src_reg) &&
+           (fields & OFF || !insn->off) && (fields & IMM || !insn->imm) &&
+           insn->dst_reg <= R10 && insn->src_reg <= R10;
+}
+
+static bool is_32(const struct bpf_insn *insn)
+{
+    int class = BPF_CLASS(insn->code);
+
+    return class == BPF_ALU || class == BPF_JMP32;
+}
+
+static bool is_wide(const struct dump *dump, size_t index)
+{
+    const struct bpf_insn *insn = &dump->insns[index], *next = insn + 1;
+
+    if (insn->code != (BPF_LD | BPF_IMM | BPF_DW) || index + 1 == dump->count ||
+        !uses_only(insn, DST | SRC | IMM) || next->code || !uses_only(next, IMM))
+        return false;
+    switch (insn->src_reg) {
+    case BPF_PSEUDO_MAP_FD:
+        return !next->imm;
+    case 0:
+    case BPF_PSEUDO_MAP_VALUE:
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Whether it goes somewhere else in the program, and how far from the next instruction.
+ */
+static bool jumps(const struct bpf_insn *insn, int64_t *distance)
+{
+    switch (insn->code) {
+    case BPF_JMP | BPF_CALL:
+        *distance = insn->imm;
+        return insn->src_reg == BPF_PSEUDO_CALL && uses_only(insn, SRC | IMM);
+    case BPF_JMP32 | BPF_JA:
+        *distance = insn->imm;
+        return uses_only(insn, IMM);
+    case BPF_JMP | BPF_JA:
+        *distance = insn->off;
+        return uses_only(insn, OFF);
+    }
+    int class = BPF_CLASS(insn->code), operation = BPF_OP(insn->code);
+    if ((class != BPF_JMP && class != BPF_JMP32) || operation == BPF_JA ||
+        operation == BPF_CALL || operation == BPF_EXIT || operation > BPF_JSLE)
+        return false;
+    *distance = insn->off;
+    return uses_only(insn, DST | OFF | (BPF_SRC(insn->code) == BPF_X ? SRC : IMM));
+}
+
+/* ---- Labels ---- */
+
+/* Numbers, in their order, the instructions that jumps lead to. 0 or -1 when memory is out. */
+static int number_labels(struct dump *dump)
+{
+    uint32_t number = 0;
+
+    dump->numbers = calloc(dump->count, sizeof(*dump->numbers));
+    if (!dump->numbers)
+        return -1;
+    for (size_t i = 0; i < dump->count; i += is_wide(dump, i) ? 2 : 1) {
+        int64_t distance;
+        if (!jumps(&dump->insns[i], &distance))
+            continue;
+        int64_t target = (int64_t)i + 1 + distance;
+        if (target >= 0 && target < (int64_t)dump->count)
+            dump->numbers[target] = 1;
+    }
+    for (size_t i = 0; i < dump->count; i++) {
+        if (dump->numbers[i])
+            dump->numbers[i] = ++number;
+        if (is_wide(dump, i))
+            dump->numbers[++i] = 0; /* no instruction begins there */
+    }
+    return 0;
+}
+
+/* The first label at or after `slot`: they are in the order of their slots. */
+static size_t first_label(const struct program *program, size_t slot)
+{
+    size_t low = 0, high = program->label_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (program->labels[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_labels_here(const struct dump *dump, size_t index)
+{
+    const struct program *program = dump->program;
+
+    if (!program) {
+        if (dump->numbers[index])
+            text_format(dump->text, "L%u:\n", dump->numbers[index]);
+        return;
+    }
+    for (size_t i = first_label(program, index);
+         i < program->label_count && program->labels[i].slot == index; i++)
+        text_format(dump->text, "%s:\n", program->labels[i].name);
+}
+
+static void add_target(const struct dump *dump, size_t index, int64_t distance)
+{
+    const struct program *program = dump->program;
+    int64_t target = (int64_t)index + 1 + distance;
+
+    if (target >= 0 && target < (int64_t)dump->count) {
+        if (program) {
+            size_t label = first_label(program, (size_t)target);
+            if (label < program->label_count && program->labels[label].slot == (size_t)target) {
+                text_add(dump->text, program->labels[label].name);
+                return;
+            }
+        } else if (dump->numbers[target]) {
+            text_format(dump->text, "L%u", dump->numbers[target]);
+            return;
+        }
+    }
+    text_format(dump->text, "pc%+lld", (long long)distance);
+}
+
+/* ---- Operands ---- */
+
+static void add_memory(struct text *text, const char *type, int base, int offset)
+{
+    text_format(text, "*(%s *)(r%d %c %d)", type, base, offset < 0 ? '-' : '+', abs(offset));
+}
+
+/* The last operand of ALU and jump instructions. Masks are read best in hexadecimal. */
+static void add_operand(struct text *text, const struct bpf_insn *insn, bool mask)
+{
+    if (BPF_SRC(insn->code) == BPF_X)
+        text_format(text, "%c%d", is_32(insn) ? 'w' : 'r', insn->src_reg);
+    else if (mask && insn->imm > 9)
+        text_format(text, "0x%x", (unsigned)insn->imm);
+    else
+        text_format(text, "%d", insn->imm);
+}
+
+static void add_map(const struct dump *dump, int fd)
+{
+    const char *name = dump->program ? program_map_name(dump->program, fd) : NULL;
+
+    if (name)
+        text_format(dump->text, "map %s", name);
+    else
+        text_format(dump->text, "map fd %d", fd);
+}
+
+/* ---- Instructions: each adds its text and is true, or it knows none and is false ---- */
+
+static bool dump_wide(const struct dump *dump, size_t index)
+{
+    const struct bpf_insn *insn = &dump->insns[index];
+
+    if (!is_wide(dump, index))
+        return false;
+    uint32_t low = (uint32_t)insn[0].imm, high = (uint32_t)insn[1].imm;
+    text_format(dump->text, "r%d = ", insn->dst_reg);
+    if (!insn->src_reg) {
+        text_format(dump->text, "0x%llx ll", (unsigned long long)high << 32 | low);
+        return true;
+    }
+    add_map(dump, insn->imm);
+    if (insn->src_reg == BPF_PSEUDO_MAP_VALUE)
+        text_format(dump->text, " value + %u", high);
+    return true;
+}
+
+static bool dump_byte_order(struct text *text, const struct bpf_insn *insn)
+{
+    const char *order = BPF_CLASS(insn->code) == BPF_ALU64 ? "bswap"
+                        : BPF_SRC(insn->code) == BPF_TO_BE ? "be" : "le";
+
+    if (insn->code == (BPF_ALU64 | BPF_END | BPF_TO_BE) || !uses_only(insn, DST | IMM) ||
+        (insn->imm != 16 && insn->imm != 32 && insn->imm != 64))
+        return false;
+    text_format(text, "r%d = %s%d r%d", insn->dst_reg, order, insn->imm, insn->dst_reg);
+    return true;
+}
+
+static bool dump_sign_extension(struct text *text, const struct bpf_insn *insn)
+{
+    bool narrow = is_32(insn);
+    char letter = narrow ? 'w' : 'r';
+
+    if (!uses_only(insn, DST | SRC | OFF) ||
+        (insn->off != 8 && insn->off != 16 && (insn->off != 32 || narrow)))
+        return false;
+    text_format(text, "%c%d = (s%d)%c%d", letter, insn->dst_reg, insn->off, letter, insn->src_reg);
+    return true;
+}
+
+static bool dump_alu(struct text *text, const struct bpf_insn *insn)
+{
+    static const char *const signs[] = {"+",  "-", "*", "/", "|", "&",  "<<",
+                                        ">>", "",  "%", "^", "",  "s>>"};
+    int operation = BPF_OP(insn->code);
+    bool is_register = BPF_SRC(insn->code) == BPF_X;
+    char letter = is_32(insn) ? 'w' : 'r';
+
+    if (operation == BPF_END)
+        return dump_byte_order(text, insn);
+    if (operation == BPF_NEG) {
+        if (is_register || !uses_only(insn, DST))
+            return false;
+        text_format(text, "%c%d = -%c%d", letter, insn->dst_reg, letter, insn->dst_reg);
+        return true;
+    }
+    if (operation == BPF_MOV && is_register && insn->off)
+        return dump_sign_extension(text, insn);
+    bool is_signed = insn->off == 1 && (operation == BPF_DIV || operation == BPF_MOD);
+    if (operation > BPF_ARSH ||
+        !uses_only(insn, DST | (is_register ? SRC : IMM) | (is_signed ? OFF : 0)))
+        return false;
+    text_format(text, "%c%d %s%s= ", letter, insn->dst_reg, is_signed ? "s" : "",
+                signs[operation >> 4]);
+    add_operand(text, insn, operation == BPF_AND || operation == BPF_OR || operation == BPF_XOR);
+    return true;
+}
+
+static bool dump_call(const struct dump *dump, size_t index)
+{
+    const struct bpf_insn *insn = &dump->insns[index];
+    int64_t distance;
+
+    if (jumps(insn, &distance)) {
+        text_add(dump->text, "call ");
+        add_target(dump, index, distance);
+        return true;
+    }
+    if (!uses_only(insn, IMM))
+        return false;
+    const char *name = helper_name((uint32_t)insn->imm);
+    if (name)
+        text_format(dump->text, "call %s", name);
+    else
+        text_format(dump->text, "call helper#%d", insn->imm);
+    return true;
+}
+
+static bool dump_jump(const struct dump *dump, size_t index)
+{
+    static const char *const signs[] = {"",    "==", ">", ">=", "&", "!=", "s>",
+                                        "s>=", "",   "",  "<",  "<=", "s<", "s<="};
+    const struct bpf_insn *insn = &dump->insns[index];
+    int operation = BPF_OP(insn->code);
+    int64_t distance;
+
+    if (insn->code == (BPF_JMP | BPF_CALL))
+        return dump_call(dump, index);
+    if (insn->code == (BPF_JMP | BPF_EXIT)) {
+        text_add(dump->text, "exit");
+        return uses_only(insn, 0);
+    }
+    if (!jumps(insn, &distance))
+        return false;
+    if (operation == BPF_JA) {
+        text_add(dump->text, is_32(insn) ? "gotol " : "goto ");
+    } else {
+        text_format(dump->text, "if %c%d %s ", is_32(insn) ? 'w' : 'r', insn->dst_reg,
+                    signs[operation >> 4]);
+        add_operand(dump->text, insn, operation == BPF_JSET);
+        text_add(dump->text, " goto ");
+    }
+    add_target(dump, index, distance);
+    return true;
+}
+
+/* By BPF_SIZE(code) >> 3. */
+static const char *const unsigned_types[] = {"u32", "u16", "u8", "u64"};
+static const char *const signed_types[] = {"s32", "s16", "s8"};
+
+static bool dump_load(struct text *text, const struct bpf_insn *insn)
+{
+    int size = BPF_SIZE(insn->code), mode = BPF_MODE(insn->code);
+
+    if (!uses_only(insn, DST | SRC | OFF) ||
+        (mode != BPF_MEM && (mode != BPF_MEMSX || size == BPF_DW)))
+        return false;
+    text_format(text, "r%d = ", insn->dst_reg);
+    add_memory(text, (mode == BPF_MEM ? unsigned_types : signed_types)[size >> 3], insn->src_reg,
+               insn->off);
+    return true;
+}
+
+static bool dump_atomic(struct text *text, const struct bpf_insn *insn)
+{
+    bool narrow = BPF_SIZE(insn->code) == BPF_W;
+    const char *type = narrow ? "u32" : "u64", *bits = narrow ? "32_32" : "_64";
+    char letter = narrow ? 'w' : 'r', side = insn->off < 0 ? '-' : '+';
+    int base = insn->dst_reg, offset = abs(insn->off), source = insn->src_reg;
+    const char *sign, *name;
+
+    switch (insn->imm & ~BPF_FETCH) {
+    case BPF_ADD: sign = "+", name = "add"; break;
+    case BPF_OR:  sign = "|", name = "or"; break;
+    case BPF_AND: sign = "&", name = "and"; break;
+    case BPF_XOR: sign = "^", name = "xor"; break;
+    case BPF_XCHG & ~BPF_FETCH:
+        text_format(text, "%c%d = xchg%s(r%d %c %d, %c%d)", letter, source, bits, base, side,
+                    offset, letter, source);
+        return insn->imm == BPF_XCHG;
+    case BPF_CMPXCHG & ~BPF_FETCH:
+        text_format(text, "%c0 = cmpxchg%s(r%d %c %d, %c0, %c%d)", letter, bits, base, side,
+                    offset, letter, letter, source);
+        return insn->imm == BPF_CMPXCHG;
+    default: return false;
+    }
+    if (insn->imm & BPF_FETCH) {
+        text_format(text, "%c%d = atomic_fetch_%s((%s *)(r%d %c %d), %c%d)", letter, source, name,
+                    type, base, side, offset, letter, source);
+    } else {
+        text_add(text, "lock ");
+        add_memory(text, type, base, insn->off);
+        text_format(text, " %s= %c%d", sign, letter, source);
+    }
+    return true;
+}
+
+static bool dump_store(struct text *text, const struct bpf_insn *insn)
+{
+    int size = BPF_SIZE(insn->code);
+    bool is_register = BPF_CLASS(insn->code) == BPF_STX;
+
+    if (is_register && BPF_MODE(insn->code) == BPF_ATOMIC)
+        return (size == BPF_W || size == BPF_DW) && uses_only(insn, DST | SRC | OFF | IMM) &&
+               dump_atomic(text, insn);
+    if (BPF_MODE(insn->code) != BPF_MEM ||
+        !uses_only(insn, DST | OFF | (is_register ? SRC : IMM)))
+        return false;
+    add_memory(text, unsigned_types[size >> 3], insn->dst_reg, insn->off);
+    if (is_register)
+        text_format(text, " = r%d", insn->src_reg);
+    else
+        text_format(text, " = %d", insn->imm);
+    return true;
+}
+
+static bool dump_known(const struct dump *dump, size_t index)
+{
+    const struct bpf_insn *insn = &dump->insns[index];
+
+    switch (BPF_CLASS(insn->code)) {
+    case BPF_LD: return dump_wide(dump, index);
+    case BPF_LDX: return dump_load(dump->text, insn);
+    case BPF_ST:
+    case BPF_STX: return dump_store(dump->text, insn);
+    case BPF_ALU:
+    case BPF_ALU64: return dump_alu(dump->text, insn);
+    default: return dump_jump(dump, index);
+    }
+}
+
+static void dump_unknown(struct text *text, const struct bpf_insn *insn)
+{
+    const unsigned char *bytes = (const unsigned char *)insn;
+
+    text_format(text, "unknown 0x%02x:", insn->code);
+    for (size_t i = 0; i < sizeof(*insn); i++)
+        text_format(text, " %02x", bytes[i]);
+}
+
+void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
+                const struct program *program)
+{
+    struct dump dump = {.text = text, .insns = insns, .count = count, .program = program};
+
+    if (count && !program && number_labels(&dump)) {
+        text->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_labels_here(&dump, i);
+        text_format(text, "%6zu: ", i);
+        size_t before = text->length;
+        if (!dump_known(&dump, i)) {
+            text->length = before; /* what a family wrote before it gave up */
+            dump_unknown(text, &insns[i]);
+        }
+        text_add(text, "\n");
+        if (is_wide(&dump, i))
+            i++;
+    }
+    free(dump.numbers);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The names of the kernel's BPF helpers. */
+#ifndef STACKBOX_HELPERS_H
+#define STACKBOX_HELPERS_H
+
+#include <stdint.h>
+
+/* The name of BPF_FUNC_... number `id`, or NULL. */
+const char *helper_name(uint32_t id);
+
+#endif

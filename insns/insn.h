@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The BPF instruction set: one macro per instruction, every operand shown, what it does in C above
+ * it. Each is a struct insn, so that a program reads as a listing:
+ *
+ *     EMIT(program,
+ *         MOV_REG(R6, R1),                    r6 = context
+ *         LDX(DW, R0, R6, 8),
+ *         JEQ_IMM(R0, 0, "out"),
+ *         LOAD_MAP(R1, counts),
+ *         CALL(BPF_FUNC_map_lookup_elem),
+ *     LABEL("out"),
+ *         MOV_IMM(R0, 0),
+ *         EXIT());
+ *
+ * Operands stand in the order in which C would write them: the target, then the source; a place in
+ * memory is size, base, offset. In the comments `dst` is a register of 64 bits and `it` the last
+ * operand:
+ *
+ *     _REG     it is a register
+ *     _IMM     it is a constant of 32 bits, its sign extended to 64
+ *     32       as in ADD32_REG: computes with the lower 32 bits, and the upper 32 of dst become 0
+ *     size     B u8, H u16, W u32, DW u64
+ *
+ * Encoded, an instruction is 64 bits; LD_IMM64 and the map loads are two of them:
+ *
+ *     | code: 8 | dst: 4 | src: 4 | off: 16 | imm: 32 |
+ *
+ * What is younger than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read
+ * the packets of socket filters and which no tracing program may use; calls of kernel functions by
+ * BTF id, addresses of the program's own functions, the arena and may_goto of 6.9: no use for them.
+ */
+#ifndef STACKBOX_INSN_H
+#define STACKBOX_INSN_H
+
+#include <linux/bpf.h>
+#include <stdint.h>
+
+#ifndef BPF_ATOMIC
+#define BPF_ATOMIC 0xc0 /* 5.12, and BPF_XADD before: the same number */
+#endif
+#ifndef BPF_FETCH
+#define BPF_FETCH 0x01 /* 5.12 */
+#endif
+#ifndef BPF_XCHG
+#define BPF_XCHG (0xe0 | BPF_FETCH) /* 5.12 */
+#endif
+#ifndef BPF_CMPXCHG
+#define BPF_CMPXCHG (0xf0 | BPF_FETCH) /* 5.12 */
+#endif
+#ifndef BPF_MEMSX
+#define BPF_MEMSX 0x80 /* 6.6 */
+#endif
+
+/*
+ * R0 returns a value, R1 to R5 pass arguments and are lost in a call, R6 to R9 keep theirs,
+ * R10 is the end of the stack's 512 bytes and cannot be written.
+ */
+enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
+
+enum insn_kind {
+    INSN_PLAIN,     /* `code` is all */
+    INSN_WIDE,      /* two slots: `value` is shared out to their imm */
+    INSN_LABEL,     /* no slot: names the next instruction */
+    INSN_JUMP,      /* code.off becomes the distance to `label` */
+    INSN_JUMP_LONG, /* code.imm becomes the distance to `label` */
+};
+
+struct insn {
+    struct bpf_insn code;
+    enum insn_kind kind;
+    union {
+        const char *label; /* kept by pointer: a string literal, or what outlives the program */
+        uint64_t value;
+    };
+};
+
+/* Any plain instruction, by its fields. */
+#define INSN(opcode, dst, src, offset, immediate) ((struct insn){ .code = { \
+    .code = (opcode), .dst_reg = (dst), .src_reg = (src), .off = (offset), .imm = (immediate)}})
+
+/* ---- Arithmetic ---- */
+
+#define ALU64_REG(operation, dst, src) INSN(BPF_ALU64 | (operation) | BPF_X, dst, src, 0, 0)
+#define ALU64_IMM(operation, dst, imm) INSN(BPF_ALU64 | (operation) | BPF_K, dst, 0, 0, imm)
+#define ALU32_REG(operation, dst, src) INSN(BPF_ALU | (operation) | BPF_X, dst, src, 0, 0)
+#define ALU32_IMM(operation, dst, imm) INSN(BPF_ALU | (operation) | BPF_K, dst, 0, 0, imm)
+
+/* dst = it */
+#define MOV_REG(dst, src)       ALU64_REG(BPF_MOV, dst, src)
+#define MOV_IMM(dst, imm)       ALU64_IMM(BPF_MOV, dst, imm)
+#define MOV32_REG(dst, src)     ALU32_REG(BPF_MOV, dst, src)
+#define MOV32_IMM(dst, imm)     ALU32_IMM(BPF_MOV, dst, imm)
+
+/* dst = (s8)it, with bits 8, 16, or (not in 32) 32; Linux 6.6 */
+#define MOVSX_REG(bits, dst, src)   INSN(BPF_ALU64 | BPF_MOV | BPF_X, dst, src, bits, 0)
+#define MOVSX32_REG(bits, dst, src) INSN(BPF_ALU | BPF_MOV | BPF_X, dst, src, bits, 0)
+
+/* dst += it */
+#define ADD_REG(dst, src)       ALU64_REG(BPF_ADD, dst, src)
+#define ADD_IMM(dst, imm)       ALU64_IMM(BPF_ADD, dst, imm)
+#define ADD32_REG(dst, src)     ALU32_REG(BPF_ADD, dst, src)
+#define ADD32_IMM(dst, imm)     ALU32_IMM(BPF_ADD, dst, imm)
+
+/* dst -= it */
+#define SUB_REG(dst, src)       ALU64_REG(BPF_SUB, dst, src)
+#define SUB_IMM(dst, imm)       ALU64_IMM(BPF_SUB, dst, imm)
+#define SUB32_REG(dst, src)     ALU32_REG(BPF_SUB, dst, src)
+#define SUB32_IMM(dst, imm)     ALU32_IMM(BPF_SUB, dst, imm)
+
+/* dst *= it */
+#define MUL_REG(dst, src)       ALU64_REG(BPF_MUL, dst, src)
+#define MUL_IMM(dst, imm)       ALU64_IMM(BPF_MUL, dst, imm)
+#define MUL32_REG(dst, src)     ALU32_REG(BPF_MUL, dst, src)
+#define MUL32_IMM(dst, imm)     ALU32_IMM(BPF_MUL, dst, imm)
+
+/* dst = it ? dst / it : 0                 both without sign */
+#define DIV_REG(dst, src)       ALU64_REG(BPF_DIV, dst, src)
+#define DIV_IMM(dst, imm)       ALU64_IMM(BPF_DIV, dst, imm)
+#define DIV32_REG(dst, src)     ALU32_REG(BPF_DIV, dst, src)
+#define DIV32_IMM(dst, imm)     ALU32_IMM(BPF_DIV, dst, imm)
+
+/* dst = it ? dst % it : dst               both without sign */
+#define MOD_REG(dst, src)       ALU64_REG(BPF_MOD, dst, src)
+#define MOD_IMM(dst, imm)       ALU64_IMM(BPF_MOD, dst, imm)
+#define MOD32_REG(dst, src)     ALU32_REG(BPF_MOD, dst, src)
+#define MOD32_IMM(dst, imm)     ALU32_IMM(BPF_MOD, dst, imm)
+
+/* dst |= it */
+#define OR_REG(dst, src)        ALU64_REG(BPF_OR, dst, src)
+#define OR_IMM(dst, imm)        ALU64_IMM(BPF_OR, dst, imm)
+#define OR32_REG(dst, src)      ALU32_REG(BPF_OR, dst, src)
+#define OR32_IMM(dst, imm)      ALU32_IMM(BPF_OR, dst, imm)
+
+/* dst &= it */
+#define AND_REG(dst, src)       ALU64_REG(BPF_AND, dst, src)
+#define AND_IMM(dst, imm)       ALU64_IMM(BPF_AND, dst, imm)
+#define AND32_REG(dst, src)     ALU32_REG(BPF_AND, dst, src)
+#define AND32_IMM(dst, imm)     ALU32_IMM(BPF_AND, dst, imm)
+
+/* dst ^= it */
+#define XOR_REG(dst, src)       ALU64_REG(BPF_XOR, dst, src)
+#define XOR_IMM(dst, imm)       ALU64_IMM(BPF_XOR, dst, imm)
+#define XOR32_REG(dst, src)     ALU32_REG(BPF_XOR, dst, src)
+#define XOR32_IMM(dst, imm)     ALU32_IMM(BPF_XOR, dst, imm)
+
+/* dst <<= it & 63                         32: it & 31 */
+#define LSH_REG(dst, src)       ALU64_REG(BPF_LSH, dst, src)
+#define LSH_IMM(dst, imm)       ALU64_IMM(BPF_LSH, dst, imm)
+#define LSH32_REG(dst, src)     ALU32_REG(BPF_LSH, dst, src)
+#define LSH32_IMM(dst, imm)     ALU32_IMM(BPF_LSH, dst, imm)
+
+/* dst >>= it & 63                         zeros come in; 32: it & 31 */
+#define RSH_REG(dst, src)       ALU64_REG(BPF_RSH, dst, src)
+#define RSH_IMM(dst, imm)       ALU64_IMM(BPF_RSH, dst, imm)
+#define RSH32_REG(dst, src)     ALU32_REG(BPF_RSH, dst, src)
+#define RSH32_IMM(dst, imm)     ALU32_IMM(BPF_RSH, dst, imm)
+
+/* dst = (s64)dst >> (it & 63)             the sign comes in; 32: (s32)dst >> (it & 31) */
+#define ARSH_REG(dst, src)      ALU64_REG(BPF_ARSH, dst, src)
+#define ARSH_IMM(dst, imm)      ALU64_IMM(BPF_ARSH, dst, imm)
+#define ARSH32_REG(dst, src)    ALU32_REG(BPF_ARSH, dst, src)
+#define ARSH32_IMM(dst, imm)    ALU32_IMM(BPF_ARSH, dst, imm)
+
+/* dst = it ? (s64)dst / (s64)it : 0       32: s32; Linux 6.6 */
+#define SDIV_REG(dst, src)      INSN(BPF_ALU64 | BPF_DIV | BPF_X, dst, src, 1, 0)
+#define SDIV_IMM(dst, imm)      INSN(BPF_ALU64 | BPF_DIV | BPF_K, dst, 0, 1, imm)
+#define SDIV32_REG(dst, src)    INSN(BPF_ALU | BPF_DIV | BPF_X, dst, src, 1, 0)
+#define SDIV32_IMM(dst, imm)    INSN(BPF_ALU | BPF_DIV | BPF_K, dst, 0, 1, imm)
+
+/* dst = it ? (s64)dst % (s64)it : dst     32: s32; Linux 6.6 */
+#define SMOD_REG(dst, src)      INSN(BPF_ALU64 | BPF_MOD | BPF_X, dst, src, 1, 0)
+#define SMOD_IMM(dst, imm)      INSN(BPF_ALU64 | BPF_MOD | BPF_K, dst, 0, 1, imm)
+#define SMOD32_REG(dst, src)    INSN(BPF_ALU | BPF_MOD | BPF_X, dst, src, 1, 0)
+#define SMOD32_IMM(dst, imm)    INSN(BPF_ALU | BPF_MOD | BPF_K, dst, 0, 1, imm)
+
+/* dst = -dst */
+#define NEG(dst)                ALU64_IMM(BPF_NEG, dst, 0)
+#define NEG32(dst)              ALU32_IMM(BPF_NEG, dst, 0)
+
+/* The lower bits (16, 32, 64) of dst to little or big endian; the bits above become 0. */
+#define TO_LE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_LE, dst, 0, 0, bits)
+#define TO_BE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_BE, dst, 0, 0, bits)
+/* Turns them round whatever the machine is; Linux 6.6. */
+#define BSWAP(bits, dst)        INSN(BPF_ALU64 | BPF_END, dst, 0, 0, bits)
+
+/* ---- Constants of 64 bits, maps: two slots ---- */
+
+#define LD_WIDE(dst, pseudo, number) ((struct insn){ .kind = INSN_WIDE, .value = (number), \
+    .code = {.code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = (dst), .src_reg = (pseudo)}})
+
+/* dst = number */
+#define LD_IMM64(dst, number)   LD_WIDE(dst, 0, number)
+/* dst = the map open as fd, for a helper's argument */
+#define LOAD_MAP(dst, fd)       LD_WIDE(dst, BPF_PSEUDO_MAP_FD, (uint32_t)(fd))
+/* dst = (u8 *)the one value of the array map open as fd + offset; Linux 5.2 */
+#define LOAD_MAP_VALUE(dst, fd, offset) \
+    LD_WIDE(dst, BPF_PSEUDO_MAP_VALUE, (uint64_t)(uint32_t)(offset) << 32 | (uint32_t)(fd))
+
+/* ---- Memory ---- */
+
+/* dst = *(u8 *)(base + offset) */
+#define LDX(size, dst, base, offset)   INSN(BPF_LDX | BPF_MEM | BPF_##size, dst, base, offset, 0)
+/* dst = *(s8 *)(base + offset), sizes B H W; Linux 6.6 */
+#define LDXS(size, dst, base, offset)  INSN(BPF_LDX | BPF_MEMSX | BPF_##size, dst, base, offset, 0)
+/* *(u8 *)(base + offset) = src */
+#define STX(size, base, offset, src)   INSN(BPF_STX | BPF_MEM | BPF_##size, base, src, offset, 0)
+/* *(u8 *)(base + offset) = imm */
+#define ST(size, base, offset, imm)    INSN(BPF_ST | BPF_MEM | BPF_##size, base, 0, offset, imm)
+
+/* ---- Atomics: sizes W and DW ---- */
+
+#define ATOMIC(size, operation, base, offset, src) \
+    INSN(BPF_STX | BPF_ATOMIC | BPF_##size, base, src, offset, operation)
+
+/* *(u64 *)(base + offset) += src */
+#define XADD(size, base, offset, src)       ATOMIC(size, BPF_ADD, base, offset, src)
+
+/* *(u64 *)(base + offset) |= src          &=, ^=; Linux 5.12, as all that follow */
+#define ATOMIC_OR(size, base, offset, src)  ATOMIC(size, BPF_OR, base, offset, src)
+#define ATOMIC_AND(size, base, offset, src) ATOMIC(size, BPF_AND, base, offset, src)
+#define ATOMIC_XOR(size, base, offset, src) ATOMIC(size, BPF_XOR, base, offset, src)
+
+/* was = *(u64 *)(base + offset); *(u64 *)(base + offset) += src; src = was */
+#define FETCH_ADD(size, base, offset, src)  ATOMIC(size, BPF_ADD | BPF_FETCH, base, offset, src)
+#define FETCH_OR(size, base, offset, src)   ATOMIC(size, BPF_OR | BPF_FETCH, base, offset, src)
+#define FETCH_AND(size, base, offset, src)  ATOMIC(size, BPF_AND | BPF_FETCH, base, offset, src)
+#define FETCH_XOR(size, base, offset, src)  ATOMIC(size, BPF_XOR | BPF_FETCH, base, offset, src)
+
+/* was = *(u64 *)(base + offset); *(u64 *)(base + offset) = src; src = was */
+#define XCHG(size, base, offset, src)       ATOMIC(size, BPF_XCHG, base, offset, src)
+
+/* was = *(u64 *)(base + offset); if (was == r0) *(u64 *)(base + offset) = src; r0 = was */
+#define CMPXCHG(size, base, offset, src)    ATOMIC(size, BPF_CMPXCHG, base, offset, src)
+
+/* ---- Jumps ---- */
+
+#define JUMP(opcode, dst, src, immediate, target) ((struct insn){ \
+    .kind = INSN_JUMP, .label = (target), \
+    .code = {.code = (opcode), .dst_reg = (dst), .src_reg = (src), .imm = (immediate)}})
+#define JUMP_LONG(opcode, src, target) ((struct insn){ \
+    .kind = INSN_JUMP_LONG, .label = (target), .code = {.code = (opcode), .src_reg = (src)}})
+
+#define JUMP_REG(test, dst, src, label)   JUMP(BPF_JMP | (test) | BPF_X, dst, src, 0, label)
+#define JUMP_IMM(test, dst, imm, label)   JUMP(BPF_JMP | (test) | BPF_K, dst, 0, imm, label)
+/* The lower 32 bits alone are compared: all of JMP32 is of Linux 5.1. */
+#define JUMP32_REG(test, dst, src, label) JUMP(BPF_JMP32 | (test) | BPF_X, dst, src, 0, label)
+#define JUMP32_IMM(test, dst, imm, label) JUMP(BPF_JMP32 | (test) | BPF_K, dst, 0, imm, label)
+
+/* label: */
+#define LABEL(name)             ((struct insn){.kind = INSN_LABEL, .label = (name)})
+
+/* goto label */
+#define JA(label)               JUMP(BPF_JMP | BPF_JA, 0, 0, 0, label)
+/* goto label                              as far as a program can be long; Linux 6.6 */
+#define JA_LONG(label)          JUMP_LONG(BPF_JMP32 | BPF_JA, 0, label)
+
+/* if (dst == it) goto label */
+#define JEQ_REG(dst, src, label)    JUMP_REG(BPF_JEQ, dst, src, label)
+#define JEQ_IMM(dst, imm, label)    JUMP_IMM(BPF_JEQ, dst, imm, label)
+#define JEQ32_REG(dst, src, label)  JUMP32_REG(BPF_JEQ, dst, src, label)
+#define JEQ32_IMM(dst, imm, label)  JUMP32_IMM(BPF_JEQ, dst, imm, label)
+
+/* if (dst != it) goto label */
+#define JNE_REG(dst, src, label)    JUMP_REG(BPF_JNE, dst, src, label)
+#define JNE_IMM(dst, imm, label)    JUMP_IMM(BPF_JNE, dst, imm, label)
+#define JNE32_REG(dst, src, label)  JUMP32_REG(BPF_JNE, dst, src, label)
+#define JNE32_IMM(dst, imm, label)  JUMP32_IMM(BPF_JNE, dst, imm, label)
+
+/* if (dst & it) goto label */
+#define JSET_REG(dst, src, label)   JUMP_REG(BPF_JSET, dst, src, label)
+#define JSET_IMM(dst, imm, label)   JUMP_IMM(BPF_JSET, dst, imm, label)
+#define JSET32_REG(dst, src, label) JUMP32_REG(BPF_JSET, dst, src, label)
+#define JSET32_IMM(dst, imm, label) JUMP32_IMM(BPF_JSET, dst, imm, label)
+
+/* if (dst > it) goto label                without sign */
+#define JGT_REG(dst, src, label)    JUMP_REG(BPF_JGT, dst, src, label)
+#define JGT_IMM(dst, imm, label)    JUMP_IMM(BPF_JGT, dst, imm, label)
+#define JGT32_REG(dst, src, label)  JUMP32_REG(BPF_JGT, dst, src, label)
+#define JGT32_IMM(dst, imm, label)  JUMP32_IMM(BPF_JGT, dst, imm, label)
+
+/* if (dst >= it) goto label               without sign */
+#define JGE_REG(dst, src, label)    JUMP_REG(BPF_JGE, dst, src, label)
+#define JGE_IMM(dst, imm, label)    JUMP_IMM(BPF_JGE, dst, imm, label)
+#define JGE32_REG(dst, src, label)  JUMP32_REG(BPF_JGE, dst, src, label)
+#define JGE32_IMM(dst, imm, label)  JUMP32_IMM(BPF_JGE, dst, imm, label)
+
+/* if (dst < it) goto label                without sign; Linux 4.14 */
+#define JLT_REG(dst, src, label)    JUMP_REG(BPF_JLT, dst, src, label)
+#define JLT_IMM(dst, imm, label)    JUMP_IMM(BPF_JLT, dst, imm, label)
+#define JLT32_REG(dst, src, label)  JUMP32_REG(BPF_JLT, dst, src, label)
+#define JLT32_IMM(dst, imm, label)  JUMP32_IMM(BPF_JLT, dst, imm, label)
+
+/* if (dst <= it) goto label               without sign; Linux 4.14 */
+#define JLE_REG(dst, src, label)    JUMP_REG(BPF_JLE, dst, src, label)
+#define JLE_IMM(dst, imm, label)    JUMP_IMM(BPF_JLE, dst, imm, label)
+#define JLE32_REG(dst, src, label)  JUMP32_REG(BPF_JLE, dst, src, label)
+#define JLE32_IMM(dst, imm, label)  JUMP32_IMM(BPF_JLE, dst, imm, label)
+
+/* if ((s64)dst > (s64)it) goto label      32: s32 */
+#define JSGT_REG(dst, src, label)   JUMP_REG(BPF_JSGT, dst, src, label)
+#define JSGT_IMM(dst, imm, label)   JUMP_IMM(BPF_JSGT, dst, imm, label)
+#define JSGT32_REG(dst, src, label) JUMP32_REG(BPF_JSGT, dst, src, label)
+#define JSGT32_IMM(dst, imm, label) JUMP32_IMM(BPF_JSGT, dst, imm, label)
+
+/* if ((s64)dst >= (s64)it) goto label     32: s32 */
+#define JSGE_REG(dst, src, label)   JUMP_REG(BPF_JSGE, dst, src, label)
+#define JSGE_IMM(dst, imm, label)   JUMP_IMM(BPF_JSGE, dst, imm, label)
+#define JSGE32_REG(dst, src, label) JUMP32_REG(BPF_JSGE, dst, src, label)
+#define JSGE32_IMM(dst, imm, label) JUMP32_IMM(BPF_JSGE, dst, imm, label)
+
+/* if ((s64)dst < (s64)it) goto label      32: s32; Linux 4.14 */
+#define JSLT_REG(dst, src, label)   JUMP_REG(BPF_JSLT, dst, src, label)
+#define JSLT_IMM(dst, imm, label)   JUMP_IMM(BPF_JSLT, dst, imm, label)
+#define JSLT32_REG(dst, src, label) JUMP32_REG(BPF_JSLT, dst, src, label)
+#define JSLT32_IMM(dst, imm, label) JUMP32_IMM(BPF_JSLT, dst, imm, label)
+
+/* if ((s64)dst <= (s64)it) goto label     32: s32; Linux 4.14 */
+#define JSLE_REG(dst, src, label)   JUMP_REG(BPF_JSLE, dst, src, label)
+#define JSLE_IMM(dst, imm, label)   JUMP_IMM(BPF_JSLE, dst, imm, label)
+#define JSLE32_REG(dst, src, label) JUMP32_REG(BPF_JSLE, dst, src, label)
+#define JSLE32_IMM(dst, imm, label) JUMP32_IMM(BPF_JSLE, dst, imm, label)
+
+/* ---- Calls ---- */
+
+/* r0 = helper(r1, r2, r3, r4, r5)         helper: BPF_FUNC_... */
+#define CALL(helper)            INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper)
+/* r0 = label(r1, r2, r3, r4, r5)          a function of this program; Linux 4.16 */
+#define CALL_LABEL(label)       JUMP_LONG(BPF_JMP | BPF_CALL, BPF_PSEUDO_CALL, label)
+/* return r0 */
+#define EXIT()                  INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "insns/program.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void program_emit(struct program *program, const struct insn *insns, size_t count)
+{
+    size_t need;
+
+    if (program->failed || !count)
+        return;
+    if (__builtin_add_overflow(program->count, count, &need) ||
+        array_reserve(&program->insns, &program->room, need, sizeof(*insns))) {
+        program->failed = true;
+        return;
+    }
+    memcpy(program->insns + program->count, insns, count * sizeof(*insns));
+    program->count = need;
+}
+
+void program_name_map(struct program *program, int fd, const char *name)
+{
+    if (array_reserve(&program->maps, &program->map_room, program->map_count + 1,
+                      sizeof(*program->maps))) {
+        program->failed = true;
+        return;
+    }
+    program->maps[program->map_count++] = (struct program_map){fd, name};
+}
+
+const char *program_map_name(const struct program *program, int fd)
+{
+    for (size_t i = 0; i < program->map_count; i++)
+        if (program->maps[i].fd == fd)
+            return program->maps[i].name;
+    return NULL;
+}
+
+static size_t slots(const struct insn *insn)
+{
+    return insn->kind == INSN_LABEL ? 0 : insn->kind == INSN_WIDE ? 2 : 1;
+}
+
+static int out_of_memory(struct text *why)
+{
+    text_add(why, "out of memory for a program");
+    return -ENOMEM;
+}
+
+/* Gives every label its slot, and tells how many slots there are. 0 or -ENOMEM. */
+static int place_labels(struct program *program, size_t *length)
+{
+    size_t slot = 0;
+
+    program->label_count = 0;
+    for (size_t i = 0; i < program->count; i++) {
+        const struct insn *insn = &program->insns[i];
+        if (insn->kind == INSN_LABEL) {
+            if (array_reserve(&program->labels, &program->label_room, program->label_count + 1,
+                              sizeof(*program->labels)))
+                return -ENOMEM;
+            program->labels[program->label_count++] = (struct program_label){insn->label, slot};
+        }
+        slot += slots(insn);
+    }
+    *length = slot;
+    return 0;
+}
+
+/* Refuses what is wrong with the whole, whatever its jumps are. */
+static int check_shape(const struct program *program, size_t length, size_t limit,
+                       struct text *why)
+{
+    if (!length) {
+        text_add(why, "the program is empty");
+        return -EINVAL;
+    }
+    if (length > limit) {
+        text_format(why, "the program has %zu instructions, the limit is %zu", length, limit);
+        return -E2BIG;
+    }
+    const struct insn *last = &program->insns[program->count - 1];
+    if (last->kind == INSN_LABEL) {
+        text_format(why, "the label \"%s\" has no instruction after it", last->label);
+        return -EINVAL;
+    }
+    switch (last->code.code) {
+    case BPF_JMP | BPF_EXIT:
+    case BPF_JMP | BPF_JA:
+    case BPF_JMP32 | BPF_JA:
+        return 0;
+    }
+    text_format(why, "the last instruction, %zu, is neither exit nor goto", length - slots(last));
+    return -EINVAL;
+}
+
+static int compare_labels(const void *left, const void *right)
+{
+    const struct program_label *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+static int check_doubles(const struct program_label *by_name, size_t count, struct text *why)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct program_label *first = &by_name[i - 1], *second = &by_name[i];
+        if (strcmp(first->name, second->name))
+            continue;
+        text_format(why, "the label \"%s\" is defined twice, at instructions %zu and %zu",
+                    first->name, first->slot, second->slot);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static const struct program_label *find_label(const struct program_label *by_name, size_t count,
+                                              const char *name)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, by_name[middle].name);
+        if (!order)
+            return &by_name[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* Writes the distance from the jump at `slot` to its label into `code`. */
+static int resolve_jump(const struct insn *insn, size_t slot, const struct program_label *target,
+                        struct bpf_insn *code, struct text *why)
+{
+    if (!target) {
+        text_format(why, "instruction %zu jumps to \"%s\", a label that is not defined", slot,
+                    insn->label);
+        return -EINVAL;
+    }
+    /* A distance counts from the next instruction. */
+    int64_t distance = (int64_t)target->slot - (int64_t)slot - 1;
+    bool is_long = insn->kind == INSN_JUMP_LONG;
+    if (distance < (is_long ? INT32_MIN : INT16_MIN) ||
+        distance > (is_long ? INT32_MAX : INT16_MAX)) {
+        text_format(why, "instruction %zu jumps %lld instructions to \"%s\", which is too far",
+                    slot, (long long)distance, insn->label);
+        return -ERANGE;
+    }
+    if (is_long)
+        code->imm = (__s32)distance;
+    else
+        code->off = (__s16)distance;
+    return 0;
+}
+
+static int write_code(struct program *program, const struct program_label *by_name,
+                      struct text *why)
+{
+    size_t slot = 0;
+
+    for (size_t i = 0; i < program->count; i++) {
+        const struct insn *insn = &program->insns[i];
+        if (insn->kind == INSN_LABEL)
+            continue;
+        struct bpf_insn *code = &program->code[slot];
+        *code = insn->code;
+        if (insn->kind == INSN_WIDE) {
+            code[0].imm = (__s32)(uint32_t)insn->value;
+            code[1] = (struct bpf_insn){.imm = (__s32)(insn->value >> 32)};
+        } else if (insn->kind != INSN_PLAIN) {
+            const struct program_label *target =
+                find_label(by_name, program->label_count, insn->label);
+            int error = resolve_jump(insn, slot, target, code, why);
+            if (error)
+                return error;
+        }
+        slot += slots(insn);
+    }
+    return 0;
+}
+
+int program_link(struct program *program, size_t limit, struct linked *linked, struct text *why)
+{
+    struct program_label *by_name = NULL;
+    size_t length, room = 0;
+    int result;
+
+    *linked = (struct linked){0};
+    if (program->failed || place_labels(program, &length))
+        return out_of_memory(why);
+    result = check_shape(program, length, limit, why);
+    if (result)
+        return result;
+    if (array_reserve(&program->code, &program->code_room, length, sizeof(*program->code)) ||
+        array_reserve(&by_name, &room, program->label_count, sizeof(*by_name))) {
+        result = out_of_memory(why);
+        goto out;
+    }
+    if (program->label_count) {
+        memcpy(by_name, program->labels, program->label_count * sizeof(*by_name));
+        qsort(by_name, program->label_count, sizeof(*by_name), compare_labels);
+    }
+    result = check_doubles(by_name, program->label_count, why);
+    if (result)
+        goto out;
+    result = write_code(program, by_name, why);
+    if (result)
+        goto out;
+    *linked = (struct linked){program->code, length};
+out:
+    free(by_name);
+    return result;
+}
+
+void program_free(struct program *program)
+{
+    free(program->insns);
+    free(program->maps);
+    free(program->labels);
+    free(program->code);
+    *program = (struct program){0};
+}

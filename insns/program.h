@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A program as it is written: instructions and labels in order. EMIT adds to it, program_link makes
+ * of it what the kernel takes. Start with {0}; free with program_free.
+ */
+#ifndef STACKBOX_PROGRAM_H
+#define STACKBOX_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "insns/insn.h"
+#include "util.h"
+
+#define PROGRAM_LIMIT_OLD 4096    /* instructions; below Linux 5.2, and later without CAP_BPF */
+#define PROGRAM_LIMIT     1000000 /* since Linux 5.2 */
+
+struct program_label {
+    const char *name;
+    size_t slot; /* the index, in the linked code, of the instruction that it names */
+};
+
+struct program_map {
+    int fd;
+    const char *name;
+};
+
+struct program {
+    bool failed; /* memory ran out: what was emitted is not whole, and linking says so */
+    struct insn *insns;
+    size_t count, room;
+    struct program_map *maps;
+    size_t map_count, map_room;
+    /* Made by program_link: */
+    struct program_label *labels; /* in the order of their slots */
+    size_t label_count, label_room;
+    struct bpf_insn *code;
+    size_t code_room;
+};
+
+/* What the kernel takes. It belongs to its program, and holds until that is linked again or freed. */
+struct linked {
+    const struct bpf_insn *insns;
+    size_t count;
+};
+
+/* Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). It cannot fail here: linking tells. */
+#define EMIT(program, ...)                                            \
+    program_emit(program, (const struct insn[]){__VA_ARGS__},         \
+                 sizeof((const struct insn[]){__VA_ARGS__}) / sizeof(struct insn))
+
+void program_emit(struct program *program, const struct insn *insns, size_t count);
+
+/* The dump shows the map open as `fd` by this name, which must outlive the program. */
+void program_name_map(struct program *program, int fd, const char *name);
+/* The name given to `fd`, or NULL. */
+const char *program_map_name(const struct program *program, int fd);
+
+/*
+ * Resolves the labels and fills `linked`. `limit` is the greatest number of instructions that this
+ * kernel takes. 0, or a negative errno with one sentence appended to `why`, indices being those of
+ * the linked code: -EINVAL for an empty program, a label that is undefined, defined twice or has
+ * nothing after it, or a last instruction that is neither exit nor goto; -ERANGE for a jump that is
+ * too far, -E2BIG for a program that is too long, -ENOMEM. May be called again after more EMITs.
+ */
+int program_link(struct program *program, size_t limit, struct linked *linked, struct text *why);
+
+void program_free(struct program *program);
+
+#endif
