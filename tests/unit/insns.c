@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The bytes of every instruction, what linking refuses, and a dump that takes any bytes. */
+#include "unit/test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "insns/dump.h"
+#include "insns/helpers.h"
+#include "insns/program.h"
+#include "unit/forms.h"
+
+/* ---- Every form ---- */
+
+/* Links `insn`, with the label "there" five instructions after it. */
+static struct linked link_form(struct program *program, struct insn insn)
+{
+    struct linked linked;
+    struct text why = {0};
+
+    program_emit(program, &insn, 1);
+    for (int i = 0; i < 5; i++)
+        EMIT(program, MOV_IMM(R0, i));
+    EMIT(program, LABEL("there"), EXIT());
+    CHECK_NUMBER(program_link(program, 100, &linked, &why), 0);
+    text_free(&why);
+    return linked;
+}
+
+static void hexadecimal(struct text *text, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        text_format(text, i ? " %02x" : "%02x", ((const unsigned char *)data)[i]);
+}
+
+static size_t form_slots(const struct form *form)
+{
+    return strlen(form->bytes) > 8 * 3 ? 2 : 1;
+}
+
+static void every_form_has_the_bytes_of_the_document(void)
+{
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct program program = {0};
+        struct text bytes = {0};
+        struct linked linked = link_form(&program, forms[i].insn);
+
+        CHECK_NUMBER(linked.count, form_slots(&forms[i]) + 6);
+        hexadecimal(&bytes, linked.insns, form_slots(&forms[i]) * sizeof(*linked.insns));
+        if (strcmp(bytes.data, forms[i].bytes))
+            printf("  %s:\n", forms[i].macro);
+        CHECK_STRING(bytes.data, forms[i].bytes);
+        text_free(&bytes);
+        program_free(&program);
+    }
+}
+
+static void every_form_has_its_text(void)
+{
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct program program = {0};
+        struct text dump = {0}, expected = {0};
+        struct linked linked = link_form(&program, forms[i].insn);
+
+        dump_insns(&dump, linked.insns, form_slots(&forms[i]), NULL);
+        text_format(&expected, "     0: %s\n", forms[i].text);
+        CHECK_STRING(dump.data, expected.data);
+        text_free(&dump);
+        text_free(&expected);
+        program_free(&program);
+    }
+}
+
+/* ---- Linking ---- */
+
+/* Links what is emitted so far, and frees it. */
+static void refused(struct program *program, size_t limit, int error, const char *sentence)
+{
+    struct linked linked;
+    struct text why = {0};
+
+    CHECK_NUMBER(program_link(program, limit, &linked, &why), error);
+    CHECK_STRING(why.data, sentence);
+    CHECK(!linked.insns && !linked.count);
+    text_free(&why);
+    program_free(program);
+}
+
+static void linking_refuses_an_empty_program(void)
+{
+    struct program program = {0};
+
+    refused(&program, 4096, -EINVAL, "the program is empty");
+    EMIT(&program, LABEL("alone"));
+    refused(&program, 4096, -EINVAL, "the program is empty");
+}
+
+static void linking_refuses_an_undefined_label(void)
+{
+    struct program program = {0};
+
+    EMIT(&program,
+        LD_IMM64(R0, 0),
+        JEQ_IMM(R0, 0, "here"),
+        JA("nowhere"),
+    LABEL("here"),
+        EXIT());
+    refused(&program, 4096, -EINVAL,
+            "instruction 3 jumps to \"nowhere\", a label that is not defined");
+}
+
+static void linking_refuses_a_doubled_label(void)
+{
+    struct program program = {0};
+
+    EMIT(&program,
+    LABEL("again"),
+        MOV_IMM(R0, 0),
+    LABEL("other"),
+        LD_IMM64(R1, 0),
+    LABEL("again"),
+        EXIT());
+    refused(&program, 4096, -EINVAL,
+            "the label \"again\" is defined twice, at instructions 0 and 3");
+}
+
+static void linking_refuses_a_label_at_the_end(void)
+{
+    struct program program = {0};
+
+    EMIT(&program, JA("end"), EXIT(), LABEL("end"));
+    refused(&program, 4096, -EINVAL, "the label \"end\" has no instruction after it");
+}
+
+static void linking_refuses_a_program_that_runs_off_its_end(void)
+{
+    struct program program = {0};
+
+    EMIT(&program, EXIT(), MOV_IMM(R0, 0));
+    refused(&program, 4096, -EINVAL, "the last instruction, 1, is neither exit nor goto");
+    EMIT(&program, EXIT(), LD_IMM64(R0, 0));
+    refused(&program, 4096, -EINVAL, "the last instruction, 1, is neither exit nor goto");
+    EMIT(&program, LABEL("top"), JEQ_IMM(R0, 0, "top"));
+    refused(&program, 4096, -EINVAL, "the last instruction, 0, is neither exit nor goto");
+    EMIT(&program, CALL(BPF_FUNC_ktime_get_ns));
+    refused(&program, 4096, -EINVAL, "the last instruction, 0, is neither exit nor goto");
+}
+
+static void linking_refuses_more_than_the_limit(void)
+{
+    struct program program = {0};
+    struct linked linked;
+    struct text why = {0};
+
+    for (int i = 0; i < 4094; i++)
+        EMIT(&program, MOV_IMM(R0, i));
+    EMIT(&program, LABEL("labels take no room"), MOV_IMM(R0, 0), EXIT());
+    CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why), 0);
+    CHECK_NUMBER(linked.count, 4096);
+    EMIT(&program, EXIT());
+    refused(&program, PROGRAM_LIMIT_OLD, -E2BIG,
+            "the program has 4097 instructions, the limit is 4096");
+
+    EMIT(&program, LD_IMM64(R0, 0), EXIT());
+    refused(&program, 2, -E2BIG, "the program has 3 instructions, the limit is 2");
+    text_free(&why);
+}
+
+static void linking_tells_that_memory_ran_out(void)
+{
+    struct program program = {0};
+    struct insn insn = EXIT();
+
+    /* A size that no memory has: the array is refused before anything is read from `insn`. */
+    EMIT(&program, MOV_IMM(R0, 0));
+    program_emit(&program, &insn, SIZE_MAX / 2);
+    EMIT(&program, EXIT());
+    refused(&program, 4096, -ENOMEM, "out of memory for a program");
+}
+
+/* A jump over `distance` instructions, forward, or back to before them. */
+static int link_jump(struct insn jump, int distance, bool back, struct text *why)
+{
+    struct program program = {0};
+    struct linked linked;
+
+    if (back)
+        EMIT(&program, LABEL("there"));
+    else
+        program_emit(&program, &jump, 1);
+    for (int i = 0; i < distance; i++)
+        EMIT(&program, MOV_IMM(R0, 0));
+    if (back)
+        program_emit(&program, &jump, 1);
+    else
+        EMIT(&program, LABEL("there"));
+    EMIT(&program, EXIT());
+    int result = program_link(&program, PROGRAM_LIMIT, &linked, why);
+    if (!result) {
+        const struct bpf_insn *code = &linked.insns[back ? distance : 0];
+        int expected = back ? -distance - 1 : distance;
+        CHECK_NUMBER(jump.kind == INSN_JUMP_LONG ? code->imm : code->off, expected);
+    }
+    program_free(&program);
+    return result;
+}
+
+static void jumps_reach_as_far_as_16_bits_do(void)
+{
+    struct text why = {0};
+
+    CHECK_NUMBER(link_jump(JA("there"), 0, false, &why), 0);
+    CHECK_NUMBER(link_jump(JA("there"), 0, true, &why), 0);
+    CHECK_NUMBER(link_jump(JEQ_IMM(R0, 0, "there"), 32767, false, &why), 0);
+    CHECK_NUMBER(link_jump(JEQ_IMM(R0, 0, "there"), 32767, true, &why), 0);
+    CHECK_NUMBER(why.length, 0);
+    CHECK_NUMBER(link_jump(JA("there"), 32768, false, &why), -ERANGE);
+    CHECK_STRING(why.data,
+                 "instruction 0 jumps 32768 instructions to \"there\", which is too far");
+    text_clear(&why);
+    CHECK_NUMBER(link_jump(JLT_REG(R1, R2, "there"), 32768, true, &why), -ERANGE);
+    CHECK_STRING(why.data,
+                 "instruction 32768 jumps -32769 instructions to \"there\", which is too far");
+    text_clear(&why);
+    CHECK_NUMBER(link_jump(JA_LONG("there"), 32768, false, &why), 0);
+    CHECK_NUMBER(link_jump(JA_LONG("there"), 32768, true, &why), 0);
+    CHECK_NUMBER(why.length, 0);
+    text_free(&why);
+}
+
+static void a_program_can_be_linked_again(void)
+{
+    struct program program = {0};
+    struct linked linked;
+    struct text why = {0};
+
+    EMIT(&program, JA("later"));
+    CHECK_NUMBER(program_link(&program, 4096, &linked, &why), -EINVAL);
+    text_clear(&why);
+    EMIT(&program, LABEL("later"), EXIT());
+    for (int i = 0; i < 2; i++) {
+        CHECK_NUMBER(program_link(&program, 4096, &linked, &why), 0);
+        CHECK_NUMBER(linked.count, 2);
+        CHECK_NUMBER(program.label_count, 1);
+    }
+    CHECK_NUMBER(why.length, 0);
+    text_free(&why);
+    program_free(&program);
+}
+
+/* ---- The dump ---- */
+
+static void a_dump_shows_the_names_of_its_program(void)
+{
+    struct program program = {0};
+    struct linked linked;
+    struct text why = {0}, dump = {0};
+
+    program_name_map(&program, 7, "counts");
+    EMIT(&program,
+        LOAD_MAP(R1, 7),
+        LOAD_MAP_VALUE(R2, 7, 8),
+        LOAD_MAP(R3, 8),
+        JEQ_IMM(R0, 0, "second name"),
+    LABEL("first name"),
+    LABEL("second name"),
+        CALL(BPF_FUNC_map_lookup_elem),
+    LABEL("unused"),
+        EXIT());
+    CHECK_NUMBER(program_link(&program, 4096, &linked, &why), 0);
+    dump_insns(&dump, linked.insns, linked.count, &program);
+    CHECK_STRING(dump.data, "     0: r1 = map counts\n"
+                            "     2: r2 = map counts value + 8\n"
+                            "     4: r3 = map fd 8\n"
+                            "     6: if r0 == 0 goto first name\n"
+                            "first name:\n"
+                            "second name:\n"
+                            "     7: call map_lookup_elem\n"
+                            "unused:\n"
+                            "     8: exit\n");
+    text_clear(&dump);
+    dump_insns(&dump, linked.insns, linked.count, NULL);
+    CHECK_STRING(dump.data, "     0: r1 = map fd 7\n"
+                            "     2: r2 = map fd 7 value + 8\n"
+                            "     4: r3 = map fd 8\n"
+                            "     6: if r0 == 0 goto L1\n"
+                            "L1:\n"
+                            "     7: call map_lookup_elem\n"
+                            "     8: exit\n");
+    text_free(&dump);
+    text_free(&why);
+    program_free(&program);
+}
+
+static void dumps_as(const struct bpf_insn *insns, size_t count, const char *expected)
+{
+    struct text dump = {0};
+
+    dump_insns(&dump, insns, count, NULL);
+    CHECK_STRING(dump.data, expected);
+    text_free(&dump);
+}
+
+static void a_dump_takes_jumps_to_anywhere(void)
+{
+    const struct bpf_insn outside[] = {
+        {.code = 0x05, .off = -2}, {.code = 0x05, .off = 1}, {.code = 0x05, .off = -1},
+        {.code = 0x06, .imm = INT32_MIN}, {.code = 0x06, .imm = INT32_MAX},
+    };
+    dumps_as(outside, 5, "     0: goto pc-2\n"
+                         "     1: goto L2\n"
+                         "L1:\n"
+                         "     2: goto L1\n"
+                         "L2:\n"
+                         "     3: gotol pc-2147483648\n"
+                         "     4: gotol pc+2147483647\n");
+    /* Into the second half of a constant, where no instruction begins. */
+    const struct bpf_insn within[] = {{.code = 0x05, .off = 1}, {.code = 0x18, .imm = 1}, {0}};
+    dumps_as(within, 3, "     0: goto pc+1\n"
+                        "     1: r0 = 0x1 ll\n");
+}
+
+static void a_dump_says_unknown(void)
+{
+    const struct bpf_insn cut_off[] = {{.code = 0x18, .imm = 1}};
+    dumps_as(cut_off, 1, "     0: unknown 0x18: 18 00 00 00 01 00 00 00\n");
+
+    const struct bpf_insn bad_second[] = {{.code = 0x18}, {.code = 0x95}};
+    dumps_as(bad_second, 2, "     0: unknown 0x18: 18 00 00 00 00 00 00 00\n"
+                            "     1: exit\n");
+}
+
+/* Whether this one instruction (with an empty slot after it) is known to the dump. */
+static bool is_known(const struct bpf_insn *insn)
+{
+    struct bpf_insn two[2] = {*insn};
+    struct text dump = {0};
+
+    dump_insns(&dump, two, 2, NULL);
+    bool known = !strstr(dump.data, "     0: unknown");
+    text_free(&dump);
+    return known;
+}
+
+/* What no form has in a field must not be passed over in silence. */
+static void a_field_that_should_be_0_is_unknown(void)
+{
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct program program = {0};
+        struct bpf_insn good = *link_form(&program, forms[i].insn).insns, bad;
+        bool jump = BPF_CLASS(good.code) == BPF_JMP || BPF_CLASS(good.code) == BPF_JMP32;
+        bool memory = BPF_CLASS(good.code) == BPF_LDX || BPF_CLASS(good.code) == BPF_ST ||
+                      BPF_CLASS(good.code) == BPF_STX;
+
+        CHECK(is_known(&good));
+        bad = good;
+        bad.dst_reg = 11;
+        CHECK(!is_known(&bad));
+        bad = good;
+        bad.src_reg = 11;
+        CHECK(!is_known(&bad));
+        bad = good;
+        bad.off = 99; /* no number of bits, and more than the 1 of a division with sign */
+        bool has_distance = jump && good.code != 0x85 && good.code != 0x95 && good.code != 0x06;
+        CHECK_NUMBER(is_known(&bad), memory || has_distance);
+        program_free(&program);
+    }
+}
+
+static void all_opcodes_but_those_of_the_forms_are_unknown(void)
+{
+    bool expected[256] = {false};
+
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
+        expected[forms[i].insn.code.code] = true;
+    for (int code = 0; code < 256; code++) {
+        bool known = false;
+        static const int immediates[] = {0, 16, 64, -1};
+        for (size_t i = 0; i < COUNT_OF(immediates); i++)
+            for (int bits = 0; bits < 32; bits++) {
+                struct bpf_insn insn = {.code = (__u8)code};
+                insn.dst_reg = (__u8)(bits & 3) * 5;
+                insn.src_reg = (__u8)(bits >> 2 & 1) * 9;
+                insn.off = (__s16)((bits >> 3) * 8);
+                insn.imm = immediates[i];
+                known |= is_known(&insn);
+            }
+        if (known != expected[code])
+            printf("  opcode 0x%02x:\n", (unsigned)code);
+        CHECK(known == expected[code]);
+    }
+}
+
+static uint64_t random_state = 0x9e3779b97f4a7c15;
+
+static uint64_t random_bits(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Half of them any bytes, half of them with few bits set, so that many are known. */
+static void a_million_random_instructions_are_dumped(void)
+{
+    static struct bpf_insn insns[1000];
+    size_t unknown = 0, known = 0, broken = 0;
+
+    for (int round = 0; round < 1000; round++) {
+        struct text dump = {0};
+        for (size_t i = 0; i < COUNT_OF(insns); i++) {
+            uint64_t bits = random_bits();
+            if (i & 1)
+                bits &= 0x000700000007 << (bits >> 60) | 0x77ff;
+            memcpy(&insns[i], &bits, sizeof(bits));
+        }
+        dump_insns(&dump, insns, COUNT_OF(insns), NULL);
+        CHECK(!dump.failed && dump.data[dump.length - 1] == '\n');
+        for (char *line = strtok(dump.data, "\n"); line; line = strtok(NULL, "\n")) {
+            size_t length = strlen(line);
+            if (line[0] == 'L')
+                broken += line[length - 1] != ':';
+            else if (strstr(line, ": unknown 0x"))
+                unknown++;
+            else
+                known++;
+            broken += length < 3 || length > 80;
+        }
+        text_free(&dump);
+    }
+    CHECK_NUMBER(broken, 0);
+    CHECK(unknown > 500000 && unknown + known <= 1000000);
+    CHECK(known > 10000 && unknown + known > 990000);
+}
+
+/* ---- Helpers ---- */
+
+static void helpers_have_the_names_of_the_kernel_header(void)
+{
+#define NAME(name) #name
+    static const char *const header[] = {__BPF_FUNC_MAPPER(NAME)};
+
+    for (uint32_t id = 1; id < COUNT_OF(header); id++)
+        CHECK_STRING(helper_name(id), header[id]);
+    CHECK(COUNT_OF(header) > 150);
+    /* By their documented numbers, and the last of all, which older headers lack. */
+    CHECK_STRING(helper_name(27), "get_stackid");
+    CHECK_STRING(helper_name(67), "get_stack");
+    CHECK_STRING(helper_name(120), "get_ns_current_pid_tgid");
+    CHECK_STRING(helper_name(211), "cgrp_storage_delete");
+    CHECK(!helper_name(0) && !helper_name(212) && !helper_name(UINT32_MAX));
+}
+
+int main(void)
+{
+    TEST(every_form_has_the_bytes_of_the_document);
+    TEST(every_form_has_its_text);
+    TEST(linking_refuses_an_empty_program);
+    TEST(linking_refuses_an_undefined_label);
+    TEST(linking_refuses_a_doubled_label);
+    TEST(linking_refuses_a_label_at_the_end);
+    TEST(linking_refuses_a_program_that_runs_off_its_end);
+    TEST(linking_refuses_more_than_the_limit);
+    TEST(linking_tells_that_memory_ran_out);
+    TEST(jumps_reach_as_far_as_16_bits_do);
+    TEST(a_program_can_be_linked_again);
+    TEST(a_dump_shows_the_names_of_its_program);
+    TEST(a_dump_takes_jumps_to_anywhere);
+    TEST(a_dump_says_unknown);
+    TEST(a_field_that_should_be_0_is_unknown);
+    TEST(all_opcodes_but_those_of_the_forms_are_unknown);
+    TEST(a_million_random_instructions_are_dumped);
+    TEST(helpers_have_the_names_of_the_kernel_header);
+    return tests_done();
+}
