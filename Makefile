@@ -40,14 +40,21 @@ endif
 # musl's headers come without the kernel's: those are taken from the system, after musl's own.
 ifneq ($(findstring musl,$(CC)),)
 MULTIARCH  := $(shell gcc -print-multiarch 2>/dev/null)
-ALL_CFLAGS += -idirafter /usr/include $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+KERNEL_HEADERS := -idirafter /usr/include $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 endif
+ALL_CFLAGS += $(KERNEL_HEADERS)
+
+# Programs to be traced: their stacks must look the same from every compiler and in every build.
+WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+            -D_GNU_SOURCE $(KERNEL_HEADERS) -MMD -MP -static -pthread
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
 PARTS    := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
 UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
+WORKLOADS := $(sort $(wildcard tests/workloads/*.c))
+WORKLOAD_PROGRAMS := $(WORKLOADS:tests/workloads/%.c=$(BUILD)/workloads/%)
 
 all: $(PROGRAM)
 
@@ -75,6 +82,12 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 
 units: $(UNIT_PROGRAMS)
 
+$(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(WORKLOAD_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $<
+
+workloads: $(WORKLOAD_PROGRAMS)
+
 demo:
 	@sh scripts/demo.sh
 
@@ -93,7 +106,7 @@ install: $(PROGRAM)
 clean:
 	rm -rf build stackbox
 
--include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d)
+-include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d)
 
-.PHONY: all units demo test check bench install clean FORCE
+.PHONY: all units workloads demo test check bench install clean FORCE
 .SECONDARY:

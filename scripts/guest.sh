@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest
+#
+# Boots a Debian kernel in emulation, runs the TESTs (shell scripts below tests/) in it, and prints
+# their PASS, FAIL and SKIP lines with the guest's name. The tests find the binary as $STACKBOX, the
+# test programs in $WORKLOADS, kernel modules in $MODULES and the name of the guest as $GUEST.
+#
+#   --cpus N           CPUs (2)
+#   --memory MB        memory (1024)
+#   --append WORDS     more words for the kernel command line
+#   --name NAME        the guest's name in the results (the kernel's)
+#   --timeout S        for the whole guest (300)
+#   --file PATH        one more file, at the same path from the root of this project
+#   --tracefs          mounts tracefs at /sys/kernel/tracing; else nobody has mounted it
+#   --log FILE         keeps the serial line (build/test/guest-NAME.log)
+#
+# Exit: 0 all passed or skipped; 1 something failed; 77 the guest could not be run.
+
+set -u
+umask 022
+cd "$(dirname "$0")/.." || exit 1
+
+cpus=2 memory=1024 append= name= timeout=300 files= tracefs=no log=
+stackbox=${STACKBOX:-$PWD/stackbox}
+workloads=${WORKLOADS:-$PWD/build/release/workloads}
+
+usage()
+{
+    echo "usage: guest.sh [OPTION...] KERNEL -- TEST..." >&2
+    exit 2
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --cpus)    cpus=$2 ;;
+    --memory)  memory=$2 ;;
+    --append)  append=$2 ;;
+    --name)    name=$2 ;;
+    --timeout) timeout=$2 ;;
+    --file)    files="$files $2" ;;
+    --log)     log=$2 ;;
+    --tracefs) tracefs=yes; shift; continue ;;
+    -*)        usage ;;
+    *)         break ;;
+    esac
+    shift 2 || usage
+done
+[ $# -ge 3 ] && [ "$2" = -- ] || usage
+kernel=$1
+shift 2
+name=${name:-$kernel}
+log=${log:-build/test/guest-$name.log}
+
+cannot()
+{
+    echo "SKIP guest-$name: $*"
+    exit 77
+}
+
+static_busybox()
+{
+    for busybox in /bin/busybox /usr/bin/busybox; do
+        [ -x $busybox ] && ! ldd $busybox >/dev/null 2>&1 && return
+    done
+    return 1
+}
+
+# What the guest needs and only that: unpacking takes a good part of the boot.
+fill_root()
+{
+    mkdir -p "$root/bin" "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root/etc" "$root/guest" \
+        "$root/workloads" "$root/modules" "$root/tests/live" || return 1
+    cp "$busybox" "$root/bin/busybox" && cp tests/guest/init "$root/init" &&
+        chmod 755 "$root/init" "$root/bin/busybox" && cp tests/live/lib.sh "$root/tests/live/" ||
+        return 1
+    printf 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
+    printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
+    [ -f "$stackbox" ] && { cp "$stackbox" "$root/stackbox" || return 1; }
+    for program in "$workloads"/*; do
+        [ -f "$program" ] && [ -x "$program" ] && { cp "$program" "$root/workloads/" || return 1; }
+    done
+    cp "build/kernels/$kernel/modules"/*.ko "$root/modules/" 2>/dev/null
+    for file in "$@" $files; do
+        mkdir -p "$root/$(dirname "$file")" && cp "$file" "$root/$file" || return 1
+    done
+    printf '%s\n' "$@" >"$root/guest/tests"
+    printf 'GUEST=%s\nTEST_TIMEOUT=%s\nTRACEFS=%s\n' "$name" "$timeout" "$tracefs" \
+        >"$root/guest/settings"
+}
+
+# The serial line, as it comes: results are printed, and counted in what is left behind at the end.
+boot()
+{
+    : >"$log"
+    # Rewriting its own text while another CPU thread runs makes a kernel panic under emulation now
+    # and then, and kprobes do rewrite it: one thread runs all CPUs in turn.
+    timeout --foreground -k 5 "$timeout" qemu-system-x86_64 \
+        -accel tcg,thread=single -cpu max -smp "$cpus" -m "$memory" -nodefaults -no-user-config \
+        -display none -serial stdio -no-reboot -kernel "build/kernels/$kernel/vmlinuz" \
+        -initrd "$scratch/initramfs" \
+        -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on $append" </dev/null 2>&1 |
+        tr -d '\r' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
+}
+
+# Verdicts that no test could give itself: read from the whole log.
+judge()
+{
+    # shellcheck disable=SC2016 # awk's own $
+    awk -v guest="guest-$name" -v log_name="$log" '
+        function fail(what, why) { printf "FAIL %s: %s: %s\n", guest, what, why; failed = 1 }
+        /^@test /                { test = $2; lines = failures = 0; ran++ }
+        /^(PASS|FAIL|SKIP) /     { lines++ }
+        /^FAIL /                 { failures++; failed = 1 }
+        /^@exit /                {
+            if ($2 == 137)                 fail(test, "took too long")
+            else if ($2 != 0 && !failures) fail(test, "exit status " $2 " without a failure")
+            else if (!lines)               fail(test, "printed no result")
+        }
+        /Kernel panic|Oops:|BUG: |general protection/ {
+            if (!/^(PASS|FAIL|SKIP) / && !complained++) fail(test ? test : "boot", $0)
+        }
+        /^@end$/                 { ended = 1 }
+        END {
+            if (!ended)
+                fail(test ? test : "boot", "the guest did not come to its end (see " log_name ")")
+            exit failed
+        }' "$log"
+    verdict=$?
+    grep -q '^@end$' "$log" || tail -n 40 "$log" | sed 's/^/    /'
+    return $verdict
+}
+
+command -v qemu-system-x86_64 >/dev/null || cannot "qemu-system-x86_64 is not installed"
+command -v cpio >/dev/null || cannot "cpio is not installed"
+static_busybox || cannot "there is no static busybox (Debian: busybox-static)"
+why=$(sh scripts/kernels.sh "$kernel" 2>&1) || cannot "$(echo "$why" | tail -n 1)"
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+root=$scratch/root
+mkdir -p "$root" "$(dirname "$log")"
+fill_root "$@" || exit 1
+(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$scratch/initramfs" || exit 1
+
+boot
+if ! grep -q '^@init ' "$log"; then
+    echo "guest-$name: never reached /init; trying once more" >&2
+    boot
+fi
+judge

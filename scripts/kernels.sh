@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# kernels.sh KERNEL...    KERNEL: 5.10, 6.1, 6.12, newest
+#
+# Puts Debian's own kernel (x86-64, cloud flavour) into build/kernels/KERNEL/:
+#     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed)
+#
+# It comes from the mirror that this machine's apt already uses, through an apt state of its own
+# below build/: the machine's apt sees no new suite, and no root is needed. apt checks signatures
+# and sums. What is there already is not fetched again.
+#
+# Exit: 0 all there; 77 not to be had, with the reason on stderr.
+
+set -u
+umask 022
+cd "$(dirname "$0")/.." || exit 1
+
+kernels=$PWD/build/kernels
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+modules='dummy veth nlmon'
+
+cannot()
+{
+    echo "kernel $kernel: $*" >&2
+    exit 77
+}
+
+# The suites that carry a kernel, and what its image package is called there.
+describe()
+{
+    case $kernel in
+    5.10)   suites='bullseye bullseye-security' release='5\.10\.' ;;
+    6.1)    suites='bookworm bookworm-security' release='6\.1\.' ;;
+    6.12)   suites='trixie trixie-security' release='6\.12\.' ;;
+    newest) suites='sid' release='[0-9]' ;;
+    *)      echo "kernels.sh: $kernel: not one of 5.10, 6.1, 6.12, newest" >&2; exit 2 ;;
+    esac
+}
+
+# apt with the private state in $work, whatever the machine's own configuration says.
+private_apt()
+{
+    command=$1
+    shift
+    "$command" -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" \
+        -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+        -o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null \
+        -o APT::Architecture=amd64 -o APT::Architectures::=amd64 -o APT::Sandbox::User=root \
+        -o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=30 "$@"
+}
+
+# Reads the mirrors out of the machine's apt, which knows every way of writing its sources.
+find_mirrors()
+{
+    command -v apt-get >/dev/null || cannot "this machine has no apt to fetch it with"
+    [ -r $keyring ] || cannot "$keyring is not there to check the download with"
+    mirror= security=
+    for target in $(apt-get --no-release-info indextargets \
+                    --format '$(REPO_URI)|$(RELEASE)|$(COMPONENT)' 'Created-By: Packages'); do
+        case $target in
+        *-security/*"|main" | *-security"|main") security=${security:-${target%%"|"*}} ;;
+        *debian*"|main" | mirror*"|main")        mirror=${mirror:-${target%%"|"*}} ;;
+        esac
+    done
+    [ "$mirror" ] || cannot "the apt sources of this machine name no Debian mirror"
+}
+
+write_sources()
+{
+    for suite in $suites; do
+        case $suite in
+        *-security) from=$security ;;
+        *)          from=$mirror ;;
+        esac
+        [ "$from" ] && echo "deb [signed-by=$keyring] $from $suite main"
+    done >"$work/sources.list"
+}
+
+# Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the
+# image) and linux-modules-*; their linux-image-* is empty.
+list_versions()
+{
+    private_apt apt-cache pkgnames linux- |
+        sed -nE "s/^linux-(image|binary)-($release.*-cloud-amd64)\$/\2/p" | sort -ruV
+}
+
+# Fetches one version and unpacks it below $work/root.
+fetch()
+{
+    rm -rf "$work/root" "$work/debs"
+    mkdir -p "$work/root" "$work/debs"
+    packages=linux-image-$1
+    if private_apt apt-cache show "linux-binary-$1" >/dev/null 2>&1; then
+        packages="linux-binary-$1 linux-modules-$1"
+    fi
+    # shellcheck disable=SC2086 # one or two names
+    (cd "$work/debs" && private_apt apt-get -qq download $packages) || return 1
+    for package in "$work"/debs/*.deb; do
+        dpkg-deb -x "$package" "$work/root" || return 1
+    done
+}
+
+# From the unpacked package to the directory that guests use.
+keep()
+{
+    image=$(find "$work/root" -name 'vmlinuz*' -type f | head -n 1)
+    [ "$image" ] || return 1
+    mkdir -p "$work/done/modules" && cp "$image" "$work/done/vmlinuz" || return 1
+    for module in $modules; do
+        file=$(find "$work/root" -name "$module.ko*" -type f | head -n 1)
+        case $file in
+        *.ko)     cp "$file" "$work/done/modules/$module.ko" ;;
+        *.ko.xz)  xz -dc "$file" >"$work/done/modules/$module.ko" ;;
+        *.ko.zst) zstd -qdc "$file" >"$work/done/modules/$module.ko" ;;
+        *)        continue ;;
+        esac || return 1
+    done
+    echo "$1" >"$work/done/version"
+}
+
+get_kernel()
+{
+    describe
+    # The version is written last and the directory renamed whole: what is there is complete.
+    [ -s "$kernels/$kernel/version" ] && return
+    find_mirrors
+    mkdir -p "$kernels" || exit 1
+    work=$kernels/.$kernel.$$
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
+    write_sources
+    echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
+    # A suite may be missing from a mirror: what the others offer is enough.
+    private_apt apt-get -qq update >"$work/update.log" 2>&1
+    for version in $(list_versions | head -n 8); do
+        if fetch "$version" >"$work/fetch.log" 2>&1 && keep "$version"; then
+            rm -rf "${kernels:?}/$kernel"
+            mv "$work/done" "$kernels/$kernel" || exit 1
+            echo "kernel $kernel: $version" >&2
+            rm -rf "$work"
+            return
+        fi
+        echo "kernel $kernel: $version is not to be had, trying the next" >&2
+    done
+    cat "$work/update.log" "$work/fetch.log" 2>/dev/null | grep '^[EW]:' | head -n 3 >&2
+    cannot "no version of it could be fetched from the Debian mirror of this machine"
+}
+
+[ $# -gt 0 ] || { echo "usage: kernels.sh KERNEL..." >&2; exit 2; }
+for kernel; do
+    get_kernel
+done

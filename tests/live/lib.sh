@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What a live test is written with. It is read by dash on a Debian machine and by busybox's ash in
+# a guest. A test begins with
+#
+#     #!/bin/sh
+#     # SPDX...
+#     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
+#     # host: yes              on the machine that runs the tests, too: yes, no (yes)
+#     # last                   after the others: what it changes in the kernel stays changed
+#     . "${0%/*}/lib.sh"
+#
+# and prints, by the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at
+# least one of them. From outside it gets STACKBOX, WORKLOADS (a directory of test programs), and in
+# a guest GUEST (its name) and MODULES (a directory of *.ko).
+#
+# $scratch is a directory that is gone at the end of the test, as are the programs it started.
+
+# Seconds after which a program that a test started is ended.
+LIMIT=${LIMIT:-120}
+
+STACKBOX=${STACKBOX:-$PWD/stackbox}
+WORKLOADS=${WORKLOADS:-$PWD/build/release/workloads}
+GUEST=${GUEST:-}
+MODULES=${MODULES:-}
+
+test_name=${0##*/}
+test_name=${test_name%.sh}
+test_results=0
+test_failures=0
+test_processes=
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/$test_name.XXXXXX") || exit 1
+trap test_ends EXIT
+trap 'exit 1' HUP INT TERM
+
+test_ends()
+{
+    test_status=$?
+    for process in $test_processes; do
+        kill -s KILL "$process"
+    done 2>/dev/null
+    rm -rf "$scratch"
+    [ $test_status = 0 ] || [ $test_failures != 0 ] ||
+        fail "the whole test" "ended early with status $test_status"
+    [ $test_results != 0 ] || fail "the whole test" "printed no result"
+    [ $test_failures = 0 ] || exit 1
+}
+
+# ---- results
+
+pass()
+{
+    test_results=$((test_results + 1))
+    echo "PASS $test_name: $1"
+}
+
+fail()
+{
+    test_results=$((test_results + 1))
+    test_failures=$((test_failures + 1))
+    echo "FAIL $test_name: $1: $2"
+}
+
+skip()
+{
+    test_results=$((test_results + 1))
+    echo "SKIP $test_name: $1: $2"
+}
+
+# skip_all REASON: ends the test, none of which can run here
+skip_all()
+{
+    test_results=$((test_results + 1))
+    echo "SKIP $test_name: $1"
+    exit 0
+}
+
+# is NAME ACTUAL EXPECTED
+is()
+{
+    if [ "$2" = "$3" ]; then
+        pass "$1"
+    else
+        fail "$1" "got \"$2\", should be \"$3\""
+    fi
+}
+
+# between NAME ACTUAL LEAST GREATEST: whole numbers
+between()
+{
+    if [ "$2" -ge "$3" ] 2>/dev/null && [ "$2" -le "$4" ]; then
+        pass "$1"
+    else
+        fail "$1" "got \"$2\", should be $3 to $4"
+    fi
+}
+
+# contains NAME FILE TEXT: some line of FILE has TEXT in it, as it stands
+contains()
+{
+    if grep -qF -e "$3" "$2"; then
+        pass "$1"
+    else
+        fail "$1" "no \"$3\" in \"$(head -c 600 "$2" | tr '\n' '|')\""
+    fi
+}
+
+# lacks NAME FILE TEXT
+lacks()
+{
+    if grep -qF -e "$3" "$2"; then
+        fail "$1" "there is \"$(grep -F -e "$3" "$2" | head -n 3 | tr '\n' '|')\""
+    else
+        pass "$1"
+    fi
+}
+
+# ---- what is there
+
+have_root()
+{
+    [ "$(id -u)" = 0 ]
+}
+
+have_kprobes()
+{
+    [ -d /sys/bus/event_source/devices/kprobe ] || grep -q ' register_kprobe$' /proc/kallsyms
+}
+
+have_uprobes()
+{
+    [ -d /sys/bus/event_source/devices/uprobe ]
+}
+
+# Events of single system calls, t:syscalls:sys_enter_*
+have_syscall_tracepoints()
+{
+    grep -q ' perf_trace_sys_enter\| perf_syscall_enter$' /proc/kallsyms
+}
+
+# load_module NAME: false where the guest has no such module, and on the host
+load_module()
+{
+    [ -n "$MODULES" ] && [ -f "$MODULES/$1.ko" ] || return 1
+    grep -q "^$1 " /proc/modules || insmod "$MODULES/$1.ko"
+}
+
+# ---- programs
+
+# wait_until SECONDS COMMAND...: tries COMMAND ten times a second until it succeeds
+wait_until()
+{
+    tries_left=$(($1 * 10))
+    shift
+    until "$@"; do
+        tries_left=$((tries_left - 1))
+        [ $tries_left -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+
+# ended PID: a process that we started came to its end, whether waited for or not
+ended()
+{
+    ! [ -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+# A workload goes by a name that the test gives it: two of the same program can run at a time.
+#
+#     start_workload one calls -w -n 20000        waits until it prints `ready`, if it has a -w
+#     pid_of one
+#     go one                                      lets it make its calls, waits until they are done
+#     calls_of one                                how many it counted itself
+#     finish_workload one                         ends it, if it has not ended, and waits for that
+start_workload()
+{
+    name=$1 program=$2
+    shift 2
+    : >"$scratch/$name.out"
+    "$WORKLOADS/session" --limit "$LIMIT" "$WORKLOADS/$program" "$@" </dev/null \
+        >"$scratch/$name.out" 2>&1 &
+    echo $! >"$scratch/$name.pid"
+    test_processes="$test_processes $!"
+    case " $* " in
+    *' -w '*) wait_until 20 grep -q '^ready' "$scratch/$name.out" ;;
+    esac
+}
+
+pid_of()
+{
+    cat "$scratch/$1.pid"
+}
+
+go()
+{
+    kill -s USR2 "$(pid_of "$1")" && wait_until "$LIMIT" grep -q '^done' "$scratch/$1.out"
+}
+
+calls_of()
+{
+    sed -n 's/^done CALLS=//p' "$scratch/$1.out"
+}
+
+finish_workload()
+{
+    process=$(pid_of "$1")
+    kill -s USR2 "$process" 2>/dev/null
+    wait "$process"
+}
+
+# run_stackbox ARG...: to its end. Output in $scratch/out and $scratch/err, exit status in $status.
+run_stackbox()
+{
+    "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" "$@" </dev/null \
+        >"$scratch/out" 2>"$scratch/err"
+    status=$?
+}
+
+# Tracing runs: the header was printed, on stdout or, where that is for data alone, on stderr.
+tracing_runs()
+{
+    grep -qE '^(Tracing|Sampling) ' "$scratch/out" "$scratch/err" || ended "$stackbox"
+}
+
+# start_stackbox ARG...: in the background as process $stackbox; false if it ended instead of tracing
+start_stackbox()
+{
+    : >"$scratch/out"
+    : >"$scratch/err"
+    "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" "$@" </dev/null \
+        >"$scratch/out" 2>"$scratch/err" &
+    stackbox=$!
+    test_processes="$test_processes $stackbox"
+    wait_until "$LIMIT" tracing_runs && ! ended "$stackbox"
+}
+
+# finish_stackbox [SIGNAL]: ends it by SIGINT or another; results as for run_stackbox
+finish_stackbox()
+{
+    kill -s "${1:-INT}" "$stackbox" 2>/dev/null
+    wait_stackbox
+}
+
+# wait_stackbox: the same, when it is to end by itself
+wait_stackbox()
+{
+    wait "$stackbox"
+    status=$?
+}
+
+# folded_sum FILE [REGEX]: the sum of the counts of folded stacks, of those that match
+folded_sum()
+{
+    grep -E -e "${2:-}" "$1" | awk '{ sum += $NF } END { printf "%.0f\n", sum }'
+}

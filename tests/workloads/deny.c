@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * deny [OPTION]... -- COMMAND...
+ *
+ * Runs COMMAND with fewer rights, to see what a program says then.
+ *
+ *   --cap NAME               without this capability: a name, a number or all
+ *   --only NAME              with none but these capabilities (kept across --uid)
+ *   --syscall NAME:ERRNO     this system call fails so: names, or numbers
+ *   --syscall NAME/N:ERRNO   only when its first argument is N, a command of bpf(2) for instance
+ *   --memlock BYTES          RLIMIT_MEMLOCK, soft and hard
+ *   --uid N                  as this user and group
+ *   --pid-namespace          in a new pid namespace with a /proc of its own
+ *
+ * Exit: COMMAND's own; 125 when something could not be denied.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#define MOST_RULES 32
+
+struct name {
+    const char *name;
+    long value;
+};
+
+struct rule {
+    uint32_t call;
+    uint32_t first;         /* the first argument, where only_first */
+    int only_first;
+    uint32_t error;
+};
+
+static struct {
+    uint64_t dropped;       /* capabilities */
+    uint64_t only;
+    int has_only;
+    struct rule rules[MOST_RULES];
+    size_t rule_count;
+    long memlock;           /* -1: as it is */
+    long uid;               /* -1: as it is */
+    int pid_namespace;
+} denied = { .memlock = -1, .uid = -1 };
+
+static const struct name capabilities[] = {
+    { "chown", 0 },      { "dac_override", 1 }, { "dac_read_search", 2 }, { "kill", 5 },
+    { "setuid", 7 },     { "net_admin", 12 },   { "ipc_lock", 14 },       { "sys_module", 16 },
+    { "sys_chroot", 18 }, { "sys_ptrace", 19 },  { "sys_admin", 21 },      { "sys_nice", 23 },
+    { "sys_resource", 24 }, { "syslog", 34 },    { "perfmon", 38 },        { "bpf", 39 },
+    { NULL, 0 },
+};
+
+static const struct name syscalls[] = {
+    { "bpf", SYS_bpf },
+    { "perf_event_open", SYS_perf_event_open },
+    { "mount", SYS_mount },
+    { "unshare", SYS_unshare },
+    { "setns", SYS_setns },
+    { "membarrier", SYS_membarrier },
+    { "sched_setscheduler", SYS_sched_setscheduler },
+    { "sched_setattr", SYS_sched_setattr },
+    { "process_vm_readv", SYS_process_vm_readv },
+    { "memfd_create", SYS_memfd_create },
+    { "mmap", SYS_mmap },
+    { "ioctl", SYS_ioctl },
+    { "openat", SYS_openat },
+    { "pidfd_open", 434 },
+    { "open_tree", 428 },
+    { "move_mount", 429 },
+    { "fsopen", 430 },
+    { "fsconfig", 431 },
+    { "fsmount", 432 },
+    { NULL, 0 },
+};
+
+static const struct name errors[] = {
+    { "EPERM", EPERM },   { "ENOENT", ENOENT }, { "EINTR", EINTR },   { "E2BIG", E2BIG },
+    { "EAGAIN", EAGAIN }, { "ENOMEM", ENOMEM }, { "EACCES", EACCES }, { "EBUSY", EBUSY },
+    { "ENODEV", ENODEV }, { "EINVAL", EINVAL }, { "EMFILE", EMFILE }, { "ENOSPC", ENOSPC },
+    { "ENOSYS", ENOSYS }, { "EOPNOTSUPP", EOPNOTSUPP }, { NULL, 0 },
+};
+
+static void die(const char *what)
+{
+    fprintf(stderr, "deny: %s: %s\n", what, strerror(errno));
+    exit(125);
+}
+
+static void usage(const char *word)
+{
+    fprintf(stderr, "deny: not understood: %s\n", word);
+    exit(125);
+}
+
+static long look_up(const struct name *table, const char *word)
+{
+    char *end;
+    long value;
+
+    for (; table->name; table++) {
+        if (!strcmp(table->name, word))
+            return table->value;
+    }
+    value = strtol(word, &end, 10);
+    if (end == word || *end || value < 0)
+        usage(word);
+    return value;
+}
+
+static uint64_t capability_bits(const char *word)
+{
+    return !strcmp(word, "all") ? ~0ULL : 1ULL << (look_up(capabilities, word) & 63);
+}
+
+static void add_rule(char *text)
+{
+    struct rule *rule = &denied.rules[denied.rule_count];
+    char *error = strchr(text, ':'), *first = strchr(text, '/');
+
+    if (!error || denied.rule_count == MOST_RULES)
+        usage(text);
+    *error++ = 0;
+    if (first) {
+        *first++ = 0;
+        rule->only_first = 1;
+        rule->first = (uint32_t)strtoul(first, NULL, 10);
+    }
+    rule->call = (uint32_t)look_up(syscalls, text);
+    rule->error = (uint32_t)look_up(errors, error);
+    denied.rule_count++;
+}
+
+static char **read_options(char **argv)
+{
+    for (argv++; *argv && strcmp(*argv, "--"); argv++) {
+        char *option = *argv;
+
+        if (!strcmp(option, "--pid-namespace")) {
+            denied.pid_namespace = 1;
+            continue;
+        }
+        if (!*++argv)
+            usage(option);
+        if (!strcmp(option, "--cap")) {
+            denied.dropped |= capability_bits(*argv);
+        } else if (!strcmp(option, "--only")) {
+            denied.only |= capability_bits(*argv);
+            denied.has_only = 1;
+        } else if (!strcmp(option, "--syscall")) {
+            add_rule(*argv);
+        } else if (!strcmp(option, "--memlock")) {
+            denied.memlock = look_up(&(struct name){ 0 }, *argv);
+        } else if (!strcmp(option, "--uid")) {
+            denied.uid = look_up(&(struct name){ 0 }, *argv);
+        } else {
+            usage(option);
+        }
+    }
+    if (!argv[0] || !argv[1])
+        usage("no -- COMMAND");
+    return argv + 1;
+}
+
+/* The parent of the new namespace stays outside, as a messenger. */
+static void enter_pid_namespace(void)
+{
+    int status;
+    pid_t child;
+
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+        die("new pid namespace");
+    child = fork();
+    if (child < 0)
+        die("fork");
+    if (child) {
+        signal(SIGINT, SIG_IGN);
+        if (waitpid(child, &status, 0) < 0)
+            die("waitpid");
+        exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("proc", "/proc", "proc", 0, NULL))
+        die("/proc of the new pid namespace");
+}
+
+static void set_capabilities(uint64_t kept, int inheritable)
+{
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct data[2];
+
+    if (syscall(SYS_capget, &header, data))
+        die("capget");
+    for (int i = 0; i < 2; i++) {
+        uint32_t word = (uint32_t)(kept >> (32 * i));
+
+        data[i].permitted &= word;
+        data[i].effective = data[i].permitted;
+        data[i].inheritable = inheritable ? data[i].permitted : data[i].inheritable & word;
+    }
+    if (syscall(SYS_capset, &header, data))
+        die("capset");
+}
+
+/*
+ * Root gets what is in the bounding set at the next execve, another user what is ambient. So the
+ * bounding set shrinks first, while that is still allowed.
+ */
+static void drop_capabilities(void)
+{
+    uint64_t kept = (denied.has_only ? denied.only : ~0ULL) & ~denied.dropped;
+
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    for (int i = 0; i < 64 && prctl(PR_CAPBSET_READ, i) >= 0; i++) {
+        if (!(kept >> i & 1) && prctl(PR_CAPBSET_READ, i) && prctl(PR_CAPBSET_DROP, i))
+            die("bounding set");
+    }
+    if (denied.uid >= 0) {
+        prctl(PR_SET_KEEPCAPS, denied.has_only);
+        if (setgroups(0, NULL) || setresgid((gid_t)denied.uid, (gid_t)denied.uid, (gid_t)denied.uid) ||
+            setresuid((uid_t)denied.uid, (uid_t)denied.uid, (uid_t)denied.uid))
+            die("--uid");
+    }
+    set_capabilities(kept, denied.has_only);
+    for (int i = 0; denied.has_only && i < 64; i++) {
+        if (kept >> i & 1)
+            prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0);
+    }
+}
+
+static void install_filter(void)
+{
+    static struct sock_filter code[5 * MOST_RULES + 1];
+    struct sock_fprog program = { .filter = code };
+    unsigned short n = 0;
+    uint32_t first_at = offsetof(struct seccomp_data, args);
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    first_at += 4;
+#endif
+    for (size_t i = 0; i < denied.rule_count; i++) {
+        const struct rule *rule = &denied.rules[i];
+        uint8_t rest = rule->only_first ? 3 : 1;
+
+        code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                 offsetof(struct seccomp_data, nr));
+        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, rule->call, 0, rest);
+        if (rule->only_first) {
+            code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first_at);
+            code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, rule->first, 0, 1);
+        }
+        code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | rule->error);
+    }
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    program.len = n;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        die("seccomp");
+}
+
+int main(int argc, char **argv)
+{
+    char **command = read_options(argv);
+
+    (void)argc;
+    if (denied.pid_namespace)
+        enter_pid_namespace();
+    if (denied.memlock >= 0) {
+        struct rlimit limit = { (rlim_t)denied.memlock, (rlim_t)denied.memlock };
+
+        if (setrlimit(RLIMIT_MEMLOCK, &limit))
+            die("RLIMIT_MEMLOCK");
+    }
+    if (denied.dropped || denied.has_only || denied.uid >= 0)
+        drop_capabilities();
+    if (denied.rule_count)
+        install_filter();
+    execvp(command[0], command);
+    fprintf(stderr, "deny: %s: %s\n", command[0], strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}
