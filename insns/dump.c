@@ -49,9 +49,7 @@ static bool is_wide(const struct dump *dump, size_t index)
     return false;
 }
 
-/*
- * Whether it goes somewhere else in the program, and how far from the next instruction.
- */
+/* Whether it goes somewhere else in the program, and how far from the next instruction. */
 static bool jumps(const struct bpf_insn *insn, int64_t *distance)
 {
     switch (insn->code) {
@@ -255,7 +253,7 @@ static bool dump_call(const struct dump *dump, size_t index)
     int64_t distance;
 
     if (jumps(insn, &distance)) {
-        text_add(dump->text, "call ");
+        text_add(dump->text, "call local ");
         add_target(dump, index, distance);
         return true;
     }

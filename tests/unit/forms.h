@@ -216,7 +216,7 @@ static const struct form forms[] = {
     /* Calls and the end. */
     OTHER(CALL(BPF_FUNC_get_stackid), "85 00 00 00 1b 00 00 00", "call get_stackid", "call 27"),
     OTHER(CALL(9999), "85 00 00 00 0f 27 00 00", "call helper#9999", "call 9999"),
-    OTHER(CALL_LABEL("there"), "85 10 00 00 05 00 00 00", "call pc+5", ""),
+    OTHER(CALL_LABEL("there"), "85 10 00 00 05 00 00 00", "call local pc+5", ""),
     FORM(EXIT(), "95 00 00 00 00 00 00 00", "exit"),
 };
 

@@ -363,6 +363,15 @@ static void a_field_that_should_be_0_is_unknown(void)
         bad.off = 99; /* no number of bits, and more than the 1 of a division with sign */
         bool has_distance = jump && good.code != 0x85 && good.code != 0x95 && good.code != 0x06;
         CHECK_NUMBER(is_known(&bad), memory || has_distance);
+        bool computes = BPF_CLASS(good.code) == BPF_ALU || BPF_CLASS(good.code) == BPF_ALU64;
+        if ((jump || computes) && good.code != 0x85) { /* the source bit says which is not used */
+            bad = good;
+            if (good.code & 8)
+                bad.imm = 77;
+            else
+                bad.src_reg = 1;
+            CHECK(!is_known(&bad));
+        }
         program_free(&program);
     }
 }

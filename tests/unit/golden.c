@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Golden dumps: each program of the table below, dumped, is tests/golden/NAME.txt to the byte.
+ *
+ *     golden [--update] [TESTS]      TESTS: the directory tests, else $TESTS, else "tests"
+ *
+ * --update writes the files anew. What it changed must then be read by eye, instruction by
+ * instruction, as the program's listing was: a golden file that nobody read proves nothing.
+ */
+#include "unit/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "insns/dump.h"
+#include "insns/program.h"
+
+#define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
+#define FD_BANKS  4
+
+/* ---- One program for each family ---- */
+
+/* r0 = a 64-bit mix of the pid and tgid, by shifts, multiplications and divisions. */
+static void build_arithmetic(struct program *program)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        MOV_REG(R1, R0),
+        RSH_IMM(R1, 32),                            /* r1 = tgid */
+        MOV32_REG(R2, R0),                          /* w2 = pid, and no upper half */
+        LD_IMM64(R3, 0x9e3779b97f4a7c15),
+        MUL_REG(R1, R3),
+        XOR_REG(R1, R2),
+        LSH_IMM(R2, 5),
+        ADD_REG(R1, R2),
+        ADD_IMM(R1, -7),
+        SUB_REG(R1, R2),
+        AND_IMM(R1, 0xffff),
+        OR_IMM(R1, 1),
+        MOV_REG(R0, R1),
+        ARSH_IMM(R0, 3),
+        NEG(R0),
+        DIV_REG(R0, R1),
+        MOD_IMM(R0, 1000),
+        EXIT());
+}
+
+static void build_arithmetic32(struct program *program)
+{
+    EMIT(program,
+        MOV32_IMM(R0, -1),
+        ADD32_REG(R0, R0),
+        SUB32_IMM(R0, 16),
+        MUL32_REG(R0, R0),
+        DIV32_IMM(R0, 10),
+        MOD32_IMM(R0, 10),
+        OR32_IMM(R0, 0x40),
+        AND32_IMM(R0, -8),
+        XOR32_REG(R0, R0),
+        LSH32_IMM(R0, 4),
+        RSH32_REG(R0, R0),
+        ARSH32_IMM(R0, 31),
+        NEG32(R0),
+        MOVSX32_REG(8, R0, R0),
+        SDIV32_IMM(R0, -5),
+        SMOD_REG(R0, R0),
+        MOVSX_REG(32, R0, R0),
+        EXIT());
+}
+
+static void build_byte_order(struct program *program)
+{
+    EMIT(program,
+        LDX(H, R0, R1, 2),
+        TO_BE(16, R0),
+        TO_LE(32, R0),
+        BSWAP(64, R0),
+        EXIT());
+}
+
+/* Fields of the context, wide and narrow, to the stack and back. */
+static void build_memory(struct program *program)
+{
+    EMIT(program,
+        LDX(DW, R2, R1, 0),
+        LDX(W, R3, R1, 8),
+        LDX(H, R4, R1, 12),
+        LDX(B, R5, R1, 14),
+        LDXS(W, R0, R1, 8),
+        STX(DW, R10, -8, R2),
+        STX(W, R10, -12, R3),
+        STX(H, R10, -14, R4),
+        STX(B, R10, -15, R5),
+        ST(B, R10, -16, 0),
+        ST(DW, R10, -24, -1),
+        LDX(DW, R0, R10, -16),
+        EXIT());
+}
+
+/* Claims one of a CPU's slots, counts in it, and gives it back. */
+static void build_atomics(struct program *program)
+{
+    EMIT(program,
+        LOAD_MAP_VALUE(R6, FD_BANKS, 16),
+        MOV_IMM(R1, 1),
+        XADD(DW, R6, 0, R1),
+        LDX(DW, R2, R6, 0),
+        JNE_IMM(R2, 1, "taken"),
+        FETCH_ADD(W, R6, 8, R1),
+        ATOMIC_OR(W, R6, 12, R1),
+        XCHG(DW, R6, 16, R1),
+        MOV_IMM(R0, 0),
+        CMPXCHG(DW, R6, 24, R1),
+    LABEL("taken"),
+        MOV_IMM(R1, -1),
+        XADD(DW, R6, 0, R1),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+/* Every condition, forward, back, and two names for one place. */
+static void build_jumps(struct program *program)
+{
+    EMIT(program,
+        MOV_IMM(R0, 10),
+    LABEL("again"),
+        JEQ_IMM(R0, 0, "out"),
+        JNE_REG(R0, R1, "next"),
+        JGT_IMM(R0, 5, "next"),
+        JGE_IMM(R0, 5, "next"),
+        JLT_REG(R0, R1, "next"),
+        JLE_REG(R0, R1, "next"),
+        JSGT_IMM(R0, -5, "next"),
+        JSGE_IMM(R0, -5, "next"),
+        JSLT_IMM(R0, -5, "next"),
+        JSLE_IMM(R0, -5, "next"),
+        JSET_IMM(R0, 0x80, "out"),
+        JEQ32_IMM(R0, 0, "out"),
+        JSET32_REG(R0, R1, "end"),
+        JA("next"),
+        MOV_IMM(R0, 1),
+    LABEL("next"),
+        SUB_IMM(R0, 1),
+        JA_LONG("again"),
+    LABEL("out"),
+    LABEL("end"),
+        EXIT());
+}
+
+/*
+ * count = lookup(counts, key on the stack);
+ * if (count) (*count)++; else update(counts, key, 1, BPF_NOEXIST);
+ */
+static void build_calls(struct program *program)
+{
+    EMIT(program,
+        ST(DW, R10, -8, 0),                         /* the key */
+        LOAD_MAP(R1, FD_COUNTS),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, -8),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "insert"),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, 0, R1),
+        JA("out"),
+    LABEL("insert"),
+        ST(DW, R10, -16, 1),
+        LOAD_MAP(R1, FD_COUNTS),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, -8),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, -16),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem),
+        CALL_LABEL("zero"),
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT(),
+    LABEL("zero"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+/* ---- The table: every variant of every real program has its row here ---- */
+
+static const struct golden {
+    const char *name;
+    void (*build)(struct program *program);
+} goldens[] = {
+    {"arithmetic", build_arithmetic},
+    {"arithmetic32", build_arithmetic32},
+    {"byte-order", build_byte_order},
+    {"memory", build_memory},
+    {"atomics", build_atomics},
+    {"jumps", build_jumps},
+    {"calls", build_calls},
+};
+
+/* ---- Comparing ---- */
+
+static bool dump_golden(const struct golden *golden, struct text *dump)
+{
+    struct program program = {0};
+    struct linked linked;
+    struct text why = {0};
+
+    program_name_map(&program, FD_COUNTS, "counts");
+    program_name_map(&program, FD_BANKS, "banks");
+    golden->build(&program);
+    bool linked_well = !program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why);
+    if (linked_well)
+        dump_insns(dump, linked.insns, linked.count, &program);
+    else
+        printf("  %s: %s\n", golden->name, why.data);
+    CHECK(!dump->failed);
+    program_free(&program);
+    text_free(&why);
+    return linked_well && !dump->failed;
+}
+
+/* Prints the first line in which the two differ. */
+static void show_difference(const char *path, const char *dump, const char *file)
+{
+    unsigned line = 1;
+
+    for (;; line++) {
+        size_t ours = strcspn(dump, "\n"), theirs = strcspn(file, "\n");
+        if (ours != theirs || memcmp(dump, file, ours) || !dump[ours] || !file[theirs]) {
+            printf("  %s:%u: the file has \"%.*s\", the dump \"%.*s\"\n", path, line, (int)theirs,
+                   file, (int)ours, dump);
+            return;
+        }
+        dump += ours + 1;
+        file += theirs + 1;
+    }
+}
+
+static bool compare(const char *path, const struct text *dump)
+{
+    struct text file = {0};
+    int error = read_file(AT_FDCWD, path, 1 << 24, &file);
+    bool same = !error && file.length == dump->length &&
+                !memcmp(file.data, dump->data, dump->length);
+
+    if (error)
+        printf("  %s: %s\n", path, strerror(-error));
+    else if (!same)
+        show_difference(path, dump->data, file.data ? file.data : "");
+    text_free(&file);
+    return same;
+}
+
+static bool write_file(const char *path, const struct text *dump)
+{
+    FILE *file = fopen(path, "w");
+    bool written = file && fwrite(dump->data, 1, dump->length, file) == dump->length;
+
+    if (file && fclose(file))
+        written = false;
+    if (!written)
+        printf("  %s: %s\n", path, strerror(errno));
+    return written;
+}
+
+int main(int argc, char **argv)
+{
+    bool update = argc > 1 && !strcmp(argv[1], "--update");
+    const char *tests = argc > 1 + update ? argv[1 + update] : getenv("TESTS");
+
+    for (size_t i = 0; i < COUNT_OF(goldens); i++) {
+        struct text path = {0}, dump = {0};
+        text_format(&path, "%s/golden/%s.txt", tests ? tests : "tests", goldens[i].name);
+        bool good = dump_golden(&goldens[i], &dump) &&
+                    (update ? write_file : compare)(path.data, &dump);
+        printf("%s golden %s\n", good ? "PASS" : "FAIL", goldens[i].name);
+        test_failures += !good;
+        text_free(&path);
+        text_free(&dump);
+    }
+    return tests_done();
+}
