@@ -320,16 +320,6 @@ static void a_dump_takes_jumps_to_anywhere(void)
                         "     1: r0 = 0x1 ll\n");
 }
 
-static void a_dump_says_unknown(void)
-{
-    const struct bpf_insn cut_off[] = {{.code = 0x18, .imm = 1}};
-    dumps_as(cut_off, 1, "     0: unknown 0x18: 18 00 00 00 01 00 00 00\n");
-
-    const struct bpf_insn bad_second[] = {{.code = 0x18}, {.code = 0x95}};
-    dumps_as(bad_second, 2, "     0: unknown 0x18: 18 00 00 00 00 00 00 00\n"
-                            "     1: exit\n");
-}
-
 /* Whether this one instruction (with an empty slot after it) is known to the dump. */
 static bool is_known(const struct bpf_insn *insn)
 {
@@ -340,6 +330,30 @@ static bool is_known(const struct bpf_insn *insn)
     bool known = !strstr(dump.data, "     0: unknown");
     text_free(&dump);
     return known;
+}
+
+static void a_dump_says_unknown(void)
+{
+    const struct bpf_insn cut_off[] = {{.code = 0x18, .imm = 1}};
+    dumps_as(cut_off, 1, "     0: unknown 0x18: 18 00 00 00 01 00 00 00\n");
+
+    const struct bpf_insn bad_second[] = {{.code = 0x18}, {.code = 0x95}};
+    dumps_as(bad_second, 2, "     0: unknown 0x18: 18 00 00 00 00 00 00 00\n"
+                            "     1: exit\n");
+
+    const struct bpf_insn map_with_offset[] = {{.code = 0x18, .src_reg = 1}, {.imm = 8}};
+    dumps_as(map_with_offset, 2, "     0: unknown 0x18: 18 10 00 00 00 00 00 00\n"
+                                 "     1: unknown 0x00: 00 00 00 00 08 00 00 00\n");
+
+    const struct bpf_insn nearly[] = {
+        {.code = 0xbc, .off = 32},   /* MOVSX32 of all its 32 bits */
+        {.code = 0xdb, .imm = 0xe0}, /* an exchange that fetches nothing */
+        {.code = 0xdb, .imm = 0xf0}, /* likewise, with comparison */
+        {.code = 0xcb, .imm = 0x00}, /* atomics of 16 bits */
+        {.code = 0xd7, .imm = 8},    /* one byte, turned round */
+    };
+    for (size_t i = 0; i < COUNT_OF(nearly); i++)
+        CHECK(!is_known(&nearly[i]));
 }
 
 /* What no form has in a field must not be passed over in silence. */
