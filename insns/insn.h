@@ -19,16 +19,21 @@
  *
  *     _REG     it is a register
  *     _IMM     it is a constant of 32 bits, its sign extended to 64
- *     32       as in ADD32_REG: computes with the lower 32 bits, and the upper 32 of dst become 0
+ *     32       as in ADD32_REG: computes with the lower 32 bits, and the upper 32 of dst become 0;
+ *              as in JEQ32_REG: compares the lower 32 bits alone
  *     size     B u8, H u16, W u32, DW u64
  *
  * Encoded, an instruction is 64 bits; LD_IMM64 and the map loads are two of them:
  *
  *     | code: 8 | dst: 4 | src: 4 | off: 16 | imm: 32 |
  *
+ * A number that is known only at run time must have its field's type already (off is a short): no
+ * macro casts, so that the compiler tells of one that does not fit.
+ *
  * What is younger than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read
- * the packets of socket filters and which no tracing program may use; calls of kernel functions by
- * BTF id, addresses of the program's own functions, the arena and may_goto of 6.9: no use for them.
+ * the packets of socket filters and which no tracing program may use; and, having no use here, calls
+ * of kernel functions by BTF id, addresses of the program's own functions, the arena and may_goto of
+ * 6.9, the ordered loads and stores of 6.15.
  */
 #ifndef STACKBOX_INSN_H
 #define STACKBOX_INSN_H
@@ -76,7 +81,7 @@ struct insn {
 };
 
 /* Any plain instruction, by its fields. */
-#define INSN(opcode, dst, src, offset, immediate) ((struct insn){ .code = { \
+#define INSN(opcode, dst, src, offset, immediate) ((struct insn){.code = { \
     .code = (opcode), .dst_reg = (dst), .src_reg = (src), .off = (offset), .imm = (immediate)}})
 
 /* ---- Arithmetic ---- */
@@ -186,7 +191,7 @@ struct insn {
 
 /* ---- Constants of 64 bits, maps: two slots ---- */
 
-#define LD_WIDE(dst, pseudo, number) ((struct insn){ .kind = INSN_WIDE, .value = (number), \
+#define LD_WIDE(dst, pseudo, number) ((struct insn){.kind = INSN_WIDE, .value = (number), \
     .code = {.code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = (dst), .src_reg = (pseudo)}})
 
 /* dst = number */
@@ -221,7 +226,7 @@ struct insn {
 #define ATOMIC_AND(size, base, offset, src) ATOMIC(size, BPF_AND, base, offset, src)
 #define ATOMIC_XOR(size, base, offset, src) ATOMIC(size, BPF_XOR, base, offset, src)
 
-/* was = *(u64 *)(base + offset); *(u64 *)(base + offset) += src; src = was */
+/* was = *(u64 *)(base + offset); *(u64 *)(base + offset) += src; src = was      |=, &=, ^= */
 #define FETCH_ADD(size, base, offset, src)  ATOMIC(size, BPF_ADD | BPF_FETCH, base, offset, src)
 #define FETCH_OR(size, base, offset, src)   ATOMIC(size, BPF_OR | BPF_FETCH, base, offset, src)
 #define FETCH_AND(size, base, offset, src)  ATOMIC(size, BPF_AND | BPF_FETCH, base, offset, src)
@@ -243,7 +248,7 @@ struct insn {
 
 #define JUMP_REG(test, dst, src, label)   JUMP(BPF_JMP | (test) | BPF_X, dst, src, 0, label)
 #define JUMP_IMM(test, dst, imm, label)   JUMP(BPF_JMP | (test) | BPF_K, dst, 0, imm, label)
-/* The lower 32 bits alone are compared: all of JMP32 is of Linux 5.1. */
+/* All of these: Linux 5.1. */
 #define JUMP32_REG(test, dst, src, label) JUMP(BPF_JMP32 | (test) | BPF_X, dst, src, 0, label)
 #define JUMP32_IMM(test, dst, imm, label) JUMP(BPF_JMP32 | (test) | BPF_K, dst, 0, imm, label)
 
