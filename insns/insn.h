@@ -31,9 +31,9 @@
  * macro casts, so that the compiler tells of one that does not fit.
  *
  * What is younger than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read
- * the packets of socket filters and which no tracing program may use; and, having no use here, calls
- * of kernel functions by BTF id, addresses of the program's own functions, the arena and may_goto of
- * 6.9, the ordered loads and stores of 6.15.
+ * the packets of socket filters and which no tracing program may use; and, having no use here,
+ * calls of kernel functions by BTF id, addresses of the program's own functions, the arena and
+ * may_goto of 6.9, the ordered loads and stores of 6.15.
  */
 #ifndef STACKBOX_INSN_H
 #define STACKBOX_INSN_H

@@ -38,7 +38,7 @@ struct program {
     size_t code_room;
 };
 
-/* What the kernel takes. It belongs to its program, and holds until that is linked again or freed. */
+/* What the kernel takes. It is the program's, and holds until that is linked again or freed. */
 struct linked {
     const struct bpf_insn *insns;
     size_t count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Every form of every instruction: its macro, its bytes on a little-endian machine as RFC 9669 lays
- * them out (code, src and dst, off, imm), and its text in the dump. Bytes and texts were not made by
- * insns/: tests/unit/insns.c holds insns/ to them, and tests/unit/llvm.c holds both to LLVM.
+ * them out (code, src and dst, off, imm), and its text in the dump. insns/ made none of the bytes
+ * and texts: tests/unit/insns.c holds insns/ to them, and tests/unit/llvm.c holds both to LLVM.
  *
  * YOUNG marks what LLVM 14 (Debian 12) cannot assemble, or not disassemble; 19 knows them all.
  * OTHER is as young, and gives LLVM's own text where it is not ours, "" where it has none.
