@@ -13,17 +13,22 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "insns/count.h"
 #include "insns/dump.h"
 #include "insns/program.h"
 
 #define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
 #define FD_BANKS  4
 
+/* Those of stackcount, which names them itself. */
+enum { FD_CONTROL = 10, FD_ACCOUNT, FD_COUNTS_A, FD_STACKS_A, FD_COUNTS_B, FD_STACKS_B };
+
 /* ---- One program for each family ---- */
 
 /* r0 = a 64-bit mix of the pid and tgid, by shifts, multiplications and divisions. */
-static void build_arithmetic(struct program *program)
+static void build_arithmetic(struct program *program, const void *wishes)
 {
+    (void)wishes;
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
         MOV_REG(R1, R0),
@@ -46,8 +51,9 @@ static void build_arithmetic(struct program *program)
         EXIT());
 }
 
-static void build_arithmetic32(struct program *program)
+static void build_arithmetic32(struct program *program, const void *wishes)
 {
+    (void)wishes;
     EMIT(program,
         MOV32_IMM(R0, -1),
         ADD32_REG(R0, R0),
@@ -69,8 +75,9 @@ static void build_arithmetic32(struct program *program)
         EXIT());
 }
 
-static void build_byte_order(struct program *program)
+static void build_byte_order(struct program *program, const void *wishes)
 {
+    (void)wishes;
     EMIT(program,
         LDX(H, R0, R1, 2),
         TO_BE(16, R0),
@@ -80,8 +87,9 @@ static void build_byte_order(struct program *program)
 }
 
 /* Fields of the context, wide and narrow, to the stack and back. */
-static void build_memory(struct program *program)
+static void build_memory(struct program *program, const void *wishes)
 {
+    (void)wishes;
     EMIT(program,
         LDX(DW, R2, R1, 0),
         LDX(W, R3, R1, 8),
@@ -99,8 +107,9 @@ static void build_memory(struct program *program)
 }
 
 /* Claims one of a CPU's slots, counts in it, and gives it back. */
-static void build_atomics(struct program *program)
+static void build_atomics(struct program *program, const void *wishes)
 {
+    (void)wishes;
     EMIT(program,
         LOAD_MAP_VALUE(R6, FD_BANKS, 16),
         MOV_IMM(R1, 1),
@@ -120,8 +129,9 @@ static void build_atomics(struct program *program)
 }
 
 /* Every condition, forward, back, and two names for one place. */
-static void build_jumps(struct program *program)
+static void build_jumps(struct program *program, const void *wishes)
 {
+    (void)wishes;
     EMIT(program,
         MOV_IMM(R0, 10),
     LABEL("again"),
@@ -152,8 +162,9 @@ static void build_jumps(struct program *program)
  * count = lookup(counts, key on the stack);
  * if (count) (*count)++; else update(counts, key, 1, BPF_NOEXIST);
  */
-static void build_calls(struct program *program)
+static void build_calls(struct program *program, const void *wishes)
 {
+    (void)wishes;
     EMIT(program,
         ST(DW, R10, -8, 0),                         /* the key */
         LOAD_MAP(R1, FD_COUNTS),
@@ -182,19 +193,68 @@ static void build_calls(struct program *program)
         EXIT());
 }
 
+/* ---- The program of stackcount, with each part that can be there or not ---- */
+
+static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
+
+#define MAPS .control = FD_CONTROL, .account = FD_ACCOUNT, \
+             .banks = {{FD_COUNTS_A, FD_STACKS_A}, {FD_COUNTS_B, FD_STACKS_B}}
+#define ALL_EVENTS .cpu = -1
+#define OF_PIDS    .pids = some_pids, .pid_count = 2
+#define OF_TIDS    .tids = some_tids, .tid_count = 1
+#define NAMESPACE  .in_namespace = true, .namespace_device = 4, .namespace_inode = 0xf0000123
+
+static const struct count_wishes count_kernel = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_kernel_process = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, MAPS};
+static const struct count_wishes count_user = {
+    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, MAPS};
+static const struct count_wishes count_both = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
+static const struct count_wishes count_cpu = {
+    .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_pids = {
+    .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_tids = {
+    .filter = {ALL_EVENTS, OF_TIDS}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_namespace = {
+    .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, MAPS};
+static const struct count_wishes count_namespace_pids = {
+    .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_everything = {
+    .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS},
+    .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
+
+static void build_count(struct program *program, const void *wishes)
+{
+    emit_count(program, wishes);
+}
+
 /* ---- The table: every variant of every real program has its row here ---- */
 
 static const struct golden {
     const char *name;
-    void (*build)(struct program *program);
+    void (*build)(struct program *program, const void *wishes);
+    const void *wishes;
 } goldens[] = {
-    {"arithmetic", build_arithmetic},
-    {"arithmetic32", build_arithmetic32},
-    {"byte-order", build_byte_order},
-    {"memory", build_memory},
-    {"atomics", build_atomics},
-    {"jumps", build_jumps},
-    {"calls", build_calls},
+    {"arithmetic", build_arithmetic, NULL},
+    {"arithmetic32", build_arithmetic32, NULL},
+    {"byte-order", build_byte_order, NULL},
+    {"memory", build_memory, NULL},
+    {"atomics", build_atomics, NULL},
+    {"jumps", build_jumps, NULL},
+    {"calls", build_calls, NULL},
+    {"count-kernel", build_count, &count_kernel},
+    {"count-kernel-process", build_count, &count_kernel_process},
+    {"count-user", build_count, &count_user},
+    {"count-both", build_count, &count_both},
+    {"count-cpu", build_count, &count_cpu},
+    {"count-pids", build_count, &count_pids},
+    {"count-tids", build_count, &count_tids},
+    {"count-namespace", build_count, &count_namespace},
+    {"count-namespace-pids", build_count, &count_namespace_pids},
+    {"count-everything", build_count, &count_everything},
 };
 
 /* ---- Comparing ---- */
@@ -207,7 +267,7 @@ static bool dump_golden(const struct golden *golden, struct text *dump)
 
     program_name_map(&program, FD_COUNTS, "counts");
     program_name_map(&program, FD_BANKS, "banks");
-    golden->build(&program);
+    golden->build(&program, golden->wishes);
     bool linked_well = !program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why);
     if (linked_well)
         dump_insns(dump, linked.insns, linked.count, &program);

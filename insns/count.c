@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * count(context):
+ *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
+ *         return 0
+ *     key = {0}, zero = 0
+ *     mode = control[zero]
+ *     if (mode == PAUSED)
+ *         return 0
+ *     stacks, counts = those of bank A or B               r8, r9
+ *     key.kernel_stack = get_stackid(context, stacks, 0)
+ *     key.user_stack = get_stackid(context, stacks, USER)
+ *     key.pid = pid; get_current_comm(key.comm)
+ *     if (!(slot = counts[key])) {
+ *         update(counts, key, zero, NOEXIST)              another CPU may have been first:
+ *         if (!(slot = counts[key])) {                    then this finds what that one made
+ *             account[TABLE_FULL] += 1
+ *             return 0
+ *         }
+ *     }
+ *     lock *slot += 1
+ *     return 0
+ *
+ * r6 = context, r7 = pid << 32 | tid, r8 = stacks, r9 = counts.
+ *
+ * The key and the zero take 48 bytes of stack and no more: programs on uprobes were seen to have
+ * larger stacks overwritten on some kernels.
+ */
+#include "insns/count.h"
+
+#include "insns/layout.h"
+
+/* Where things are on the stack, from r10. */
+enum {
+    KEY = -(int)sizeof(struct count_key),
+    KEY_KERNEL_STACK = KEY + (int)offsetof(struct count_key, kernel_stack),
+    KEY_USER_STACK = KEY + (int)offsetof(struct count_key, user_stack),
+    KEY_PID = KEY + (int)offsetof(struct count_key, pid),
+    KEY_FOREIGN = KEY + (int)offsetof(struct count_key, foreign),
+    KEY_COMM = KEY + (int)offsetof(struct count_key, comm),
+    ZERO = KEY - 8,
+};
+
+/* Everything is cleared: not every kernel fills all of a comm, and a hash compares every byte. */
+static void emit_clear(struct program *program)
+{
+    EMIT(program,
+        ST(DW, R10, ZERO, 0),
+        ST(DW, R10, KEY_USER_STACK, NO_STACK),
+        ST(DW, R10, KEY_PID, 0), /* and foreign */
+        ST(DW, R10, KEY_COMM, 0),
+        ST(DW, R10, KEY_COMM + 8, 0));
+}
+
+/* r8 and r9 become the maps of the bank that is written to; paused: the program is left. */
+static void emit_choose_bank(struct program *program, const struct count_wishes *wishes)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, ZERO),
+        LOAD_MAP(R1, wishes->control),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "out"),
+        LDX(W, R0, R0, 0),
+        JEQ_IMM(R0, CONTROL_PAUSED, "out"),
+        JEQ_IMM(R0, CONTROL_BANK_B, "bank_b"),
+        LOAD_MAP(R8, wishes->banks[0].stacks),
+        LOAD_MAP(R9, wishes->banks[0].counts),
+        JA("bank_chosen"),
+    LABEL("bank_b"),
+        LOAD_MAP(R8, wishes->banks[1].stacks),
+        LOAD_MAP(R9, wishes->banks[1].counts),
+    LABEL("bank_chosen"));
+}
+
+static void emit_stack(struct program *program, int flags, int16_t place)
+{
+    EMIT(program,
+        MOV_REG(R1, R6),
+        MOV_REG(R2, R8),
+        MOV_IMM(R3, flags),
+        CALL(BPF_FUNC_get_stackid),
+        STX(DW, R10, place, R0));
+}
+
+static void emit_process(struct program *program)
+{
+    EMIT(program,
+        RSH_IMM(R7, 32),
+        STX(W, R10, KEY_PID, R7),
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, KEY_COMM),
+        MOV_IMM(R2, (int)sizeof(((struct count_key *)0)->comm)),
+        CALL(BPF_FUNC_get_current_comm));
+}
+
+static void emit_find_slot(struct program *program)
+{
+    EMIT(program,
+        MOV_REG(R1, R9),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, KEY),
+        CALL(BPF_FUNC_map_lookup_elem));
+}
+
+static void emit_add_one(struct program *program, const struct count_wishes *wishes)
+{
+    emit_find_slot(program);
+    EMIT(program,
+        JNE_IMM(R0, 0, "found"),
+        MOV_REG(R1, R9),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, KEY),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, ZERO),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_find_slot(program);
+    EMIT(program,
+        JNE_IMM(R0, 0, "found"),
+        ST(W, R10, ZERO, ACCOUNT_TABLE_FULL),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, ZERO),
+        LOAD_MAP(R1, wishes->account),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "out"),
+    LABEL("found"),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, 0, R1));
+}
+
+void emit_count(struct program *program, const struct count_wishes *wishes)
+{
+    bool by_pid = wishes->filter.pid_count || wishes->filter.tid_count;
+
+    program_name_map(program, wishes->control, "control");
+    program_name_map(program, wishes->account, "account");
+    program_name_map(program, wishes->banks[0].counts, "counts_a");
+    program_name_map(program, wishes->banks[0].stacks, "stacks_a");
+    program_name_map(program, wishes->banks[1].counts, "counts_b");
+    program_name_map(program, wishes->banks[1].stacks, "stacks_b");
+
+    EMIT(program, MOV_REG(R6, R1));
+    emit_cpu_filter(program, &wishes->filter);
+    emit_clear(program);
+    if (wishes->per_process || by_pid)
+        emit_load_pid(program, &wishes->filter, KEY_FOREIGN, KEY_KERNEL_STACK);
+    emit_pid_filter(program, &wishes->filter);
+    emit_choose_bank(program, wishes);
+    if (wishes->kernel_stack)
+        emit_stack(program, 0, KEY_KERNEL_STACK);
+    else
+        EMIT(program, ST(DW, R10, KEY_KERNEL_STACK, NO_STACK));
+    if (wishes->user_stack)
+        emit_stack(program, BPF_F_USER_STACK, KEY_USER_STACK);
+    if (wishes->per_process)
+        emit_process(program);
+    emit_add_one(program, wishes);
+    EMIT(program,
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}

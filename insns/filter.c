@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "insns/filter.h"
+
+void emit_cpu_filter(struct program *program, const struct event_filter *filter)
+{
+    if (filter->cpu < 0)
+        return;
+    EMIT(program,
+        CALL(BPF_FUNC_get_smp_processor_id),
+        JNE_IMM(R0, (int32_t)filter->cpu, "out"));
+}
+
+/* The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task of another namespace. */
+static void emit_load_pid_of_namespace(struct program *program, const struct event_filter *filter,
+                                       int16_t foreign, int16_t scratch)
+{
+    bool asked = filter->pid_count || filter->tid_count;
+
+    EMIT(program,
+        LD_IMM64(R1, filter->namespace_device),
+        LD_IMM64(R2, filter->namespace_inode),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, scratch),
+        MOV_IMM(R4, 8),
+        CALL(BPF_FUNC_get_ns_current_pid_tgid),
+        JNE_IMM(R0, 0, asked ? "out" : "foreign"),
+        LDX(W, R7, R10, (int16_t)(scratch + 4)),
+        LSH_IMM(R7, 32),
+        LDX(W, R0, R10, scratch),
+        OR_REG(R7, R0));
+    if (asked)
+        return;
+    EMIT(program,
+        JA("known"),
+    LABEL("foreign"),
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        MOV_REG(R7, R0),
+        ST(W, R10, foreign, 1),
+    LABEL("known"));
+}
+
+void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
+                   int16_t scratch)
+{
+    if (filter->in_namespace) {
+        emit_load_pid_of_namespace(program, filter, foreign, scratch);
+        return;
+    }
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        MOV_REG(R7, R0));
+}
+
+/* r0 is one of the numbers, or the program is left. */
+static void emit_one_of(struct program *program, const uint32_t *numbers, size_t count,
+                        const char *found)
+{
+    for (size_t i = 0; i < count; i++)
+        EMIT(program, JEQ_IMM(R0, (int32_t)numbers[i], found));
+    EMIT(program,
+        JA("out"),
+    LABEL(found));
+}
+
+void emit_pid_filter(struct program *program, const struct event_filter *filter)
+{
+    if (filter->pid_count) {
+        EMIT(program,
+            MOV_REG(R0, R7),
+            RSH_IMM(R0, 32));
+        emit_one_of(program, filter->pids, filter->pid_count, "pid_asked_for");
+    }
+    if (filter->tid_count) {
+        EMIT(program, MOV32_REG(R0, R7));
+        emit_one_of(program, filter->tids, filter->tid_count, "tid_asked_for");
+    }
+}

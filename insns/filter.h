@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Fragments that decide whether an event is one that was asked for, and whose it is. Each leaves the
+ * program by its label "out" when it is not; r0 to r5 are lost.
+ */
+#ifndef STACKBOX_FILTER_H
+#define STACKBOX_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "insns/program.h"
+
+struct event_filter {
+    const uint32_t *pids, *tids; /* as the caller's pid namespace numbers them */
+    size_t pid_count, tid_count;
+    int64_t cpu; /* -1: all */
+    /* The caller's pid namespace, where that is not the initial one. */
+    bool in_namespace;
+    uint64_t namespace_device, namespace_inode;
+};
+
+/* Not on another CPU than the one asked for. */
+void emit_cpu_filter(struct program *program, const struct event_filter *filter);
+
+/*
+ * r7 = pid << 32 | tid of the current task, by the caller's pid namespace. A task that is in no
+ * such namespace is none of those asked for; where none was asked for, r7 is what the initial
+ * namespace says, and *(u32 *)(r10 + foreign) = 1. `scratch` is a place of 8 bytes on the stack.
+ */
+void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
+                   int16_t scratch);
+
+/* Of none but the processes and threads asked for, r7 being what emit_load_pid made. */
+void emit_pid_filter(struct program *program, const struct event_filter *filter);
+
+#endif

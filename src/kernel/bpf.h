@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The only caller of bpf(2). Descriptors are returned to the caller, who closes them; every
+ * function returns 0, a descriptor or a negative errno.
+ */
+#ifndef STACKBOX_KERNEL_BPF_H
+#define STACKBOX_KERNEL_BPF_H
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util.h"
+
+struct bpf_map_shape {
+    uint32_t type; /* BPF_MAP_TYPE_* */
+    const char *name; /* shown by bpftool; up to 15 bytes */
+    uint32_t key_size, value_size, entries;
+    int inner; /* a descriptor of a map like those that a map of maps will hold, else 0 */
+};
+
+/*
+ * Creates a map. Where the kernel still charges maps to RLIMIT_MEMLOCK (before 5.11) and that is
+ * what refuses, the limit is raised and the map tried once more.
+ */
+int bpf_create_map(const struct bpf_map_shape *shape);
+
+int bpf_lookup(int map, const void *key, void *value);
+int bpf_update(int map, const void *key, const void *value, uint64_t flags);
+int bpf_delete(int map, const void *key);
+/* The key after `key` (NULL: the first). -ENOENT after the last. */
+int bpf_next_key(int map, const void *key, void *next);
+
+/*
+ * Takes every entry out of a hash map that no program writes to at the moment: `take` is called
+ * with each, and a negative value of its ends the drain and is returned. By batches (5.6), else one
+ * by one.
+ */
+typedef int bpf_take(void *context, const void *key, const void *value);
+int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
+
+struct bpf_load {
+    uint32_t type;        /* BPF_PROG_TYPE_* */
+    uint32_t attach_type; /* 0, or what the program type asks for */
+    const char *name;
+    const struct bpf_insn *insns;
+    size_t count;
+};
+
+/*
+ * Loads a program: without a log first, which is fast, and only after a failure again with a log
+ * that grows until it holds the verifier's words, which are appended to `log`. What the first try
+ * failed with is returned.
+ */
+int bpf_load_program(const struct bpf_load *load, struct text *log);
+
+struct bpf_program_info {
+    uint32_t id;
+    uint32_t jited_bytes, translated_bytes;
+    uint64_t run_time_ns, run_count; /* where kernel.bpf_stats_enabled is set (5.1) */
+    uint64_t recursion_misses;       /* 5.12 */
+};
+int bpf_program_info(int program, struct bpf_program_info *info);
+
+/*
+ * One link from a program to many kernel functions (5.18), by address, or by name where `addresses`
+ * is NULL. One that cannot be traced fails the whole list. bpf_has_kprobe_multi asks the kernel
+ * without attaching anything; `program` must have been loaded for it.
+ */
+int bpf_link_kprobe_multi(int program, bool at_return, uint32_t count, const uint64_t *addresses,
+                          const char *const *names);
+bool bpf_has_kprobe_multi(int program);
+
+/*
+ * A process that loses its CPU inside bpf(2) on a live map keeps every program off that CPU until
+ * it runs again, and their events are lost. Between these two calls nothing but a real-time task
+ * takes the CPU from us. False: no right to do so (CAP_SYS_NICE). Calls nest.
+ */
+bool bpf_begin_unpreempted(void);
+void bpf_end_unpreempted(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What bpf(2) takes, written out: each command has its own struct, holding only what is used here,
+ * so that the size that is passed never names a field that the running kernel has not heard of.
+ * Fields and commands younger than 4.9 carry the version that brought them. <linux/bpf.h> of the
+ * build machine gives the older numbers alone.
+ */
+#ifndef STACKBOX_KERNEL_BPF_ABI_H
+#define STACKBOX_KERNEL_BPF_ABI_H
+
+#include <stdint.h>
+
+#define BPF_ABI_OBJ_NAME_BYTES 16 /* 15 and a NUL */
+
+enum bpf_abi_command {
+    BPF_ABI_MAP_CREATE = 0,
+    BPF_ABI_MAP_LOOKUP_ELEM = 1,
+    BPF_ABI_MAP_UPDATE_ELEM = 2,
+    BPF_ABI_MAP_DELETE_ELEM = 3,
+    BPF_ABI_MAP_GET_NEXT_KEY = 4,
+    BPF_ABI_PROG_LOAD = 5,
+    BPF_ABI_OBJ_GET_INFO_BY_FD = 15,          /* 4.13 */
+    BPF_ABI_RAW_TRACEPOINT_OPEN = 17,         /* 4.17 */
+    BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH = 25, /* 5.6 */
+    BPF_ABI_LINK_CREATE = 28,                 /* 5.7 */
+};
+
+struct bpf_abi_map_create {
+    uint32_t map_type;
+    uint32_t key_size;
+    uint32_t value_size;
+    uint32_t max_entries;
+    uint32_t map_flags;
+    uint32_t inner_map_fd;                 /* 4.12 */
+    uint32_t numa_node;                    /* 4.14, unused */
+    char map_name[BPF_ABI_OBJ_NAME_BYTES]; /* 4.15 */
+};
+_Static_assert(sizeof(struct bpf_abi_map_create) == 44, "as the kernel lays it out");
+
+struct bpf_abi_map_elem { /* lookup, update, delete, next key */
+    uint32_t map_fd;
+    uint32_t unused;
+    uint64_t key;
+    uint64_t value; /* next_key for BPF_ABI_MAP_GET_NEXT_KEY */
+    uint64_t flags;
+};
+_Static_assert(sizeof(struct bpf_abi_map_elem) == 32, "as the kernel lays it out");
+
+struct bpf_abi_map_batch { /* 5.6 */
+    uint64_t in_batch;
+    uint64_t out_batch;
+    uint64_t keys;
+    uint64_t values;
+    uint32_t count;
+    uint32_t map_fd;
+    uint64_t elem_flags;
+    uint64_t flags;
+};
+_Static_assert(sizeof(struct bpf_abi_map_batch) == 56, "as the kernel lays it out");
+
+struct bpf_abi_prog_load {
+    uint32_t prog_type;
+    uint32_t insn_cnt;
+    uint64_t insns;
+    uint64_t license;
+    uint32_t log_level;
+    uint32_t log_size;
+    uint64_t log_buf;
+    uint32_t kern_version;                  /* must be exact for kprobe programs below 5.0 */
+    uint32_t prog_flags;                    /* 4.11, unused */
+    char prog_name[BPF_ABI_OBJ_NAME_BYTES]; /* 4.15 */
+    uint32_t prog_ifindex;                  /* 4.15, unused */
+    uint32_t expected_attach_type;          /* 4.17 */
+};
+_Static_assert(sizeof(struct bpf_abi_prog_load) == 72, "as the kernel lays it out");
+
+struct bpf_abi_info_by_fd { /* 4.13 */
+    uint32_t bpf_fd;
+    uint32_t info_len;
+    uint64_t info;
+};
+
+struct bpf_abi_prog_info { /* as far as 5.12; a kernel that knows less leaves the rest as it was */
+    uint32_t type;
+    uint32_t id;
+    uint8_t tag[8];
+    uint32_t jited_prog_len;
+    uint32_t xlated_prog_len;
+    uint64_t jited_prog_insns;
+    uint64_t xlated_prog_insns;
+    uint64_t load_time; /* 4.15 */
+    uint32_t created_by_uid;
+    uint32_t nr_map_ids;
+    uint64_t map_ids;
+    char name[BPF_ABI_OBJ_NAME_BYTES];
+    uint32_t ifindex; /* 4.16 */
+    uint32_t gpl_compatible;
+    uint64_t netns_dev;
+    uint64_t netns_ino;
+    uint32_t nr_jited_ksyms; /* 4.18 */
+    uint32_t nr_jited_func_lens;
+    uint64_t jited_ksyms;
+    uint64_t jited_func_lens;
+    uint32_t btf_id; /* 5.0 */
+    uint32_t func_info_rec_size;
+    uint64_t func_info;
+    uint32_t nr_func_info;
+    uint32_t nr_line_info;
+    uint64_t line_info;
+    uint64_t jited_line_info;
+    uint32_t nr_jited_line_info;
+    uint32_t line_info_rec_size;
+    uint32_t jited_line_info_rec_size;
+    uint32_t nr_prog_tags;
+    uint64_t prog_tags;
+    uint64_t run_time_ns; /* 5.1 */
+    uint64_t run_cnt;
+    uint64_t recursion_misses; /* 5.12 */
+};
+_Static_assert(sizeof(struct bpf_abi_prog_info) == 216, "as the kernel lays it out");
+
+#define BPF_ABI_TRACE_KPROBE_MULTI 42      /* 5.18, an attach type */
+#define BPF_ABI_KPROBE_MULTI_RETURN 1      /* 5.18, a flag of the link */
+
+struct bpf_abi_link_kprobe_multi { /* 5.18 */
+    uint32_t prog_fd;
+    uint32_t target_fd; /* unused */
+    uint32_t attach_type;
+    uint32_t link_flags;
+    uint32_t flags;
+    uint32_t count;
+    uint64_t symbols;
+    uint64_t addresses;
+    uint64_t cookies;
+};
+_Static_assert(sizeof(struct bpf_abi_link_kprobe_multi) == 48, "as the kernel lays it out");
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEVICES "/sys/bus/event_source/devices"
+#define MOST_CPUS 4096
+
+/*
+ * An event that only carries a program belongs to one CPU in name: the program runs on all. Any
+ * CPU that is online does.
+ */
+static int open_for_program(struct perf_event_attr *attributes)
+{
+    int result = -ENODEV;
+
+    for (int cpu = 0; cpu < MOST_CPUS && result == -ENODEV; cpu++) {
+        long fd = syscall(SYS_perf_event_open, attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        result = fd < 0 ? -errno : (int)fd;
+        if (result == -EINVAL && cpu >= sysconf(_SC_NPROCESSORS_CONF))
+            break;
+    }
+    return result;
+}
+
+static int read_device(const char *name, const char *file, struct text *content)
+{
+    struct text path = {0};
+
+    text_format(&path, DEVICES "/%s/%s", name, file);
+    int result = path.failed ? -ENOMEM : read_file(AT_FDCWD, path.data, 128, content);
+    text_free(&path);
+    if (!result && !content->data)
+        result = -EINVAL;
+    if (!result)
+        content->data[strcspn(content->data, "\n")] = '\0';
+    return result;
+}
+
+int perf_probe_type(const char *name, struct perf_probe_type *type)
+{
+    struct text content = {0};
+    uint64_t number = 0, bit = 0;
+    int result = read_device(name, "type", &content);
+
+    if (!result)
+        result = parse_number(content.data, 0, UINT32_MAX, &number);
+    type->type = (uint32_t)number;
+    /* "config:0": which bit asks for the return is the kernel's to say. */
+    text_clear(&content);
+    if (!result && !read_device(name, "format/retprobe", &content) &&
+        !strncmp(content.data, "config:", 7))
+        (void)parse_number(content.data + 7, 0, 63, &bit);
+    type->return_bit = 1ULL << bit;
+    text_free(&content);
+    return result;
+}
+
+int perf_open_kprobe(const struct perf_probe_type *type, bool at_return, const char *function,
+                     uint64_t offset, uint64_t address)
+{
+    struct perf_event_attr attributes = {
+        .type = type->type,
+        .size = PERF_ATTR_SIZE_VER1, /* up to config2 */
+        .config = at_return ? type->return_bit : 0,
+        .kprobe_func = address ? 0 : (uint64_t)(uintptr_t)function,
+        .probe_offset = address ? address : offset,
+    };
+
+    return open_for_program(&attributes);
+}
+
+int perf_open_tracepoint(uint32_t id)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_TRACEPOINT,
+        .size = PERF_ATTR_SIZE_VER0,
+        .config = id,
+        .sample_period = 1,
+    };
+
+    return open_for_program(&attributes);
+}
+
+int perf_attach(int event, int program)
+{
+    if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ||
+        ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
+        return -errno;
+    return 0;
+}

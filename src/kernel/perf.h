@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The only caller of perf_event_open(2). Descriptors are the caller's to close. */
+#ifndef STACKBOX_KERNEL_PERF_H
+#define STACKBOX_KERNEL_PERF_H
+
+#include <stdint.h>
+
+#include "util.h"
+
+/* The kernel's probes as perf knows them (4.17): a type to open events with, -ENOENT without. */
+struct perf_probe_type {
+    uint32_t type;
+    uint64_t return_bit; /* what in `config` asks for a probe at the return */
+};
+int perf_probe_type(const char *name, struct perf_probe_type *type);
+
+/*
+ * A probe on a kernel function: at `address` when that is not 0, else at `function` + `offset`. Not
+ * armed for anybody but the program that perf_attach gives it.
+ */
+int perf_open_kprobe(const struct perf_probe_type *type, bool at_return, const char *function,
+                     uint64_t offset, uint64_t address);
+
+int perf_open_tracepoint(uint32_t id);
+
+/* Runs `program` at every hit of the event, on all CPUs and whoever hits it. */
+int perf_attach(int event, int program);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/refusal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define NUMBER_CAP_SYS_ADMIN 21
+#define NUMBER_CAP_SYS_RESOURCE 24
+#define NUMBER_CAP_PERFMON 38 /* 5.8 */
+#define NUMBER_CAP_BPF 39     /* 5.8 */
+
+/* The word behind `field` in /proc/self/status, as a number of that base. */
+static uint64_t status_number(const char *field, int base)
+{
+    struct text status = {0};
+    uint64_t number = 0;
+
+    if (!read_file(AT_FDCWD, "/proc/self/status", 65536, &status) && status.data) {
+        const char *at = strstr(status.data, field);
+        if (at)
+            number = strtoull(at + strlen(field), NULL, base);
+    }
+    text_free(&status);
+    return number;
+}
+
+bool refusal_has_capability(unsigned capability)
+{
+    return status_number("\nCapEff:", 16) >> capability & 1;
+}
+
+static bool under_seccomp(void)
+{
+    return status_number("\nSeccomp:", 10) == 2;
+}
+
+/* "integrity" or "confidentiality"; false when the kernel is not locked down (or does not say). */
+static bool lockdown(struct text *level)
+{
+    struct text state = {0};
+    bool locked = false;
+
+    if (!read_file(AT_FDCWD, "/sys/kernel/security/lockdown", 256, &state) && state.data) {
+        char *open = strchr(state.data, '['), *close = open ? strchr(open, ']') : NULL;
+        if (close && strncmp(open, "[none]", 6)) {
+            text_append(level, open + 1, (size_t)(close - open - 1));
+            locked = true;
+        }
+    }
+    text_free(&state);
+    return locked;
+}
+
+static bool explain_seccomp(const char *call, struct text *sentence)
+{
+    if (!under_seccomp())
+        return false;
+    text_format(sentence, "a seccomp filter refuses %s: start the container or service without that "
+                "filter, or with one that allows bpf and perf_event_open", call);
+    return true;
+}
+
+static bool explain_lockdown(struct text *sentence)
+{
+    struct text level = {0};
+    bool locked = lockdown(&level);
+
+    if (locked)
+        text_format(sentence, "this kernel is locked down (%s), which keeps tracers out of it: boot "
+                    "with lockdown=none, or without secure boot", level.data);
+    text_free(&level);
+    return locked;
+}
+
+static bool explain_capabilities(struct text *sentence)
+{
+    bool admin = refusal_has_capability(NUMBER_CAP_SYS_ADMIN);
+    bool bpf = admin || refusal_has_capability(NUMBER_CAP_BPF);
+    bool perfmon = admin || refusal_has_capability(NUMBER_CAP_PERFMON);
+
+    if (bpf && perfmon)
+        return false;
+    text_format(sentence, "%s missing: run it as root, or give it CAP_BPF and CAP_PERFMON "
+                "(CAP_SYS_ADMIN before Linux 5.8)",
+                bpf ? "CAP_PERFMON is" : perfmon ? "CAP_BPF is" : "CAP_BPF and CAP_PERFMON are");
+    return true;
+}
+
+static bool explain_locked_memory(uint64_t map_bytes, struct text *sentence)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return false;
+    text_format(sentence, "RLIMIT_MEMLOCK is %llu KB, and this kernel counts maps against it",
+                (unsigned long long)limit.rlim_cur / 1024);
+    if (map_bytes)
+        text_format(sentence, " (these take about %llu KB)", (unsigned long long)map_bytes / 1024);
+    text_add(sentence, ": raise it as root (ulimit -l unlimited), or take fewer stacks "
+             "(--stack-storage-size)");
+    return true;
+}
+
+static bool explain_paranoid(struct text *sentence)
+{
+    struct text level = {0};
+    bool read = !read_file(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", 64, &level);
+    long value = read && level.data ? strtol(level.data, NULL, 10) : 0;
+
+    text_free(&level);
+    if (value < 2 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
+        return false;
+    text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run it "
+                "as root, or set it lower (sysctl kernel.perf_event_paranoid=1)", value);
+    return true;
+}
+
+/* EPERM and EACCES: the causes from the most certain to the least. */
+static void explain_no_right(enum refused what, uint64_t map_bytes, struct text *sentence)
+{
+    bool maps = what == REFUSED_MAPS;
+
+    if (explain_capabilities(sentence))
+        return;
+    if (!maps && explain_lockdown(sentence))
+        return;
+    if (explain_seccomp(maps ? "bpf(2)" : "bpf(2) or perf_event_open(2)", sentence))
+        return;
+    if (maps && explain_locked_memory(map_bytes, sentence))
+        return;
+    if (!maps && explain_paranoid(sentence))
+        return;
+    if (explain_lockdown(sentence))
+        return;
+    text_add(sentence, "the kernel refuses it, and says no more (a security module may): run it as "
+             "root outside of containers");
+}
+
+static void explain_tracefs(int error, struct text *sentence)
+{
+    if (error == -ENODEV || error == -ENOENT) {
+        text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need");
+        return;
+    }
+    if ((error == -EPERM || error == -EACCES) && explain_lockdown(sentence))
+        return;
+    if (error == -EPERM || error == -EACCES)
+        text_add(sentence, "tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount "
+                 "it where it is not mounted");
+    else
+        text_format(sentence, "tracefs cannot be opened: %s", strerror(-error));
+}
+
+void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence)
+{
+    if (what == REFUSED_TRACEFS) {
+        explain_tracefs(error, sentence);
+        return;
+    }
+    switch (error) {
+    case -EPERM:
+    case -EACCES:
+        explain_no_right(what, map_bytes, sentence);
+        break;
+    case -ENOSYS:
+        if (!explain_seccomp(what == REFUSED_MAPS ? "bpf(2)" : "perf_event_open(2)", sentence))
+            text_format(sentence, "this kernel was built without %s",
+                        what == REFUSED_MAPS ? "bpf(2) (CONFIG_BPF_SYSCALL)"
+                                             : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
+        break;
+    case -EOPNOTSUPP:
+        text_add(sentence, "this kernel has no kernel probes (CONFIG_KPROBE_EVENTS): tracepoints, "
+                 "such as t:sched:sched_switch, may do");
+        break;
+    case -ENOMEM:
+        text_format(sentence, "not enough memory%s",
+                    what == REFUSED_MAPS ? " for the maps: take fewer stacks (--stack-storage-size), "
+                                           "or fewer frames of each (--depth)" : "");
+        break;
+    case -EMFILE:
+        text_add(sentence, "too many open files: raise the limit (ulimit -n)");
+        break;
+    case -E2BIG:
+        text_add(sentence, "too large for this kernel");
+        break;
+    default:
+        text_add(sentence, strerror(-error));
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Why the kernel said no, and what the user can do about it, in one plain sentence. */
+#ifndef STACKBOX_KERNEL_REFUSAL_H
+#define STACKBOX_KERNEL_REFUSAL_H
+
+#include "util.h"
+
+enum refused {
+    REFUSED_MAPS,     /* bpf(2): the maps */
+    REFUSED_PROBES,   /* bpf(2) for the program, perf_event_open(2), links */
+    REFUSED_TRACEFS,  /* finding or mounting tracefs */
+};
+
+/*
+ * Appends the sentence for a negative errno, from what /proc and /sys say of rights, limits and
+ * lockdown. `map_bytes` is about what the maps need, for a limit on locked memory (0: not known).
+ */
+void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence);
+
+/* Does this process have a capability (CAP_... number) in effect? */
+bool refusal_has_capability(unsigned capability);
+
+#endif

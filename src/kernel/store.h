@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The maps that count: two banks of counts and stacks, and the word that says which of them the
+ * programs write to. A report flips that word, waits until no program can still write to the old
+ * bank, and drains it: each event is in exactly one report.
+ */
+#ifndef STACKBOX_KERNEL_STORE_H
+#define STACKBOX_KERNEL_STORE_H
+
+#include <stdint.h>
+
+#include "insns/layout.h"
+#include "tally.h"
+#include "util.h"
+
+struct store_wishes {
+    uint64_t stacks;  /* distinct stacks; 0: by the memory that is there */
+    uint64_t depth;   /* frames per stack; 0: the kernel's limit */
+};
+
+struct bank {
+    int counts, stacks;
+};
+
+struct store {
+    struct bank banks[2];
+    int control, account;
+    int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
+    uint32_t mode; /* enum control_mode, as last written */
+    uint32_t stack_entries, count_entries, depth;
+    uint64_t account_before[ACCOUNT_ENTRIES];
+};
+
+/* What a drain could not give, by cause; all are events. */
+struct losses {
+    uint64_t table_full;      /* not counted at all */
+    uint64_t stacks_collided; /* counted, their stack lost */
+    uint64_t stacks_full;     /* likewise */
+};
+
+/*
+ * Creates the maps, paused: nothing is counted yet. Sizes that memory does not allow are halved
+ * until it does, unless they were wished for. 0 or a negative errno; store_close is safe after
+ * either.
+ */
+int store_open(struct store *store, const struct store_wishes *wishes);
+void store_close(struct store *store);
+
+/* perf_event_max_stack, the kernel's limit of frames. */
+uint64_t store_depth_limit(void);
+
+/* From here on events are counted. */
+int store_start(struct store *store);
+
+/*
+ * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With
+ * `again` the next report starts at the same instant; else counting ends there.
+ */
+int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/tracefs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef TRACEFS_MAGIC
+#define TRACEFS_MAGIC 0x74726163 /* 4.1 */
+#endif
+#ifndef SYS_fsopen /* 5.2, the same number on every architecture but alpha */
+#define SYS_fsopen 430
+#define SYS_fsconfig 431
+#define SYS_fsmount 432
+#endif
+#define FSOPEN_CLOSES_ON_EXEC 1
+#define FSMOUNT_CLOSES_ON_EXEC 1
+#define FSCONFIG_CREATES 6
+
+#define ID_FILE_BYTES 32
+
+static int open_directory(int at, const char *path)
+{
+    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
+static int open_mounted(void)
+{
+    static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    int result = -ENOENT;
+
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        struct statfs about;
+        int fd = open_directory(AT_FDCWD, places[i]);
+        if (fd < 0) {
+            /* A refusal says more than an absence. */
+            if (result == -ENOENT)
+                result = fd;
+            continue;
+        }
+        if (!fstatfs(fd, &about) && about.f_type == TRACEFS_MAGIC)
+            return fd;
+        close(fd);
+    }
+    return result;
+}
+
+/* A mount that hangs in no tree: it is gone when the last descriptor of it is closed. */
+static int mount_detached(void)
+{
+    int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOSES_ON_EXEC);
+
+    if (context < 0)
+        return -errno;
+    int mounted = -1;
+    if (!syscall(SYS_fsconfig, context, FSCONFIG_CREATES, NULL, NULL, 0))
+        mounted = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOSES_ON_EXEC, 0);
+    int result = mounted < 0 ? -errno : open_directory(mounted, ".");
+    if (mounted >= 0)
+        close(mounted);
+    close(context);
+    return result;
+}
+
+static int send_descriptor(int socket, int fd)
+{
+    char byte = 0;
+    struct iovec piece = {&byte, 1};
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr message = {
+        .msg_iov = &piece,
+        .msg_iovlen = 1,
+        .msg_control = control.bytes,
+        .msg_controllen = sizeof(control.bytes),
+    };
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+    return sendmsg(socket, &message, 0) < 0 ? -errno : 0;
+}
+
+static int receive_descriptor(int socket)
+{
+    char byte;
+    int fd;
+    struct iovec piece = {&byte, 1};
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr message = {
+        .msg_iov = &piece,
+        .msg_iovlen = 1,
+        .msg_control = control.bytes,
+        .msg_controllen = sizeof(control.bytes),
+    };
+
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) <= 0)
+        return -EPERM;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
+        return -EPERM;
+    memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    return fd;
+}
+
+/* In a child: a mount namespace of its own, tracefs over some directory in it, and that opened. */
+static int mount_in_own_namespace(void)
+{
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("tracefs", "/proc", "tracefs", 0, NULL))
+        return -errno;
+    return open_directory(AT_FDCWD, "/proc");
+}
+
+static int mount_by_child(void)
+{
+    int ends[2], status;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return -errno;
+    pid_t child = fork();
+    if (child < 0) {
+        int result = -errno;
+        close(ends[0]);
+        close(ends[1]);
+        return result;
+    }
+    if (!child) {
+        int fd = mount_in_own_namespace();
+        _exit(fd < 0 ? -fd : -send_descriptor(ends[1], fd));
+    }
+    close(ends[1]);
+    int result = receive_descriptor(ends[0]);
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (result < 0 && WIFEXITED(status) && WEXITSTATUS(status))
+        result = -WEXITSTATUS(status);
+    return result;
+}
+
+int tracefs_open(void)
+{
+    int fd = open_mounted();
+
+    /* Not allowed in, or mounted nowhere: a mount of our own may still go. */
+    if (fd < 0)
+        fd = mount_detached();
+    if (fd == -ENOSYS || fd == -EPERM || fd == -EINVAL) {
+        int other = mount_by_child();
+        fd = other >= 0 || fd == -ENOSYS ? other : fd;
+    }
+    return fd;
+}
+
+int tracefs_event_id(int tracefs, const char *category, const char *name, uint32_t *id)
+{
+    struct text path = {0}, content = {0};
+    uint64_t number = 0;
+
+    /* A name with a slash would leave the directory of events. */
+    if (strchr(category, '/') || strchr(name, '/'))
+        return -ENOENT;
+    text_format(&path, "events/%s/%s/id", category, name);
+    int result = path.failed ? -ENOMEM : read_file(tracefs, path.data, ID_FILE_BYTES, &content);
+    if (!result) {
+        if (content.data)
+            content.data[strcspn(content.data, "\n")] = '\0';
+        result = content.data ? parse_number(content.data, 1, UINT32_MAX, &number) : -EINVAL;
+    }
+    *id = (uint32_t)number;
+    text_free(&path);
+    text_free(&content);
+    return result;
+}
+
+static bool is_entry(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && entry->d_type != DT_REG;
+}
+
+static int each_of_category(int events, const char *category, tracefs_each *each, void *context)
+{
+    int fd = open_directory(events, category), result = 0;
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    if (!directory) {
+        if (fd >= 0)
+            close(fd);
+        return 0; /* gone since it was listed, as a module's events are at its unloading */
+    }
+    while (!result && (entry = readdir(directory)))
+        if (is_entry(entry))
+            result = each(context, category, entry->d_name);
+    closedir(directory);
+    return result;
+}
+
+int tracefs_each_event(int tracefs, tracefs_wanted *wanted, tracefs_each *each, void *context)
+{
+    int fd = open_directory(tracefs, "events"), result = 0;
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    if (!directory) {
+        result = fd < 0 ? fd : -errno;
+        if (fd >= 0)
+            close(fd);
+        return result;
+    }
+    while (!result && (entry = readdir(directory)))
+        if (is_entry(entry) && (!wanted || wanted(context, entry->d_name)))
+            result = each_of_category(fd, entry->d_name, each, context);
+    closedir(directory);
+    return result;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the user typed, taken apart: which kind of place, and which names. No kernel is asked. */
+#ifndef STACKBOX_PROBES_PATTERN_H
+#define STACKBOX_PROBES_PATTERN_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util.h"
+
+/* Matches names: one by its letters, by `*` (whole name), or by a regular expression (anywhere). */
+struct matcher {
+    enum { MATCH_PLAIN, MATCH_GLOB, MATCH_REGEX } kind;
+    char *text;
+    regex_t regex; /* MATCH_REGEX */
+};
+
+/* 0, or -EINVAL with what is wrong with the expression in `error`. matcher_free after 0. */
+int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struct text *error);
+bool matcher_matches(const struct matcher *matcher, const char *name);
+void matcher_free(struct matcher *matcher);
+
+enum pattern_kind {
+    PATTERN_KERNEL_FUNCTION,
+    PATTERN_TRACEPOINT,
+};
+
+struct pattern {
+    enum pattern_kind kind;
+    const char *typed;       /* the argument, the caller's */
+    bool at_return;          /* r:: */
+    uint64_t offset;         /* vfs_read+0x10 */
+    struct matcher name;     /* of the function, or of the tracepoint */
+    struct matcher category; /* of the tracepoint */
+};
+
+/*
+ * p::vfs_read  vfs_read+0x10  r::vfs_read  tcp_*  t:sched:sched_switch  t:sched:*; with `is_regex`
+ * the names are extended regular expressions. 0, or -EINVAL with one line in `error`. pattern_free
+ * after 0.
+ */
+int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, struct text *error);
+void pattern_free(struct pattern *pattern);
+
+#endif

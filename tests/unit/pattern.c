@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Patterns: what each form means, what is refused, and no text that can hurt. */
+#include "unit/test.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "probes/near.h"
+#include "probes/pattern.h"
+#include "probes/place.h"
+
+static struct text error;
+
+static int parse(struct pattern *pattern, const char *typed, bool is_regex)
+{
+    text_clear(&error);
+    return pattern_parse(pattern, typed, is_regex, &error);
+}
+
+static void kernel_functions(void)
+{
+    struct pattern pattern;
+
+    CHECK_NUMBER(parse(&pattern, "vfs_read", false), 0);
+    CHECK_NUMBER(pattern.kind, PATTERN_KERNEL_FUNCTION);
+    CHECK_NUMBER(pattern.name.kind, MATCH_PLAIN);
+    CHECK_STRING(pattern.name.text, "vfs_read");
+    CHECK(!pattern.at_return);
+    pattern_free(&pattern);
+
+    CHECK_NUMBER(parse(&pattern, "p::vfs_read", false), 0);
+    CHECK_STRING(pattern.name.text, "vfs_read");
+    CHECK(!pattern.at_return);
+    pattern_free(&pattern);
+
+    CHECK_NUMBER(parse(&pattern, "r::vfs_*", false), 0);
+    CHECK_NUMBER(pattern.name.kind, MATCH_GLOB);
+    CHECK(pattern.at_return);
+    pattern_free(&pattern);
+
+    CHECK_NUMBER(parse(&pattern, "vfs_read+0x10", false), 0);
+    CHECK_STRING(pattern.name.text, "vfs_read");
+    CHECK_NUMBER(pattern.offset, 16);
+    pattern_free(&pattern);
+
+    CHECK_NUMBER(parse(&pattern, "p::vfs_read+16", false), 0);
+    CHECK_NUMBER(pattern.offset, 16);
+    pattern_free(&pattern);
+}
+
+static void tracepoints(void)
+{
+    struct pattern pattern;
+
+    CHECK_NUMBER(parse(&pattern, "t:sched:sched_switch", false), 0);
+    CHECK_NUMBER(pattern.kind, PATTERN_TRACEPOINT);
+    CHECK_STRING(pattern.category.text, "sched");
+    CHECK_STRING(pattern.name.text, "sched_switch");
+    pattern_free(&pattern);
+
+    CHECK_NUMBER(parse(&pattern, "t:sch*:*", false), 0);
+    CHECK(matcher_matches(&pattern.category, "sched"));
+    CHECK(matcher_matches(&pattern.name, ""));
+    CHECK(matcher_matches(&pattern.name, "sched_switch"));
+    CHECK(!matcher_matches(&pattern.category, "task"));
+    pattern_free(&pattern);
+
+    /* The colons of a character class part nothing. */
+    CHECK_NUMBER(parse(&pattern, "t:^s[[:alpha:]]+$:^[]:]*sched_", true), 0);
+    CHECK_STRING(pattern.category.text, "^s[[:alpha:]]+$");
+    CHECK_STRING(pattern.name.text, "^[]:]*sched_");
+    CHECK(matcher_matches(&pattern.category, "sched"));
+    pattern_free(&pattern);
+}
+
+static void regular_expressions(void)
+{
+    struct pattern pattern;
+
+    CHECK_NUMBER(parse(&pattern, "^tcp_(send|recv)msg$", true), 0);
+    CHECK(matcher_matches(&pattern.name, "tcp_sendmsg"));
+    CHECK(!matcher_matches(&pattern.name, "mptcp_sendmsg"));
+    CHECK(!matcher_matches(&pattern.name, "tcp_sendmsg_locked"));
+    pattern_free(&pattern);
+
+    /* Found anywhere, as grep -E does; a plus repeats, it is no offset. */
+    CHECK_NUMBER(parse(&pattern, "o{2}k?_+1", true), 0);
+    CHECK(matcher_matches(&pattern.name, "aook__1b"));
+    CHECK(!matcher_matches(&pattern.name, "aok__1b"));
+    pattern_free(&pattern);
+
+    CHECK_NUMBER(parse(&pattern, "tcp_(", true), -EINVAL);
+    CHECK(strstr(error.data, "tcp_("));
+}
+
+static void refusals(void)
+{
+    static const char *const wrong[] = {
+        "",       ":",           "::",        "p:",       "p::",       "r::",          "t:",
+        "t::",    "t:sched",     "t:sched:",  "t::x",     "vfs_read+", "vfs_read+zz",  "vfs_read+-1",
+        "+",      "+1",          "vfs_*+4",   "r::f+4",   "f+0x1ffffffff", "c:malloc", "u:c:probe",
+        "p:c:malloc", "/bin/sh:main", "x::f", "r:c:malloc",
+    };
+    struct pattern pattern;
+
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        int result = parse(&pattern, wrong[i], false);
+        if (result != -EINVAL || !error.length || strchr(error.data, '\n'))
+            printf("  pattern \"%s\" gives %d and \"%s\"\n", wrong[i], result, error.data);
+        CHECK(result == -EINVAL && error.length && !strchr(error.data, '\n'));
+    }
+}
+
+/* Any bytes: parsed or refused, and under the sanitizers nothing else happens. */
+static void any_bytes(void)
+{
+    static const char letters[] = "pru:t*+[]^$().\\|{}0x1 \x01\xff~a";
+    struct pattern pattern;
+    char typed[24];
+
+    srand(1);
+    for (int round = 0; round < 200000; round++) {
+        size_t length = (size_t)rand() % (sizeof(typed) - 1);
+        for (size_t i = 0; i < length; i++)
+            typed[i] = letters[(size_t)rand() % (sizeof(letters) - 1)];
+        typed[length] = '\0';
+        if (!parse(&pattern, typed, round % 2)) {
+            (void)matcher_matches(&pattern.name, "vfs_read");
+            pattern_free(&pattern);
+        } else if (!error.length) {
+            CHECK(!"refused without a word");
+        }
+    }
+}
+
+/* The C library's fnmatch() knows `*` too: where that is the only special letter both must agree. */
+static void globs_as_fnmatch(void)
+{
+    struct matcher matcher;
+    char glob[10], name[10];
+
+    srand(2);
+    for (int round = 0; round < 300000; round++) {
+        size_t glob_length = 1 + (size_t)rand() % 8, name_length = (size_t)rand() % 8;
+        for (size_t i = 0; i < glob_length; i++)
+            glob[i] = "ab*"[rand() % 3];
+        for (size_t i = 0; i < name_length; i++)
+            name[i] = "ab"[rand() % 2];
+        glob[glob_length] = name[name_length] = '\0';
+        if (matcher_make(&matcher, glob, false, &error))
+            continue;
+        bool same = matcher_matches(&matcher, name) == !fnmatch(glob, name, 0);
+        if (!same)
+            printf("  \"%s\" and \"%s\"\n", glob, name);
+        CHECK(same);
+        matcher_free(&matcher);
+    }
+}
+
+/* What other tools take for wildcards stands for itself. */
+static void only_the_star_is_special(void)
+{
+    struct matcher matcher;
+
+    CHECK_NUMBER(matcher_make(&matcher, "a?[b].*\\", false, &error), 0);
+    CHECK(matcher_matches(&matcher, "a?[b].\\"));
+    CHECK(matcher_matches(&matcher, "a?[b].xyz\\"));
+    CHECK(!matcher_matches(&matcher, "axb.\\"));
+    matcher_free(&matcher);
+}
+
+static void offer_all(struct near *near)
+{
+    static const char *const names[] = {
+        "vfs_write", "vfs_read", "vfs_readv", "vfs_rename", "ksys_read", "read_vfs", "vfs_read",
+    };
+
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        near_offer(near, names[i]);
+}
+
+static void near_names(void)
+{
+    struct near swapped = {.wanted = "vfs_raed"}, far = {.wanted = "tcp_sendmsg"};
+    struct text list = {0};
+
+    offer_all(&swapped);
+    near_add_to(&swapped, &list);
+    CHECK_STRING(list.data, "; near: vfs_read, vfs_readv");
+    near_free(&swapped);
+
+    text_clear(&list);
+    offer_all(&far);
+    near_add_to(&far, &list);
+    CHECK_STRING(list.data, "");
+    near_free(&far);
+    text_free(&list);
+}
+
+static void near_keeps_the_nearest(void)
+{
+    struct near near = {.wanted = "abcdefgh"};
+    struct text list = {0};
+    char long_name[300];
+
+    memset(long_name, 'x', sizeof(long_name) - 1);
+    long_name[sizeof(long_name) - 1] = '\0';
+    near_offer(&near, long_name);
+    near_offer(&near, "");
+    near_offer(&near, "abcdefxy");
+    near_offer(&near, "abcdefxz");
+    near_offer(&near, "abcdefgx");
+    near_offer(&near, "abcdefgy");
+    near_offer(&near, "bacdefgh");
+    near_offer(&near, "xbcdefgh");
+    near_add_to(&near, &list);
+    CHECK_STRING(list.data, "; near: abcdefgx, abcdefgy, bacdefgh");
+    near_free(&near);
+    text_free(&list);
+}
+
+static struct place place(const char *name, uint64_t address, bool at_return, bool named)
+{
+    return (struct place){
+        .name = (char *)name, .address = address, .at_return = at_return, .named = named};
+}
+
+static void doubles(void)
+{
+    struct places places = {0};
+    const struct place given[] = {
+        place("b_alias", 0x20, false, false), place("a", 0x10, false, false),
+        place("b", 0x20, false, true),        place("a", 0x10, false, false),
+        place("a", 0x10, true, false),        place("static", 0x30, false, false),
+        place("static", 0x40, false, false),  place("hidden", 0, false, false),
+        place("hidden", 0, false, false),     place("hidden2", 0, false, false),
+    };
+
+    for (size_t i = 0; i < COUNT_OF(given); i++)
+        CHECK_NUMBER(places_add(&places, &given[i]), 0);
+    places_remove_doubles(&places);
+    /* a, b under the name that was typed, both statics, both hidden ones, and the return. */
+    CHECK_NUMBER(places.count, 7);
+    CHECK_STRING(places.items[2].name, "a");
+    CHECK_STRING(places.items[3].name, "b");
+    CHECK_STRING(places.items[4].name, "static");
+    CHECK_STRING(places.items[5].name, "static");
+    CHECK(places.items[6].at_return);
+    places_free(&places);
+}
+
+int main(void)
+{
+    TEST(kernel_functions);
+    TEST(tracepoints);
+    TEST(regular_expressions);
+    TEST(refusals);
+    TEST(any_bytes);
+    TEST(globs_as_fnmatch);
+    TEST(only_the_star_is_special);
+    TEST(near_names);
+    TEST(near_keeps_the_nearest);
+    TEST(doubles);
+    text_free(&error);
+    return tests_done();
+}
