@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#ifndef SYS_pidfd_open /* 5.3, the same number on every architecture but alpha */
+#define SYS_pidfd_open 434
+#endif
+
+/* How often processes are looked for where the kernel cannot tell when they end. */
+#define LOOK_NS 100000000
+
+volatile sig_atomic_t run_stopped;
+static volatile sig_atomic_t report_asked;
+
+static void on_end(int signal)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+
+    /* The next one does what it always does: the user does not want to wait. */
+    sigaction(signal, &action, NULL);
+    run_stopped = 1;
+}
+
+static void on_report(int signal)
+{
+    (void)signal;
+    report_asked = 1;
+}
+
+static void take_signals(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction end = {.sa_handler = on_end}, report = {.sa_handler = on_report};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigset_t held;
+
+    /* Delivered in ppoll() alone, so that none slips in between a look and the sleep after it. */
+    sigemptyset(&held);
+    for (size_t i = 0; i < COUNT_OF(ending); i++) {
+        sigaddset(&end.sa_mask, ending[i]);
+        if (!sigaction(ending[i], NULL, &before) && before.sa_handler == SIG_IGN)
+            continue;
+        sigaction(ending[i], &end, NULL);
+    }
+    sigaction(SIGUSR1, &report, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* A pid or a tid: kill() takes both. One that is another user's exists, too. */
+static bool exists(uint32_t pid)
+{
+    return !kill((pid_t)pid, 0) || errno != ESRCH;
+}
+
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    return true;
+}
+
+/* Could somebody press Enter there? A file or /dev/null would be read to no purpose. */
+static bool can_be_typed_at(int fd)
+{
+    struct stat about;
+
+    return !fstat(fd, &about) &&
+           (isatty(fd) || S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
+}
+
+static bool is_pipe(int fd)
+{
+    struct stat about;
+
+    return !fstat(fd, &about) && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
+}
+
+int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing)
+{
+    *run = (struct run){.wishes = *wishes};
+    take_signals();
+    run->by_enter = !has_terminal() && can_be_typed_at(STDIN_FILENO);
+    run->watches_reader = is_pipe(STDOUT_FILENO);
+    run->processes = calloc(wishes->pid_count + 1, sizeof(int));
+    if (!run->processes)
+        return -ENOMEM;
+    for (size_t i = 0; i < wishes->pid_count; i++)
+        run->processes[i] = -1;
+    for (size_t i = 0; i < wishes->pid_count; i++) {
+        run->processes[i] = (int)syscall(SYS_pidfd_open, wishes->pids[i], 0);
+        if (run->processes[i] < 0 && !exists(wishes->pids[i])) {
+            *missing = wishes->pids[i];
+            return -ESRCH;
+        }
+    }
+    return 0;
+}
+
+void run_close(struct run *run)
+{
+    for (size_t i = 0; run->processes && i < run->wishes.pid_count; i++)
+        if (run->processes[i] >= 0)
+            close(run->processes[i]);
+    free(run->processes);
+    run->processes = NULL;
+}
+
+void run_start(struct run *run)
+{
+    run->start = now_ns();
+}
+
+double run_elapsed(const struct run *run)
+{
+    return (double)(now_ns() - run->start) / 1e9;
+}
+
+/* True when all processes that were asked for have ended. */
+static bool processes_ended(struct run *run)
+{
+    bool any = run->wishes.pid_count == 0;
+
+    for (size_t i = 0; i < run->wishes.pid_count; i++) {
+        struct pollfd one = {.fd = run->processes[i], .events = POLLIN};
+        if (run->processes[i] >= 0)
+            any = any || poll(&one, 1, 0) == 0;
+        else
+            any = any || exists(run->wishes.pids[i]);
+    }
+    return !any;
+}
+
+/* One line typed at us, or anything: what came is read, and a newline in it means the end. */
+static bool enter_pressed(struct run *run)
+{
+    char typed[256];
+    ssize_t got = read(STDIN_FILENO, typed, sizeof(typed));
+
+    if (got <= 0 && !(got < 0 && (errno == EINTR || errno == EAGAIN)))
+        run->by_enter = false; /* the end of it is not an Enter */
+    return got > 0 && memchr(typed, '\n', (size_t)got);
+}
+
+/* When something is due without anything happening: UINT64_MAX is never. */
+static uint64_t next_deadline(const struct run *run)
+{
+    const struct run_wishes *wishes = &run->wishes;
+    uint64_t next = UINT64_MAX;
+
+    if (wishes->interval)
+        next = run->start + (run->reports + 1) * wishes->interval;
+    if (wishes->duration && run->start + wishes->duration < next)
+        next = run->start + wishes->duration;
+    /* Looked at again from time to time, where no descriptor tells. */
+    for (size_t i = 0; i < wishes->pid_count; i++)
+        if (run->processes[i] < 0 && now_ns() + LOOK_NS < next)
+            next = now_ns() + LOOK_NS;
+    return next;
+}
+
+/*
+ * Sleeps until a descriptor, a signal or the deadline, and answers whether Enter was pressed. All
+ * signals that matter are held but for the sleep itself.
+ */
+static bool sleep_until(struct run *run, uint64_t deadline)
+{
+    struct pollfd *polled = calloc(run->wishes.pid_count + 2, sizeof(*polled));
+    nfds_t count = 0;
+    sigset_t held, before;
+    bool enter = false;
+
+    if (!polled)
+        return true; /* no memory to wait with: end with what there is */
+    int in = run->by_enter ? STDIN_FILENO : -1, out = run->watches_reader ? STDOUT_FILENO : -1;
+    polled[count++] = (struct pollfd){.fd = in, .events = POLLIN};
+    polled[count++] = (struct pollfd){.fd = out};
+    for (size_t i = 0; i < run->wishes.pid_count; i++)
+        polled[count++] = (struct pollfd){.fd = run->processes[i], .events = POLLIN};
+
+    sigfillset(&held);
+    sigprocmask(SIG_SETMASK, &held, &before);
+    uint64_t now = now_ns(), left = deadline > now ? deadline - now : 0;
+    struct timespec wait = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+    if (!run_stopped && !report_asked &&
+        ppoll(polled, count, deadline == UINT64_MAX ? NULL : &wait, &before) > 0) {
+        if (polled[0].revents)
+            enter = enter_pressed(run);
+        if (polled[1].revents & (POLLERR | POLLHUP | POLLNVAL))
+            run->reader_is_gone = true;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    free(polled);
+    return enter;
+}
+
+/* Whole intervals that are over; a report that took longer than one leaves none behind. */
+static bool interval_is_over(struct run *run, uint64_t now)
+{
+    if (!run->wishes.interval)
+        return false;
+    uint64_t over = (now - run->start) / run->wishes.interval;
+    if (over <= run->reports)
+        return false;
+    run->reports = over;
+    return true;
+}
+
+enum run_event run_wait(struct run *run)
+{
+    for (;;) {
+        bool enter = sleep_until(run, next_deadline(run));
+        uint64_t now = now_ns();
+        bool timed_out = run->wishes.duration && now - run->start >= run->wishes.duration;
+        if (enter || timed_out || run_stopped || run->reader_is_gone || processes_ended(run))
+            return RUN_END;
+        if (report_asked) {
+            report_asked = 0;
+            return RUN_REPORT;
+        }
+        if (interval_is_over(run, now))
+            return RUN_REPORT;
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Waiting, as every tracing applet does it: for time, signals, Enter, processes and the reader. */
+#ifndef STACKBOX_RUN_H
+#define STACKBOX_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct run_wishes {
+    uint64_t duration, interval; /* ns; 0: none */
+    const uint32_t *pids;        /* the run ends when the last of these does */
+    size_t pid_count;
+};
+
+enum run_event {
+    RUN_REPORT, /* an interval is over, or SIGUSR1 asked: a report now, and on */
+    RUN_END,    /* the last report */
+};
+
+struct run {
+    struct run_wishes wishes;
+    uint64_t start, reports; /* when tracing began; intervals that are over */
+    int *processes;          /* a pidfd (5.3) for each pid; below 0: gone, or without pidfds */
+    bool by_enter;           /* no controlling terminal: Enter on stdin ends the run */
+    bool watches_reader;     /* stdout is a pipe: the run ends when nobody reads it */
+    bool reader_is_gone;
+};
+
+/*
+ * Takes the signals over: SIGINT, SIGTERM and SIGHUP end the run (one that was ignored stays so), a
+ * second one kills; SIGUSR1 asks for a report; SIGPIPE is ignored, writes say it. Called before the
+ * first slow thing. 0, or -ESRCH with the pid that does not exist in *missing.
+ */
+int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing);
+void run_close(struct run *run);
+
+/* True once a signal asked for the end: what takes long looks at it. */
+extern volatile sig_atomic_t run_stopped;
+
+/* From here the time counts. */
+void run_start(struct run *run);
+/* Sleeps until the next thing to do. */
+enum run_event run_wait(struct run *run);
+/* Seconds since run_start(). */
+double run_elapsed(const struct run *run);
+
+#endif

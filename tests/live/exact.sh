@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# The count is the number of calls: not one more, not one less. The workload makes exactly so many
+# calls from two threads on two CPUs, and counts them itself.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+N=20000
+BOTH=$((2 * N))
+
+# counted: what the report in $scratch/out says of the workload
+counted()
+{
+    folded_sum "$scratch/out" '^calls;'
+}
+
+# exact NAME PATTERN OPTION...: one run, from before the first call to after the last
+exact()
+{
+    name=$1 pattern=$2
+    shift 2
+    start_workload one calls -w -k -t 2 -n $N
+    if ! start_stackbox stackcount -f "$@" "$pattern"; then
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        finish_workload one
+        return
+    fi
+    go one
+    finish_stackbox
+    is "$name" "$(counted) of $(calls_of one)" "$BOTH of $BOTH"
+    is "$name: exit status" $status 0
+    finish_workload one
+}
+
+# own NAME PATTERN: -p shows the calls of one of two processes that make them at the same time
+own()
+{
+    start_workload one calls -w -k -t 2 -n $N
+    start_workload other calls -w -k -t 2 -n $N
+    if start_stackbox stackcount -f -P -p "$(pid_of one)" "$2"; then
+        kill -s USR2 "$(pid_of other)"
+        go one
+        wait_until "$LIMIT" grep -q '^done' "$scratch/other.out"
+        finish_stackbox
+        is "$1" "$(folded_sum "$scratch/out" "^calls-$(pid_of one);") of $(folded_sum "$scratch/out")" \
+            "$BOTH of $BOTH"
+    else
+        fail "$1" "did not start: $(cat "$scratch/err")"
+    fi
+    finish_workload one
+    finish_workload other
+}
+
+# intervals NAME PATTERN: reports all the while, and each call is in exactly one of them
+intervals()
+{
+    start_workload one calls -w -k -t 2 -n $N
+    if start_stackbox stackcount -f -i 0.1 "$2"; then
+        go one
+        finish_stackbox
+        is "$1" "$(counted)" $BOTH
+    else
+        fail "$1" "did not start: $(cat "$scratch/err")"
+    fi
+    finish_workload one
+}
+
+if have_kprobes; then
+    exact "a kernel function" __x64_sys_getppid
+    exact "kernel stacks alone" __x64_sys_getppid -K
+    intervals "a kernel function, over intervals" __x64_sys_getppid
+    own "a kernel function, one process of two" __x64_sys_getppid
+    exact "returns" r::__x64_sys_getppid
+    exact "by PMU events" __x64_sys_getppid --attach-by pmu
+    exact "by tracefs" __x64_sys_getppid --attach-by tracefs
+else
+    skip "kernel functions" "this kernel has no kprobes"
+fi
+
+if have_syscall_tracepoints; then
+    exact "a tracepoint" t:syscalls:sys_enter_getppid
+    intervals "a tracepoint, over intervals" t:syscalls:sys_enter_getppid
+    own "a tracepoint, one process of two" t:syscalls:sys_enter_getppid
+else
+    skip "tracepoints" "this kernel has no tracepoints of system calls"
+fi

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: no
+#
+# Which frames a stack has: the traced function on top, the kernel's entry at the bottom, and in
+# between what the kernel's own tracer sees of the same call.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_kprobes || skip_all "this kernel has no kprobes"
+
+# once ARG...: the report of one run in which the workload makes 100 calls
+once()
+{
+    start_workload one calls -w -k -n 100
+    start_stackbox stackcount -p "$(pid_of one)" "$@" || fail "starts" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+}
+
+once -K __x64_sys_getppid
+is "the traced function is on top" "$(sed -n 3p "$scratch/out")" "  __x64_sys_getppid"
+is "the kernel's entry is at the bottom" \
+    "$(grep '^  [^ ]' "$scratch/out" | tail -n 1)" "  entry_SYSCALL_64_after_hwframe"
+is "the whole text" "$(sed 's/^  do_syscall_64.*/  do_syscall_64/' "$scratch/out" | grep -v '^  x64_sys_call')" \
+    "Tracing 1 functions for \"__x64_sys_getppid\"... Hit Ctrl-C to end.
+
+  __x64_sys_getppid
+  do_syscall_64
+  entry_SYSCALL_64_after_hwframe
+    100
+
+Detaching..."
+
+# The kernel prints the stack of the same probe itself, with names that it looks up itself.
+mkdir "$scratch/tracefs" && mount -t tracefs tracefs "$scratch/tracefs"
+echo 'p:stacks/calls vfs_read' >>"$scratch/tracefs/kprobe_events"
+echo stacktrace >"$scratch/tracefs/trace_options" 2>/dev/null ||
+    echo 1 >"$scratch/tracefs/options/stacktrace"
+echo 1 >"$scratch/tracefs/events/stacks/calls/enable"
+head -c 1 /proc/version >"$scratch/one"
+echo 0 >"$scratch/tracefs/events/stacks/calls/enable"
+awk '/<stack trace>/ { on = 1; next } on && / => / { print "  " $2 } on && !/ => / { exit }' \
+    "$scratch/tracefs/trace" | sed 's/+0x.*//; s/ \[.*//' >"$scratch/theirs"
+echo '-:stacks/calls' >>"$scratch/tracefs/kprobe_events"
+umount "$scratch/tracefs"
+start_stackbox stackcount -K vfs_read
+head -c 1 /proc/version >"$scratch/one"
+finish_stackbox
+# The kernel's tracer does not show the probed function itself.
+grep -v '^  vfs_read$' "$scratch/theirs" | tail -n 4 | tr '\n' ' ' >"$scratch/callers"
+tr '\n' ' ' <"$scratch/out" >"$scratch/line"
+contains "the callers are those that the kernel prints" "$scratch/line" "$(cat "$scratch/callers")"
