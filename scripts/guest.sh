@@ -12,6 +12,7 @@
 #   --append WORDS     more words for the kernel command line
 #   --name NAME        the guest's name in the results (the kernel's)
 #   --timeout S        for the whole guest (300)
+#   --test-timeout S   for one test (150)
 #   --file PATH        one more file, at the same path from the root of this project
 #   --tracefs          mounts tracefs at /sys/kernel/tracing; else nobody has mounted it
 #   --log FILE         keeps the serial line (build/test/guest-NAME.log)
@@ -22,7 +23,7 @@ set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-cpus=2 memory=1024 append= name= timeout=300 files= tracefs=no log=
+cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= tracefs=no log=
 stackbox=${STACKBOX:-$PWD/stackbox}
 workloads=${WORKLOADS:-$PWD/build/release/workloads}
 
@@ -39,6 +40,7 @@ while [ $# -gt 0 ]; do
     --append)  append=$2 ;;
     --name)    name=$2 ;;
     --timeout) timeout=$2 ;;
+    --test-timeout) test_timeout=$2 ;;
     --file)    files="$files $2" ;;
     --log)     log=$2 ;;
     --tracefs) tracefs=yes; shift; continue ;;
@@ -86,7 +88,7 @@ fill_root()
         mkdir -p "$root/$(dirname "$file")" && cp "$file" "$root/$file" || return 1
     done
     printf '%s\n' "$@" >"$root/guest/tests"
-    printf 'GUEST=%s\nTEST_TIMEOUT=%s\nTRACEFS=%s\n' "$name" "$timeout" "$tracefs" \
+    printf 'GUEST=%s\nTEST_TIMEOUT=%s\nTRACEFS=%s\n' "$name" "$test_timeout" "$tracefs" \
         >"$root/guest/settings"
 }
 
@@ -104,16 +106,17 @@ boot()
         tr -d '\r' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
 }
 
-# Verdicts that no test could give itself: read from the whole log.
+# judge TESTS: verdicts that no test could give itself, read from the whole log
 judge()
 {
     # shellcheck disable=SC2016 # awk's own $
-    awk -v guest="guest-$name" -v log_name="$log" '
+    awk -v guest="guest-$name" -v log_name="$log" -v wanted="$1" '
         function fail(what, why) { printf "FAIL %s: %s: %s\n", guest, what, why; failed = 1 }
-        /^@test /                { test = $2; lines = failures = 0; ran++ }
+        /^@test /                { test = $2; lines = failures = 0 }
         /^(PASS|FAIL|SKIP) /     { lines++ }
         /^FAIL /                 { failures++; failed = 1 }
         /^@exit /                {
+            ran++
             if ($2 == 137)                 fail(test, "took too long")
             else if ($2 != 0 && !failures) fail(test, "exit status " $2 " without a failure")
             else if (!lines)               fail(test, "printed no result")
@@ -125,6 +128,8 @@ judge()
         END {
             if (!ended)
                 fail(test ? test : "boot", "the guest did not come to its end (see " log_name ")")
+            else if (ran != wanted)
+                fail("all tests", ran " of " wanted " ran")
             exit failed
         }' "$log"
     verdict=$?
@@ -150,4 +155,4 @@ if ! grep -q '^@init ' "$log"; then
     echo "guest-$name: never reached /init; trying once more" >&2
     boot
 fi
-judge
+judge $#

@@ -112,7 +112,8 @@ keep()
         case $file in
         *.ko)     cp "$file" "$work/done/modules/$module.ko" ;;
         *.ko.xz)  xz -dc "$file" >"$work/done/modules/$module.ko" ;;
-        *.ko.zst) zstd -qdc "$file" >"$work/done/modules/$module.ko" ;;
+        *.ko.zst) command -v zstd >/dev/null || continue
+                  zstd -qdc "$file" >"$work/done/modules/$module.ko" ;;
         *)        continue ;;
         esac || return 1
     done

@@ -65,6 +65,13 @@ fi
 "$WORKLOADS/deny" --syscall unshare:ENOSYS -- "$WORKLOADS/deny" --pid-namespace -- true \
     2>"$scratch/unshare"
 contains "an error number of choice" "$scratch/unshare" "Function not implemented"
+# unshare(CLONE_NEWPID | CLONE_NEWNS)
+"$WORKLOADS/deny" --syscall unshare/537001984:E2BIG -- "$WORKLOADS/deny" --pid-namespace -- true \
+    2>"$scratch/unshare"
+contains "an error for one first argument" "$scratch/unshare" "list too long"
+"$WORKLOADS/deny" --syscall unshare/1:E2BIG -- "$WORKLOADS/deny" --pid-namespace -- true \
+    2>"$scratch/unshare"
+lacks "and for that one only" "$scratch/unshare" "list too long"
 "$WORKLOADS/deny" -- false
 is "deny gives the command's status" $? 1
 

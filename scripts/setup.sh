@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# setup.sh build|test
+#
+# Sees to it that the Debian packages are there which building or testing needs. Nothing is done
+# where nothing is missing. On a Debian machine, as root, what is missing is installed, and that is
+# said; elsewhere it is named in one sentence.
+#
+# Exit: 0 all is there that is needed; 1 something is missing.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+PATH=$PATH:/usr/sbin:/sbin
+
+# GROUP NEED PACKAGE PROBE: a program in PATH, or a file. `want`: goes without, with less.
+packages()
+{
+    cat <<'END'
+build need gcc              gcc
+build need make             make
+build need libc6-dev        /usr/include/stdio.h
+build need linux-libc-dev   /usr/include/linux/bpf.h
+build want musl-tools       musl-gcc
+test  need qemu-system-x86  qemu-system-x86_64
+test  need busybox-static   static-busybox
+test  need cpio             cpio
+test  need xz-utils         xz
+test  need clang            clang
+test  need llvm             llvm-objdump
+test  need bpftool          bpftool
+test  need mandoc           mandoc
+END
+}
+
+is_there()
+{
+    case $1 in
+    static-busybox) command -v busybox >/dev/null && ! ldd "$(command -v busybox)" >/dev/null 2>&1 ;;
+    /*)             [ -e "$1" ] ;;
+    *)              command -v "$1" >/dev/null ;;
+    esac
+}
+
+# missing NEEDS: the packages of this group that are not there, of those NEEDS
+missing()
+{
+    packages | while read -r of need package probe; do
+        case "$group $1" in
+        "$of "*"$need"*) is_there "$probe" || printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+# Nothing may be removed: a busybox that a machine boots with is worth more than a test.
+install()
+{
+    echo "\$ install $*" >>"$log"
+    apt-get -y -q --no-install-recommends --no-remove -o DPkg::Lock::Timeout=120 \
+        -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Dpkg::Use-Pty=0 install "$@" \
+        >>"$log" 2>&1 </dev/null
+}
+
+# A source of somebody else's that fails makes update fail, though the lists that matter came.
+update()
+{
+    echo "\$ update" >>"$log"
+    apt-get -q -o DPkg::Lock::Timeout=120 -o Acquire::Retries=1 -o Acquire::http::Timeout=20 update \
+        >>"$log" 2>&1 </dev/null || echo "(update failed, at least in part)" >>"$log"
+}
+
+# shellcheck disable=SC2086 # a list of words
+install_missing()
+{
+    install $1 && return
+    update
+    install $1 && return
+    # One package that this Debian does not have must not keep the others away.
+    grep -qE 'Unable to locate|no installation candidate|need to be removed|remove is disabled' \
+        "$log" || return
+    for package in $1; do
+        install "$package"
+    done
+}
+
+group=${1:-}
+case $group in
+build | test) ;;
+*) echo "usage: setup.sh build|test" >&2; exit 2 ;;
+esac
+
+wanted=$(missing "need want")
+[ "$wanted" ] || exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "setup: installing with apt-get, for the $group: $wanted"
+    mkdir -p build && log=$PWD/build/setup-$group.log && : >"$log" || exit 1
+    export DEBIAN_FRONTEND=noninteractive
+    install_missing "$wanted"
+    needed=$(missing need)
+    [ "$needed" ] || exit 0
+    grep '^E: ' "$log" | tail -n 3
+    echo "setup: the $group needs Debian packages that could not be installed: $needed"
+    exit 1
+fi
+needed=$(missing need)
+[ "$needed" ] || exit 0
+echo "setup: the $group needs Debian packages that are missing; as root: apt-get install $needed"
+exit 1

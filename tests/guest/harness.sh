@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Does guest.sh see what goes wrong in a guest? Each fault that a test or a kernel can have is made
+# on purpose, and must come out as a failure.
+
+cd "$(dirname "$0")/../.." || exit 1
+faults=build/test/faults
+mkdir -p $faults || exit 1
+
+# fault NAME: a test, its text on stdin
+fault()
+{
+    cat >"$faults/$1.sh"
+}
+
+# expect NAME EXTENDED-REGEX
+expect()
+{
+    if grep -qE -e "$2" "$faults/result"; then
+        echo "PASS harness: $1"
+    else
+        echo "FAIL harness: $1: no line like $2"
+        sed 's/^/    /' "$faults/result"
+    fi
+}
+
+fault passes <<'END'
+echo "PASS fine"
+END
+fault fails <<'END'
+echo "FAIL wrong: because"
+END
+fault skips <<'END'
+echo "SKIP absent: not here"
+END
+fault silent <<'END'
+true
+END
+fault dies <<'END'
+echo "PASS at first"
+exit 3
+END
+fault hangs <<'END'
+echo "PASS at first"
+sleep 1000
+END
+fault complains <<'END'
+echo "PASS the kernel is warned"
+echo "<4>WARNING: CPU: 0 PID: 1 at nowhere" >/dev/kmsg
+END
+fault panics <<'END'
+echo "PASS the last word"
+echo c >/proc/sysrq-trigger
+END
+
+sh scripts/guest.sh --name faults --test-timeout 5 --timeout 100 --log $faults/serial.log 6.12 -- \
+    $faults/passes.sh $faults/fails.sh $faults/skips.sh $faults/silent.sh $faults/dies.sh \
+    $faults/hangs.sh $faults/complains.sh $faults/panics.sh >$faults/result 2>&1
+status=$?
+if [ $status = 77 ]; then
+    cat $faults/result
+    exit 77
+fi
+expect "a pass is passed on" '^PASS guest-faults: fine$'
+expect "a failure is passed on" '^FAIL guest-faults: wrong: because$'
+expect "a skip is passed on" '^SKIP guest-faults: absent: not here$'
+expect "a silent test fails" '^FAIL guest-faults: .*/silent.sh: printed no result$'
+expect "an early end fails" '^FAIL guest-faults: .*/dies.sh: exit status 3'
+expect "a test that hangs fails" '^FAIL guest-faults: .*/hangs.sh: took too long$'
+expect "a warning of the kernel fails" '^FAIL guest-faults: .*/complains.sh: the kernel complained'
+expect "a panic fails" '^FAIL guest-faults: .*/panics.sh: .*Kernel panic'
+expect "a guest without an end fails" '^FAIL guest-faults: .*/panics.sh: the guest did not come'
+echo "exit $status" >>$faults/result
+expect "the exit status says so" '^exit 1$'
+
+sh scripts/guest.sh --name late --timeout 1 --log $faults/late.log 6.12 -- $faults/passes.sh \
+    >$faults/result 2>&1
+expect "a guest that never starts is tried once more" 'never reached /init; trying once more'
+expect "and fails" '^FAIL guest-late: boot: the guest did not come'
