@@ -103,7 +103,7 @@ boot()
         -display none -serial stdio -no-reboot -kernel "build/kernels/$kernel/vmlinuz" \
         -initrd "$scratch/initramfs" \
         -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on $append" </dev/null 2>&1 |
-        tr -d '\r' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
+        sed -u 's/\r*$//' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
 }
 
 # judge TESTS: verdicts that no test could give itself, read from the whole log
