@@ -4,7 +4,8 @@
 # kernels.sh KERNEL...    KERNEL: 5.10, 6.1, 6.12, newest
 #
 # Puts Debian's own kernel (x86-64, cloud flavour) into build/kernels/KERNEL/:
-#     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed)
+#     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
+#     busybox (the static one of the same Debian: what runs beside the tests there)
 #
 # It comes from the mirror that this machine's apt already uses, through an apt state of its own
 # below build/: the machine's apt sees no new suite, and no root is needed. apt checks signatures
@@ -18,6 +19,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 kernels=$PWD/build/kernels
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+[ -r $keyring ] || keyring=${keyring%.gpg}.pgp
 modules='dummy veth nlmon'
 
 cannot()
@@ -38,12 +40,14 @@ describe()
     esac
 }
 
-# apt with the private state in $work, whatever the machine's own configuration says.
+# apt with the private state in $work, whatever the machine's own configuration says and whatever
+# is installed here.
 private_apt()
 {
     command=$1
     shift
     "$command" -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" \
+        -o Dir::State::status=/dev/null \
         -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=/dev/null \
         -o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null \
         -o APT::Architecture=amd64 -o APT::Architectures::=amd64 -o APT::Sandbox::User=root \
@@ -95,7 +99,7 @@ fetch()
         packages="linux-binary-$1 linux-modules-$1"
     fi
     # shellcheck disable=SC2086 # one or two names
-    (cd "$work/debs" && private_apt apt-get -qq download $packages) || return 1
+    (cd "$work/debs" && private_apt apt-get -qq download $packages busybox-static) || return 1
     for package in "$work"/debs/*.deb; do
         dpkg-deb -x "$package" "$work/root" || return 1
     done
@@ -105,8 +109,10 @@ fetch()
 keep()
 {
     image=$(find "$work/root" -name 'vmlinuz*' -type f | head -n 1)
-    [ "$image" ] || return 1
-    mkdir -p "$work/done/modules" && cp "$image" "$work/done/vmlinuz" || return 1
+    busybox=$(find "$work/root" -name busybox -path '*bin/*' -type f | head -n 1)
+    [ "$image" ] && [ "$busybox" ] || return 1
+    mkdir -p "$work/done/modules" && cp "$image" "$work/done/vmlinuz" &&
+        cp "$busybox" "$work/done/busybox" || return 1
     for module in $modules; do
         file=$(find "$work/root" -name "$module.ko*" -type f | head -n 1)
         case $file in

@@ -151,7 +151,7 @@ load_module()
 # wait_until SECONDS COMMAND...: tries COMMAND ten times a second until it succeeds
 wait_until()
 {
-    tries_left=$(($1 * 10))
+    local tries_left=$(($1 * 10))
     shift
     until "$@"; do
         tries_left=$((tries_left - 1))
@@ -175,7 +175,7 @@ ended()
 #     finish_workload one                         ends it, if it has not ended, and waits for that
 start_workload()
 {
-    name=$1 program=$2
+    local name=$1 program=$2
     shift 2
     : >"$scratch/$name.out"
     "$WORKLOADS/session" --limit "$LIMIT" "$WORKLOADS/$program" "$@" </dev/null \
@@ -204,9 +204,8 @@ calls_of()
 
 finish_workload()
 {
-    process=$(pid_of "$1")
-    kill -s USR2 "$process" 2>/dev/null
-    wait "$process"
+    kill -s USR2 "$(pid_of "$1")" 2>/dev/null
+    wait "$(pid_of "$1")"
 }
 
 # run_stackbox ARG...: to its end. Output in $scratch/out and $scratch/err, exit status in $status.
