@@ -64,8 +64,9 @@ cannot()
 # What the guest needs and only that: unpacking takes a good part of the boot.
 fill_root()
 {
-    mkdir -p "$root/bin" "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root/etc" "$root/guest" \
-        "$root/workloads" "$root/modules" "$root/tests/live" || return 1
+    for directory in bin proc sys dev tmp etc guest workloads modules tests/live; do
+        mkdir -p "$root/$directory" || return 1
+    done
     cp "build/kernels/$kernel/busybox" "$root/bin/" && cp tests/guest/init "$root/init" &&
         chmod 755 "$root/init" "$root/bin/busybox" && cp tests/live/lib.sh "$root/tests/live/" ||
         return 1

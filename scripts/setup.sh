@@ -63,8 +63,8 @@ install()
 update()
 {
     echo "\$ update" >>"$log"
-    apt-get -q -o DPkg::Lock::Timeout=120 -o Acquire::Retries=1 -o Acquire::http::Timeout=20 update \
-        >>"$log" 2>&1 </dev/null || echo "(update failed, at least in part)" >>"$log"
+    apt-get -q -o DPkg::Lock::Timeout=120 -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \
+        update >>"$log" 2>&1 </dev/null || echo "(update failed, at least in part)" >>"$log"
 }
 
 # shellcheck disable=SC2086 # a list of words

@@ -4,15 +4,16 @@
 # a guest. A test begins with
 #
 #     #!/bin/sh
-#     # SPDX...
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
 #     # host: yes              on the machine that runs the tests, too: yes, no (yes)
 #     # last                   after the others: what it changes in the kernel stays changed
 #     . "${0%/*}/lib.sh"
 #
 # and prints, by the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at
-# least one of them. From outside it gets STACKBOX, WORKLOADS (a directory of test programs), and in
-# a guest GUEST (its name) and MODULES (a directory of *.ko).
+# least one of them. It ends with status 0: an early end counts as a failure, and so does a last
+# command that fails. From outside it gets STACKBOX, WORKLOADS (a directory of test programs), and
+# in a guest GUEST (its name), MODULES (a directory of *.ko) and TRACEFS (yes or no: whether it was
+# mounted at /sys/kernel/tracing).
 #
 # $scratch is a directory that is gone at the end of the test, as are the programs it started.
 
@@ -222,7 +223,7 @@ tracing_runs()
     grep -qE '^(Tracing|Sampling) ' "$scratch/out" "$scratch/err" || ended "$stackbox"
 }
 
-# start_stackbox ARG...: in the background as process $stackbox; false if it ended instead of tracing
+# start_stackbox ARG...: in the background as process $stackbox; false if it ended instead
 start_stackbox()
 {
     : >"$scratch/out"

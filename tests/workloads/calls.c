@@ -2,9 +2,9 @@
 /*
  * calls [-t THREADS] [-n N] [-c CALL] [-N COMM] [-w] [-k]
  *
- * Makes exactly N calls of one system call in each of THREADS threads, thread i on the i-th CPU that
- * it may use, and prints `done CALLS=` with what the threads counted themselves. Nothing else in
- * this process makes that call.
+ * Makes exactly N calls of one system call in each of THREADS threads, thread i on the i-th CPU
+ * that it may use, and prints `done CALLS=` with what the threads counted themselves. Nothing else
+ * in this process makes that call.
  *
  *   -t THREADS   1
  *   -n N         1000

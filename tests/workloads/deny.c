@@ -197,7 +197,8 @@ static void enter_pid_namespace(void)
         exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("proc", "/proc", "proc", 0, NULL))
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("proc", "/proc", "proc", 0, NULL))
         die("/proc of the new pid namespace");
 }
 
@@ -233,9 +234,10 @@ static void drop_capabilities(void)
             die("bounding set");
     }
     if (denied.uid >= 0) {
+        uid_t id = (uid_t)denied.uid;
+
         prctl(PR_SET_KEEPCAPS, denied.has_only);
-        if (setgroups(0, NULL) || setresgid((gid_t)denied.uid, (gid_t)denied.uid, (gid_t)denied.uid) ||
-            setresuid((uid_t)denied.uid, (uid_t)denied.uid, (uid_t)denied.uid))
+        if (setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id))
             die("--uid");
     }
     set_capabilities(kept, denied.has_only);
@@ -270,7 +272,8 @@ static void install_filter(void)
     }
     code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     program.len = n;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
         die("seccomp");
 }
 
