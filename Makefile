@@ -82,6 +82,13 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 
 units: $(UNIT_PROGRAMS)
 
+# What the figures are measured with.
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/parts.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
+
+benches: $(BUILD)/bench/floor $(BUILD)/bench/cost
+
 $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(WORKLOAD_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $<
@@ -108,5 +115,5 @@ clean:
 
 -include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d)
 
-.PHONY: all units workloads demo test check bench install clean FORCE
+.PHONY: all units benches workloads demo test check bench install clean FORCE
 .SECONDARY:

@@ -25,7 +25,7 @@ int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *ad
     if (count)
         memcpy(tally->addresses + tally->address_count, addresses, count * sizeof(*addresses));
     *stack = (struct stack){
-        .state = STACK_KEPT,
+        .state = count ? STACK_KEPT : STACK_NONE,
         .first = (uint32_t)tally->address_count,
         .count = (uint32_t)count,
     };

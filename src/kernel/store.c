@@ -12,8 +12,10 @@
 #define DEFAULT_STACKS 16384
 #define LEAST_STACKS 64
 #define DEFAULT_DEPTH 127
-/* Two processes, or a stack of the kernel and one of the user, share a count's key. */
+/* A kernel stack goes with several user stacks, and these with several processes. */
 #define COUNTS_PER_STACK 2
+/* What a hash entry costs besides its key and value. */
+#define ENTRY_OVERHEAD 56
 #define MOST_CPUS 8192 /* more than any kernel is built for */
 
 /* The first number of a small file, or `otherwise`. */
@@ -41,12 +43,24 @@ uint64_t store_depth_limit(void)
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
 }
 
+/* A stack and its counts, in both banks. */
+static uint64_t bytes_per_stack(uint64_t depth)
+{
+    uint64_t count = sizeof(struct count_key) + sizeof(uint64_t) + ENTRY_OVERHEAD;
+
+    return 2 * (depth * sizeof(uint64_t) + COUNTS_PER_STACK * count);
+}
+
+uint64_t store_bytes(const struct store *store)
+{
+    return store->stack_entries * bytes_per_stack(store->depth);
+}
+
 /* As many stacks as a quarter of the free memory holds in both banks, and not more than default. */
 static uint64_t stacks_by_memory(uint64_t depth)
 {
     uint64_t available = number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
-    uint64_t cost = depth * sizeof(uint64_t) + COUNTS_PER_STACK * (sizeof(struct count_key) + 64);
-    uint64_t fit = available / 4 / 2 / cost, stacks = DEFAULT_STACKS;
+    uint64_t fit = available / 4 / bytes_per_stack(depth), stacks = DEFAULT_STACKS;
 
     while (available && stacks > fit && stacks > LEAST_STACKS)
         stacks /= 2;
@@ -126,7 +140,7 @@ static int open_controls(struct store *store)
     return store->grace_outer < 0 ? store->grace_outer : 0;
 }
 
-int store_open(struct store *store, const struct store_wishes *wishes)
+void store_init(struct store *store)
 {
     *store = (struct store){
         .banks = {{-1, -1}, {-1, -1}},
@@ -134,8 +148,13 @@ int store_open(struct store *store, const struct store_wishes *wishes)
         .account = -1,
         .grace_outer = -1,
         .grace_inner = -1,
-        .depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit()),
     };
+}
+
+int store_open(struct store *store, const struct store_wishes *wishes)
+{
+    store_init(store);
+    store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
     uint64_t stacks = wishes->stacks ? wishes->stacks : stacks_by_memory(store->depth);
     int result = open_controls(store);
 

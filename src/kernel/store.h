@@ -38,13 +38,18 @@ struct losses {
     uint64_t stacks_full;     /* likewise */
 };
 
+/* A store that holds nothing, which store_close takes. */
+void store_init(struct store *store);
+
 /*
  * Creates the maps, paused: nothing is counted yet. Sizes that memory does not allow are halved
- * until it does, unless they were wished for. 0 or a negative errno; store_close is safe after
- * either.
+ * until it does, unless they were wished for. 0 or a negative errno; store_close after either.
  */
 int store_open(struct store *store, const struct store_wishes *wishes);
 void store_close(struct store *store);
+
+/* About what the maps of these sizes take of the kernel's memory. */
+uint64_t store_bytes(const struct store *store);
 
 /* perf_event_max_stack, the kernel's limit of frames. */
 uint64_t store_depth_limit(void);

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# bench.sh [ROUNDS]     what stackbox costs, beside the bare floor and the peers that are in PATH
+#
+# All are run in turn, round by round, so that a machine whose speed drifts is fair to each; the
+# medians are printed, and left in build/bench/results.txt. Needs root and tracepoints.
+
+set -u
+umask 022
+exec </dev/null
+cd "$(dirname "$0")/.." || exit 1
+rounds=${1:-9}
+bench=build/release/bench
+calls=build/release/workloads/calls
+out=build/bench
+results=$out/results.txt
+
+[ "$(id -u)" = 0 ] || { echo "bench.sh: tracing needs root" >&2; exit 1; }
+sh scripts/setup.sh build || exit 1
+make -s stackbox workloads benches || exit 1
+mkdir -p "$out"
+rm -f "$out"/*.raw
+
+stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
+restore() { echo "$stats" >/proc/sys/kernel/bpf_stats_enabled; }
+trap restore EXIT
+trap 'exit 1' HUP INT TERM
+echo 1 >/proc/sys/kernel/bpf_stats_enabled || exit 1
+
+# The middle value of a file of numbers.
+median()
+{
+    sort -n "$1" | awk '{ value[NR] = $1 } END { if (NR) print value[int((NR + 1) / 2)]; else print "-" }'
+}
+
+# The middle of the ratios of two files, line by line.
+median_ratio()
+{
+    paste "$1" "$2" | awk '$2 > 0 { print $1 / $2 }' | sort -n |
+        awk '{ value[NR] = $1 } END { if (NR) printf "%.3f\n", value[int((NR + 1) / 2)]; else print "-" }'
+}
+
+row()
+{
+    printf '%-62s %12s %s\n' "$1" "$2" "$3" | tee -a "$results"
+}
+
+event="syscalls sys_enter_getppid"
+work="$calls -n 100000"
+
+floor_once()
+{
+    # shellcheck disable=SC2086 # words
+    "$bench/floor" $event $work 2>/dev/null | sed -n 's/^ns per event: //p' >>"$out/floor.raw"
+}
+
+stackbox_once()
+{
+    ./stackbox stackcount --debug -f t:syscalls:sys_enter_getppid >"$out/ours" 2>"$out/ours.err" &
+    tracer=$!
+    tries=100
+    until grep -q '^Tracing ' "$out/ours.err" || [ $tries = 0 ]; do
+        sleep 0.05
+        tries=$((tries - 1))
+    done
+    $work >/dev/null
+    # A script's background jobs ignore SIGINT.
+    kill -s TERM "$tracer"
+    wait "$tracer"
+    sed -n 's/.* ns per event: //p' "$out/ours.err" >>"$out/ours.raw"
+}
+
+bpftrace_once()
+{
+    command -v bpftrace >/dev/null || return
+    bpftrace -e 't:syscalls:sys_enter_getppid { @[kstack, ustack, comm, pid] = count(); }' \
+        -c "$work" >/dev/null 2>&1 &
+    tracer=$!
+    sleep 1
+    bpftool prog show 2>/dev/null | awk '/tracepoint/ { for (i = 1; i < NF; i++) {
+        if ($i == "run_time_ns") time = $(i + 1); if ($i == "run_cnt") runs = $(i + 1) } }
+        END { if (runs) printf "%.0f\n", time / runs }' >>"$out/bpftrace.raw"
+    wait "$tracer"
+}
+
+# An empty run, from start to end.
+empty_once()
+{
+    "$bench/cost" "$out/cost" ./stackbox stackcount -f -D 0.01 t:sched:sched_process_hang 2>/dev/null
+    cut -d ' ' -f 1 "$out/cost" >>"$out/empty_cpu.raw"
+    cut -d ' ' -f 2 "$out/cost" >>"$out/empty_wall.raw"
+    cut -d ' ' -f 3 "$out/cost" >>"$out/empty_kb.raw"
+}
+
+# One in which there is something to name.
+busy_once()
+{
+    "$bench/cost" "$out/cost" ./stackbox stackcount -f -D 1 t:raw_syscalls:sys_enter >"$out/busy" 2>/dev/null
+    cut -d ' ' -f 3 "$out/cost" >>"$out/busy_kb.raw"
+}
+
+: >"$out/ours.raw" >"$out/floor.raw"
+: >"$results"
+for round in $(seq "$rounds"); do
+    printf 'round %s of %s\r' "$round" "$rounds" >&2
+    floor_once
+    stackbox_once
+    bpftrace_once
+    empty_once
+done
+busy_once
+
+row "figure (medians of $rounds rounds, $(uname -r))" "value" "ratio"
+row "stripped binary" "$(wc -c <stackbox)" "bytes"
+row "per event, the bare floor: kernel and user stack" "$(median "$out/floor.raw") ns" "1"
+row "per event, stackcount" "$(median "$out/ours.raw") ns" \
+    "$(median_ratio "$out/ours.raw" "$out/floor.raw")"
+[ -s "$out/bpftrace.raw" ] && row "per event, bpftrace" "$(median "$out/bpftrace.raw") ns" \
+    "$(median_ratio "$out/bpftrace.raw" "$out/floor.raw")"
+row "an empty run of 10 ms: own CPU time" "$(median "$out/empty_cpu.raw") ms" ""
+row "an empty run of 10 ms: wall time" "$(median "$out/empty_wall.raw") ms" ""
+row "an empty run: peak resident memory" "$(median "$out/empty_kb.raw") KB" ""
+row "1 s of all system calls, named: peak resident memory" "$(median "$out/busy_kb.raw") KB" ""

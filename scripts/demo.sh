@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# demo.sh       builds stackbox, then traces this machine for three seconds with what its kernel
+#               allows, and shows the result
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+sh scripts/setup.sh build || exit 1
+unset MAKEFLAGS MFLAGS MAKELEVEL
+make stackbox || exit 1
+
+if [ "$(id -u)" != 0 ]; then
+    echo "demo: built ./stackbox; to trace this machine it needs root: sudo make demo"
+    exit 1
+fi
+
+# Something happens on a machine on which nothing does: files are read, for five seconds at most.
+busy()
+{
+    for _ in $(seq 50); do
+        cat /proc/version /proc/stat >/dev/null
+        sleep 0.1
+    done
+}
+busy &
+work=$!
+trap 'kill "$work" 2>/dev/null' EXIT
+
+trace()
+{
+    echo "\$ ./stackbox stackcount $*"
+    ./stackbox stackcount "$@"
+}
+
+# A function of the kernel where it has kprobes, a tracepoint where not.
+if [ -d /sys/bus/event_source/devices/kprobe ]; then
+    trace -D 3 --top 5 vfs_read
+else
+    trace -D 3 --top 5 t:raw_syscalls:sys_enter
+fi

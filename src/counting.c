@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "counting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "escape.h"
+#include "kernel/refusal.h"
+#include "symbols/symbolize.h"
+
+/* The inode of the initial pid namespace, the same in every kernel. */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFC
+
+/* In a container pids are numbered anew: the kernel is told by whose numbers to go. */
+static void find_namespace(struct event_filter *filter)
+{
+    struct stat about;
+
+    if (stat("/proc/self/ns/pid", &about) || about.st_ino == INITIAL_PID_NAMESPACE)
+        return;
+    filter->in_namespace = true;
+    filter->namespace_device = (uint64_t)major(about.st_dev) << 20 | minor(about.st_dev);
+    filter->namespace_inode = about.st_ino;
+}
+
+static int open_run(struct counting *counting)
+{
+    const struct trace_options *options = counting->options;
+    bool by_tid = !options->pids.count && options->tids.count;
+    const struct run_wishes wishes = {
+        .duration = options->duration,
+        .interval = options->interval,
+        .pids = by_tid ? options->tids.numbers : options->pids.numbers,
+        .pid_count = by_tid ? options->tids.count : options->pids.count,
+    };
+    uint32_t missing = 0;
+    int result = run_open(&counting->run, &wishes, &missing);
+
+    if (result == -ESRCH)
+        say("there is no %s %u", by_tid ? "thread" : "process", missing);
+    else if (result)
+        say("cannot start: %s", strerror(-result));
+    return result ? EXIT_FAILURE : 0;
+}
+
+static int open_store(struct counting *counting)
+{
+    const struct trace_options *options = counting->options;
+    const struct store_wishes wishes = {.stacks = options->storage, .depth = options->depth};
+    struct text why = {0};
+    int result = store_open(&counting->store, &wishes);
+
+    if (result) {
+        refusal_explain(REFUSED_MAPS, result, store_bytes(&counting->store), &why);
+        say("cannot create maps: %s", why.data ? why.data : strerror(-result));
+        text_free(&why);
+        return EXIT_FAILURE;
+    }
+    if (options->debug)
+        say("maps: %u stacks of %u frames and %u counts, in each of two banks, %llu KB in all",
+            counting->store.stack_entries, counting->store.depth, counting->store.count_entries,
+            (unsigned long long)store_bytes(&counting->store) / 1024);
+    return 0;
+}
+
+/* Is the depth one that this kernel gives? */
+static int check_depth(const struct trace_options *options)
+{
+    uint64_t limit = store_depth_limit();
+
+    if (options->depth <= limit)
+        return 0;
+    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu "
+        "(sysctl kernel.perf_event_max_stack)", (unsigned long long)options->depth,
+        (unsigned long long)limit);
+    return EXIT_USAGE;
+}
+
+int counting_open(struct counting *counting, const struct trace_options *options)
+{
+    *counting = (struct counting){
+        .options = options,
+        .report = {
+            .format = options->folded ? REPORT_FOLDED : REPORT_TEXT,
+            .kernel = !options->user_only,
+            .user = !options->kernel_only,
+            .delimited = options->delimited,
+            .offset = options->offset,
+            .verbose = options->verbose,
+            .annotations = options->annotations,
+            .timestamp = options->timestamp,
+            .time_as_root = options->timestamp && options->interval,
+            .top = options->top,
+        },
+        .filter = {
+            .pids = options->pids.numbers,
+            .pid_count = options->pids.count,
+            .tids = options->tids.numbers,
+            .tid_count = options->tids.count,
+            .cpu = options->cpu,
+        },
+        .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
+    };
+    store_init(&counting->store);
+    find_namespace(&counting->filter);
+    int status = check_depth(options);
+    if (!status)
+        status = open_run(counting);
+    return status ? status : open_store(counting);
+}
+
+void counting_header(struct counting *counting, const char *what)
+{
+    struct text raw = {0}, line = {0};
+    FILE *out = counting->options->folded ? stderr : stdout;
+
+    text_format(&raw, "%s... Hit %s to end.", what, counting->run.by_enter ? "Enter" : "Ctrl-C");
+    if (!raw.failed)
+        escape_bytes(&line, raw.data, raw.length);
+    if (!raw.failed && !line.failed)
+        fprintf(out, "%s\n", line.data);
+    /* What is wrong with stdout shows when there is something to report. */
+    fflush(out);
+    text_free(&raw);
+    text_free(&line);
+}
+
+/* ---- Reports ---- */
+
+static int write_report(struct counting *counting)
+{
+    const struct symbolize_wishes wishes = {
+        counting->kallsyms, counting->traced, counting->traced_count};
+    struct symbols symbols;
+    struct report_summary summary;
+    time_t now = time(NULL);
+    struct tm when = {0};
+    bool hidden;
+
+    localtime_r(&now, &when);
+    int result = symbols_make(&symbols, &counting->tally, &wishes, &hidden);
+    if (!result)
+        result = report_write(stdout, &counting->tally, &symbols, &counting->report, &when,
+                              &summary);
+    symbols_free(&symbols);
+    counting->names_hidden = counting->names_hidden || hidden;
+    if (!result && summary.left_blocks)
+        say("--top left out %llu more stacks with %llu events",
+            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value);
+    return result;
+}
+
+/* Drains what was counted since the last report and prints it. 0 or a negative errno. */
+static int make_report(struct counting *counting, bool again)
+{
+    tally_clear(&counting->tally);
+    int result = store_collect(&counting->store, again, &counting->tally, &counting->losses);
+
+    for (size_t i = 0; i < counting->tally.count; i++)
+        counting->events += counting->tally.entries[i].value;
+    return result ? result : write_report(counting);
+}
+
+static void say_losses(const struct counting *counting)
+{
+    const struct losses *losses = &counting->losses;
+
+    if (losses->table_full)
+        say("%llu events were not counted: the table of %u counts was full; raise "
+            "--stack-storage-size", (unsigned long long)losses->table_full,
+            counting->store.count_entries);
+    if (losses->stacks_collided)
+        say("%llu events are counted without their stack, whose place in stack storage another one "
+            "had; raise --stack-storage-size (it was %u)",
+            (unsigned long long)losses->stacks_collided, counting->store.stack_entries);
+    if (losses->stacks_full)
+        say("%llu events are counted without their stack: stack storage was full; raise "
+            "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_full,
+            counting->store.stack_entries);
+    if (counting->names_hidden)
+        say("the kernel hides its addresses, so its functions have no names: run as root or with "
+            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
+}
+
+static int say_failure(int result)
+{
+    if (result == -EPIPE)
+        return 0; /* nobody reads any more: not an error, and nobody to tell */
+    say("cannot make a report: %s", strerror(-result));
+    return EXIT_FAILURE;
+}
+
+int counting_run(struct counting *counting)
+{
+    int result = store_start(&counting->store);
+
+    run_start(&counting->run);
+    while (!result && run_wait(&counting->run) == RUN_REPORT)
+        result = make_report(counting, true);
+    if (!result)
+        result = make_report(counting, false);
+    double elapsed = run_elapsed(&counting->run);
+    say_losses(counting);
+    if (!result && !counting->events)
+        say("no events in %.1f s", elapsed);
+    return result ? say_failure(result) : 0;
+}
+
+void counting_close(struct counting *counting)
+{
+    store_close(&counting->store);
+    run_close(&counting->run);
+    tally_free(&counting->tally);
+    if (counting->kallsyms >= 0)
+        close(counting->kallsyms);
+}

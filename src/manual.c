@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "manual.h"
+
+#include <string.h>
+
+#define WIDTH 79
+#define TEXT_COLUMN 26
+
+static const struct manual_row exit_status[] = {
+    {"0", "it is done, also when there was no event"},
+    {"1", "it could not be done; what to do about it was said on stderr"},
+    {"2", "the command line is wrong"},
+    {0},
+};
+
+static const struct manual_row signals[] = {
+    {"SIGINT, SIGTERM, SIGHUP", "end the tracing and print the report; a second one stops at once; "
+     "one that was ignored at the start (nohup) stays ignored"},
+    {"SIGUSR1", "a report now, and on"},
+    {"Enter", "ends the tracing where there is no controlling terminal, as in an initramfs, since "
+     "Ctrl-C cannot arrive there; the first line printed says so"},
+    {0},
+};
+
+/* What all applets share. */
+static const struct manual_section common_sections[] = {
+    {"Signals", signals},
+    {"Exit status", exit_status},
+    {0},
+};
+
+/* ---- Help ---- */
+
+/* Prints words from `column` on, each further line from `indent` on. */
+static void print_wrapped(FILE *out, const char *text, int column, int indent)
+{
+    bool first = true;
+
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (!first && column + 1 + length > WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", length, text);
+        column += length;
+        text += length;
+        text += *text == ' ';
+        first = false;
+    }
+    fputc('\n', out);
+}
+
+static void print_row(FILE *out, const char *term, const char *text)
+{
+    int length = (int)strlen(term);
+
+    if (length + 4 > TEXT_COLUMN)
+        fprintf(out, "  %s\n%*s", term, TEXT_COLUMN, "");
+    else
+        fprintf(out, "  %-*s", TEXT_COLUMN - 2, term);
+    print_wrapped(out, text, TEXT_COLUMN, TEXT_COLUMN);
+}
+
+static void print_section(FILE *out, const struct manual_section *section)
+{
+    fprintf(out, "\n%s:\n", section->title);
+    for (const struct manual_row *row = section->rows; row->text; row++) {
+        if (row->term) {
+            print_row(out, row->term, row->text);
+        } else {
+            fprintf(out, "  ");
+            print_wrapped(out, row->text, 2, 2);
+        }
+    }
+}
+
+/* "-p, --pid PID[,PID]" */
+static void option_term(const struct option *option, struct text *term)
+{
+    if (option->letter)
+        text_format(term, "-%c, ", option->letter);
+    if (option->other_letter)
+        text_format(term, "-%c, ", option->other_letter);
+    text_format(term, "--%s", option->name);
+    if (option->argument)
+        text_format(term, " %s", option->argument);
+}
+
+static void print_options(FILE *out, const struct option *const *tables)
+{
+    struct text term = {0};
+
+    fprintf(out, "\nOptions:\n");
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++) {
+            if (!row->help)
+                continue;
+            text_clear(&term);
+            option_term(row, &term);
+            if (!term.failed)
+                print_row(out, term.data, row->help);
+        }
+    text_free(&term);
+}
+
+static void print_examples(FILE *out, const struct manual_row *examples)
+{
+    fprintf(out, "\nExamples:\n");
+    for (; examples->text; examples++) {
+        fprintf(out, "  %s\n      ", examples->term);
+        print_wrapped(out, examples->text, 6, 6);
+    }
+}
+
+void manual_help(FILE *out, const struct applet *applet)
+{
+    fprintf(out, "Usage: %s ", applet->name);
+    print_wrapped(out, applet->usage, 8 + (int)strlen(applet->name), 8 + (int)strlen(applet->name));
+    fputc('\n', out);
+    print_wrapped(out, applet->about, 0, 0);
+    for (const struct manual_section *section = applet->sections; section->title; section++)
+        print_section(out, section);
+    print_options(out, applet->options);
+    print_examples(out, applet->examples);
+}
+
+void manual_list(FILE *out)
+{
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        fprintf(out, "%-14s %s\n", (*applet)->name, (*applet)->summary);
+}
+
+static const struct manual_row main_usage[] = {
+    {"stackbox APPLET ...", "runs an applet; so does a link to stackbox that has the applet's name"},
+    {"stackbox", "lists the applets"},
+    {"stackbox --install DIR", "makes a link for each applet in DIR"},
+    {"stackbox --version", "prints the version"},
+    {"stackbox APPLET -h", "prints help; with --man a man page"},
+    {0},
+};
+
+static const char main_about[] =
+    "Stack-tracing applets for Linux in one static binary, which needs nothing where it runs: no "
+    "compiler, no kernel headers, no BTF, no interpreter, no library. It assembles its own BPF "
+    "programs and reads the symbols of the kernel itself.";
+
+void manual_main_help(FILE *out)
+{
+    fprintf(out, "Usage: stackbox APPLET [options] [arguments]\n\n");
+    print_wrapped(out, main_about, 0, 0);
+    print_section(out, &(struct manual_section){"Ways to call it", main_usage});
+    fprintf(out, "\nApplets:\n");
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        print_row(out, (*applet)->name, (*applet)->summary);
+}
+
+/* ---- Man pages ---- */
+
+/* Text as roff takes it: a leading dot, backslashes and hyphens have meanings of their own there. */
+static void print_roff(FILE *out, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", out);
+    for (; *text; text++) {
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else
+            fputc(*text, out);
+    }
+}
+
+static void roff_row(FILE *out, const char *term, const char *text)
+{
+    fputs(".TP\n.B ", out);
+    print_roff(out, term);
+    fputc('\n', out);
+    print_roff(out, text);
+    fputc('\n', out);
+}
+
+static void roff_heading(FILE *out, const char *title)
+{
+    fputs(".SH ", out);
+    for (; *title; title++)
+        fputc(*title >= 'a' && *title <= 'z' ? *title - 'a' + 'A' : *title, out);
+    fputc('\n', out);
+}
+
+static void roff_section(FILE *out, const struct manual_section *section)
+{
+    roff_heading(out, section->title);
+    for (const struct manual_row *row = section->rows; row->text; row++) {
+        if (row->term) {
+            roff_row(out, row->term, row->text);
+        } else {
+            if (row != section->rows)
+                fputs(".PP\n", out);
+            print_roff(out, row->text);
+            fputc('\n', out);
+        }
+    }
+}
+
+static void roff_options(FILE *out, const struct option *const *tables)
+{
+    struct text term = {0};
+
+    roff_heading(out, "Options");
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++) {
+            if (!row->help)
+                continue;
+            text_clear(&term);
+            option_term(row, &term);
+            if (!term.failed)
+                roff_row(out, term.data, row->help);
+        }
+    text_free(&term);
+}
+
+static void roff_head(FILE *out, const char *name, const char *summary, const char *usage,
+                      const char *about)
+{
+    fprintf(out, ".TH ");
+    for (const char *at = name; *at; at++)
+        fputc(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at, out);
+    fprintf(out, " 1 \"\" \"stackbox " STACKBOX_VERSION "\" \"User Commands\"\n.SH NAME\n%s \\- ", name);
+    print_roff(out, summary);
+    fprintf(out, "\n.SH SYNOPSIS\n.B %s\n", name);
+    print_roff(out, usage);
+    fputs("\n.SH DESCRIPTION\n", out);
+    print_roff(out, about);
+    fputc('\n', out);
+}
+
+void manual_man(FILE *out, const struct applet *applet)
+{
+    roff_head(out, applet->name, applet->summary, applet->usage, applet->about);
+    for (const struct manual_section *section = applet->sections; section->title; section++)
+        roff_section(out, section);
+    roff_options(out, applet->options);
+    for (const struct manual_section *section = common_sections; section->title; section++)
+        roff_section(out, section);
+    roff_section(out, &(struct manual_section){"Examples", applet->examples});
+    fputs(".SH SEE ALSO\n.BR stackbox (1)\n", out);
+}
+
+void manual_main_man(FILE *out)
+{
+    roff_head(out, "stackbox", "stack-tracing applets in one static binary",
+              "APPLET [options] [arguments]", main_about);
+    roff_section(out, &(struct manual_section){"Ways to call it", main_usage});
+    roff_heading(out, "Applets");
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        roff_row(out, (*applet)->name, (*applet)->summary);
+    roff_section(out, &(struct manual_section){"Exit status", exit_status});
+    fputs(".SH SEE ALSO\n", out);
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        fprintf(out, ".BR %s (1)%s\n", (*applet)->name, applet[1] ? " ," : "");
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int option_flag(const struct option *option, const char *text, void *destination,
+                struct text *error)
+{
+    (void)option, (void)text, (void)error;
+    *(bool *)destination = true;
+    return 0;
+}
+
+static int refuse_number(const struct option *option, const char *text, int why,
+                         struct text *error)
+{
+    if (why == -EINVAL)
+        text_format(error, "\"%s\" is not a whole number", text);
+    else if (option->greatest == UINT64_MAX)
+        text_format(error, "\"%s\" is out of range: it takes %llu or more", text,
+                    (unsigned long long)option->least);
+    else
+        text_format(error, "\"%s\" is out of range: it takes %llu to %llu", text,
+                    (unsigned long long)option->least, (unsigned long long)option->greatest);
+    return -EINVAL;
+}
+
+int option_number(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    int why = parse_number(text, option->least, option->greatest, destination);
+
+    return why ? refuse_number(option, text, why, error) : 0;
+}
+
+int option_signed(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    uint64_t number;
+    int why = parse_number(text, option->least, option->greatest, &number);
+
+    if (why)
+        return refuse_number(option, text, why, error);
+    *(int64_t *)destination = (int64_t)number;
+    return 0;
+}
+
+int option_seconds(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    (void)option;
+    if (!parse_seconds(text, destination))
+        return 0;
+    text_format(error, "\"%s\" is no time: it takes seconds, more than 0, such as 5 or 0.5", text);
+    return -EINVAL;
+}
+
+/* "12,13": added to those of an earlier -p. */
+int option_numbers(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    struct number_list *list = destination;
+    char *copy = strdup(text), *rest = copy;
+    int result = copy ? 0 : -ENOMEM;
+
+    while (rest && !result) {
+        uint64_t number;
+        const char *word = strsep(&rest, ",");
+        int why = parse_number(word, option->least, option->greatest, &number);
+        if (why)
+            result = refuse_number(option, word, why, error);
+        if (!result && list->count == MOST_NUMBERS) {
+            text_format(error, "takes %d numbers at most", MOST_NUMBERS);
+            result = -EINVAL;
+        }
+        if (!result)
+            list->numbers[list->count++] = (uint32_t)number;
+    }
+    free(copy);
+    return result;
+}
+
+int option_string(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    (void)option, (void)error;
+    *(const char **)destination = text;
+    return 0;
+}
+
+int option_ignore(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return 0;
+}
+
+int option_help(const struct option *option, const char *text, void *destination,
+                struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return ASKED_HELP;
+}
+
+int option_man(const struct option *option, const char *text, void *destination,
+               struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return ASKED_MAN;
+}
+
+/* ---- Finding rows ---- */
+
+static const struct option *find_letter(const struct option *const *tables, char letter)
+{
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++)
+            if (letter == row->letter || letter == row->other_letter)
+                return row;
+    return NULL;
+}
+
+/* By its whole name, or by a beginning that no other has; *clashes is how many have it. */
+static const struct option *find_name(const struct option *const *tables, const char *name,
+                                      size_t length, size_t *clashes)
+{
+    const struct option *found = NULL;
+
+    *clashes = 0;
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++) {
+            if (!row->name || strncmp(row->name, name, length))
+                continue;
+            if (!row->name[length]) {
+                *clashes = 1;
+                return row;
+            }
+            found = row;
+            ++*clashes;
+        }
+    return *clashes == 1 ? found : NULL;
+}
+
+static void list_clashes(const struct option *const *tables, const char *name, size_t length,
+                         struct text *error)
+{
+    const char *between = ": ";
+
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++)
+            if (row->name && row->help && !strncmp(row->name, name, length)) {
+                text_format(error, "%s--%s", between, row->name);
+                between = ", ";
+            }
+}
+
+/* ---- The walk along argv ---- */
+
+struct walk {
+    const struct option *const *tables;
+    char **next; /* what comes after the word that is looked at */
+    void *settings;
+    struct text *error;
+};
+
+static int parse_row(struct walk *walk, const struct option *row, const char *shown,
+                     const char *text)
+{
+    struct text why = {0};
+    int result = row->parse(row, text, (char *)walk->settings + row->offset, &why);
+
+    if (result < 0)
+        text_format(walk->error, "%s: %s", shown, why.data ? why.data : strerror(-result));
+    text_free(&why);
+    return result;
+}
+
+/* The argument that was not joined to the option is the next word, whatever it looks like. */
+static int parse_with_next(struct walk *walk, const struct option *row, const char *shown)
+{
+    if (!row->argument)
+        return parse_row(walk, row, shown, NULL);
+    if (!*walk->next) {
+        text_format(walk->error, "%s: takes %s", shown, row->argument);
+        return -EINVAL;
+    }
+    return parse_row(walk, row, shown, *walk->next++);
+}
+
+static int parse_long(struct walk *walk, const char *name)
+{
+    size_t length = strcspn(name, "="), clashes;
+    const struct option *row = find_name(walk->tables, name, length, &clashes);
+    char shown[64];
+
+    snprintf(shown, sizeof(shown), "--%s", row ? row->name : "");
+    if (!row) {
+        text_format(walk->error, "--%.*s: %s", (int)length, name,
+                    clashes ? "is the beginning of several options" : "there is no such option");
+        if (clashes)
+            list_clashes(walk->tables, name, length, walk->error);
+        return -EINVAL;
+    }
+    if (!name[length])
+        return parse_with_next(walk, row, shown);
+    if (!row->argument) {
+        text_format(walk->error, "%s: takes no value", shown);
+        return -EINVAL;
+    }
+    return parse_row(walk, row, shown, name + length + 1);
+}
+
+/* -KU5: flags, and at most one option with an argument, which is what is left, or the next word. */
+static int parse_letters(struct walk *walk, const char *letters)
+{
+    int result = 0;
+
+    while (*letters && !result) {
+        char shown[] = {'-', *letters, '\0'};
+        const struct option *row = find_letter(walk->tables, *letters++);
+        if (!row) {
+            text_format(walk->error, "%s: there is no such option", shown);
+            return -EINVAL;
+        }
+        if (row->argument && *letters)
+            return parse_row(walk, row, shown, letters);
+        result = parse_with_next(walk, row, shown);
+    }
+    return result;
+}
+
+int options_parse(const struct option *const *tables, int argc, char **argv, void *settings,
+                  struct arguments *arguments, struct text *error)
+{
+    struct walk walk = {tables, argv + 1, settings, error};
+    int result = 0;
+
+    *arguments = (struct arguments){.words = calloc((size_t)argc + 1, sizeof(char *))};
+    if (!arguments->words)
+        return -ENOMEM;
+    while (*walk.next && !result) {
+        char *word = *walk.next++;
+        if (!strcmp(word, "--")) {
+            arguments->command = walk.next;
+            break;
+        }
+        if (word[0] != '-' || !word[1])
+            arguments->words[arguments->count++] = word;
+        else if (word[1] == '-')
+            result = parse_long(&walk, word + 2);
+        else
+            result = parse_letters(&walk, word + 1);
+    }
+    if (result) {
+        free(arguments->words);
+        arguments->words = NULL;
+    }
+    return result;
+}

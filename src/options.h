@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The command line, by tables: a row parses its option, and --help and the man page print it. A
+ * table ends with a row of zeros.
+ */
+#ifndef STACKBOX_OPTIONS_H
+#define STACKBOX_OPTIONS_H
+
+#include "util.h"
+
+#define MOST_NUMBERS 256
+
+/* Pids, tids: a filter compares with each in turn. */
+struct number_list {
+    uint32_t numbers[MOST_NUMBERS];
+    size_t count;
+};
+
+struct option {
+    char letter, other_letter; /* -p; an alias of it; 0: none */
+    const char *name;          /* --pid */
+    const char *argument;      /* what it takes, as help shows it; NULL: nothing */
+    /*
+     * Puts `text` into `destination`. 0, or -EINVAL with the rest of a sentence in `error`; above 0
+     * it ends the parsing without an error.
+     */
+    int (*parse)(const struct option *option, const char *text, void *destination,
+                 struct text *error);
+    size_t offset;            /* of the destination in the applet's settings */
+    uint64_t least, greatest; /* of a number */
+    const char *help;         /* NULL: taken, but not listed */
+};
+
+/* Parsers; the comment is the type of the destination. */
+int option_flag(const struct option *, const char *, void *, struct text *);    /* bool */
+int option_number(const struct option *, const char *, void *, struct text *);  /* uint64_t */
+int option_signed(const struct option *, const char *, void *, struct text *);  /* int64_t */
+int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
+int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
+int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
+int option_help(const struct option *, const char *, void *, struct text *);    /* ends: ASKED_HELP */
+int option_man(const struct option *, const char *, void *, struct text *);     /* ends: ASKED_MAN */
+int option_ignore(const struct option *, const char *, void *, struct text *);
+
+enum {
+    ASKED_HELP = 1,
+    ASKED_MAN = 2,
+};
+
+struct arguments {
+    char **words; /* what is no option, in order: the caller frees the array alone */
+    size_t count;
+    char **command; /* what follows "--", up to a NULL; NULL without a "--" */
+};
+
+/*
+ * Parses argv[1] and on by `tables` (up to a NULL) into `settings`. Options and words may be mixed;
+ * letters may be joined (-KU, -p12), long names cut short where that is clear (--dur=5). `arguments`
+ * is set after 0; ASKED_HELP or ASKED_MAN; -EINVAL with one line in `error`; -ENOMEM.
+ */
+int options_parse(const struct option *const *tables, int argc, char **argv, void *settings,
+                  struct arguments *arguments, struct text *error);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A report: a tally and its symbols as text. Stacks whose printed lines are equal become one block,
+ * blocks are put in order, and the format's own file prints them. Pure: it asks nobody anything.
+ */
+#ifndef STACKBOX_OUTPUT_REPORT_H
+#define STACKBOX_OUTPUT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "symbols/symbolize.h"
+#include "tally.h"
+
+enum report_format {
+    REPORT_TEXT,
+    REPORT_FOLDED,
+};
+
+struct report_options {
+    enum report_format format;
+    bool kernel, user;    /* which stacks were asked for */
+    bool delimited;       /* -d, where both were */
+    bool offset, verbose, annotations;
+    bool show_process;    /* text: a line with the process; folded: its name as the root */
+    bool split_processes; /* folded: the name with the pid */
+    bool timestamp;       /* text: a line before the blocks */
+    bool time_as_root;    /* folded: the time as the root */
+    uint64_t top;         /* the greatest alone; 0: all */
+};
+
+struct report_summary {
+    uint64_t blocks, value;           /* printed */
+    uint64_t left_blocks, left_value; /* left out by `top` */
+};
+
+/*
+ * Prints a report that is made at `when`. 0 or a negative errno: what writing failed with (-EPIPE:
+ * the reader is gone), or -ENOMEM before anything was printed.
+ */
+int report_write(FILE *out, const struct tally *tally, const struct symbols *symbols,
+                 const struct report_options *options, const struct tm *when,
+                 struct report_summary *summary);
+
+#endif

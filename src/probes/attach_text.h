@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Kernel probes as text in tracefs' kprobe_events: the way of old kernels. Unlike all others they
+ * outlive their maker when that is killed, so they carry its pid in their name, and whoever comes
+ * next removes what dead makers left.
+ */
+#ifndef STACKBOX_PROBES_ATTACH_TEXT_H
+#define STACKBOX_PROBES_ATTACH_TEXT_H
+
+#include "probes/place.h"
+
+/* Removes the probes of makers that are no more. */
+void attach_text_sweep(int tracefs);
+
+/*
+ * Defines the probes of all `places` (`count` pointers, all entries or all returns) as one event, and
+ * gives its id, to be opened as a tracepoint. A place that is refused gets its `error`. 0, or a
+ * negative errno when no place is left; attach_text_remove is needed after either.
+ */
+int attach_text_define(int tracefs, bool at_return, struct place *const *places, size_t count,
+                       uint32_t *id);
+
+/* Removes this process's own probes; events opened on them must be closed before. */
+void attach_text_remove(int tracefs);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "probes/kernel_functions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probes/near.h"
+#include "symbols/kallsyms.h"
+
+static bool is_function(char type)
+{
+    return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+struct pass {
+    const struct pattern *patterns;
+    size_t pattern_count;
+    struct places *places;
+    size_t *matched;
+    /* Of names that share an address, which follow each other, ftrace lists the first. */
+    uint64_t address;
+    struct text first_name;
+};
+
+static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct pass *pass = context;
+
+    if (symbol->address != pass->address || !symbol->address) {
+        pass->address = symbol->address;
+        text_clear(&pass->first_name);
+        text_add(&pass->first_name, symbol->name);
+    }
+    if (!is_function(symbol->type))
+        return 0;
+    for (size_t i = 0; i < pass->pattern_count; i++) {
+        const struct pattern *pattern = &pass->patterns[i];
+        if (pattern->kind != PATTERN_KERNEL_FUNCTION ||
+            !matcher_matches(&pattern->name, symbol->name))
+            continue;
+        struct place place = {
+            .kind = PLACE_KERNEL_FUNCTION,
+            .at_return = pattern->at_return,
+            .named = pattern->name.kind == MATCH_PLAIN,
+            .name = (char *)symbol->name,
+            .first_name = pass->first_name.data,
+            .address = symbol->address,
+            .offset = pattern->offset,
+        };
+        pass->matched[i]++;
+        int result = pass->first_name.failed ? -ENOMEM : places_add(pass->places, &place);
+        if (result)
+            return result;
+    }
+    return 0;
+}
+
+int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t count,
+                          struct places *places, size_t *matched)
+{
+    struct pass pass = {patterns, count, places, matched, 0, {0}};
+    int result = kallsyms_each(kallsyms, match_symbol, &pass);
+
+    text_free(&pass.first_name);
+    return result;
+}
+
+/* A function under a name that ftrace may list it by. */
+struct listed {
+    const char *name;
+    size_t function;
+};
+
+static int compare_listed(const void *left, const void *right)
+{
+    const struct listed *a = left, *b = right;
+
+    return strcmp(a->name, b->name);
+}
+
+static void mark_name(const struct listed *names, size_t count, const char *name, bool *found)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(names[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && !strcmp(names[low].name, name); low++)
+        found[names[low].function] = true;
+}
+
+/* Reads what ftrace can trace: "name" or "name [module]", a line each. */
+static int mark_listed(int tracefs, const struct listed *names, size_t count, bool *found)
+{
+    struct lines lines;
+    size_t length;
+    char *line;
+    int fd = openat(tracefs, "available_filter_functions", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int result = lines_open(&lines, fd);
+    if (!result) {
+        while ((line = lines_next(&lines, &length))) {
+            line[strcspn(line, " \t")] = '\0';
+            mark_name(names, count, line, found);
+        }
+        result = lines.error;
+        lines_close(&lines);
+    }
+    close(fd);
+    return result;
+}
+
+int kernel_functions_sift(int tracefs, struct place *const *functions, size_t count)
+{
+    struct listed *names = calloc(count * 2, sizeof(*names));
+    bool *found = calloc(count, sizeof(*found));
+    size_t name_count = 0;
+    int result = names && found ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        names[name_count++] = (struct listed){functions[i]->name, i};
+        if (functions[i]->first_name && strcmp(functions[i]->first_name, functions[i]->name))
+            names[name_count++] = (struct listed){functions[i]->first_name, i};
+    }
+    if (!result) {
+        qsort(names, name_count, sizeof(*names), compare_listed);
+        result = mark_listed(tracefs, names, name_count, found);
+    }
+    for (size_t i = 0; i < count && !result; i++)
+        if (!found[i])
+            functions[i]->error = -ENOENT;
+    free(names);
+    free(found);
+    return result;
+}
+
+static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    if (is_function(symbol->type))
+        near_offer(context, symbol->name);
+    return 0;
+}
+
+int kernel_functions_near(int kallsyms, const char *name, struct text *near_names)
+{
+    struct near near = {.wanted = name};
+    int result = kallsyms_each(kallsyms, offer_symbol, &near);
+
+    near_add_to(&near, near_names);
+    near_free(&near);
+    return result;
+}

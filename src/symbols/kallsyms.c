@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbols/kallsyms.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * kallsyms gives no sizes: behind the last function of a module its name would go on to the next
+ * symbol, wherever that is, over code that has no symbol. No function is near this long.
+ */
+#define LONGEST_FUNCTION (1 << 20)
+
+/* Aliases: what is preferred, then global over weak over local, then fewer leading underscores. */
+#define RANK_PREFERRED 1000
+#define RANK_GLOBAL 200
+#define RANK_WEAK 100
+#define MOST_UNDERSCORES 50
+
+/* Hexadecimal digits up to a blank; NULL when it is something else or longer than 64 bits. */
+static char *parse_address(char *at, const char *end, uint64_t *address)
+{
+    char *start = at;
+
+    for (*address = 0; at < end && *at != ' '; at++) {
+        unsigned c = (unsigned char)*at, digit = c - '0';
+        if (digit > 9) {
+            digit = (c | 0x20) - 'a';
+            if (digit > 5)
+                return NULL;
+            digit += 10;
+        }
+        if (*address >> 60)
+            return NULL;
+        *address = *address << 4 | digit;
+    }
+    return at == start ? NULL : at;
+}
+
+/* "ffffffff81000000 T name" or "ffffffffc0000000 t name\t[module]"; false: something else. */
+static bool parse_symbol(char *line, size_t length, struct kallsyms_symbol *symbol)
+{
+    char *end = line + length, *at = parse_address(line, end, &symbol->address);
+
+    if (!at || end - at < 4 || at[2] != ' ')
+        return false;
+    symbol->type = at[1];
+    symbol->name = at + 3;
+    symbol->module = NULL;
+    char *tab = memchr(at + 3, '\t', (size_t)(end - at - 3));
+    if (tab) {
+        *tab = '\0';
+        if (end[-1] == ']' && tab[1] == '[') {
+            end[-1] = '\0';
+            symbol->module = tab + 2;
+        }
+    }
+    return *symbol->name;
+}
+
+int kallsyms_each(int fd, kallsyms_callback *each, void *context)
+{
+    struct lines lines;
+    struct kallsyms_symbol symbol;
+    size_t length;
+    char *line;
+
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return -errno;
+    int result = lines_open(&lines, fd);
+    if (result)
+        return result;
+    while (!result && (line = lines_next(&lines, &length)))
+        if (parse_symbol(line, length, &symbol))
+            result = each(context, &symbol);
+    if (!result)
+        result = lines.error;
+    lines_close(&lines);
+    return result < 0 ? result : 0;
+}
+
+struct pass {
+    const struct kallsyms_search *search;
+    struct kallsyms_found *found;
+    bool any;
+    /* As long as the symbols come sorted, which those of the kernel itself do: */
+    bool sorted;
+    uint64_t first, last;
+};
+
+/* The first address that is not below `start`: the only one that a symbol there can be nearest to. */
+static size_t first_not_below(const struct kallsyms_search *search, uint64_t start)
+{
+    size_t low = 0, high = search->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (search->addresses[middle] < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool is_weak(char type)
+{
+    return type == 'w' || type == 'W' || type == 'v' || type == 'V';
+}
+
+static int rank_of(const struct kallsyms_search *search, const struct kallsyms_symbol *symbol)
+{
+    const char *name = symbol->name;
+    int underscores = 0, rank = 0;
+
+    if (search->preferred_count && bsearch(&name, search->preferred, search->preferred_count,
+                                           sizeof(name), compare_names))
+        return RANK_PREFERRED;
+    if (is_weak(symbol->type))
+        rank = RANK_WEAK;
+    else if (symbol->type >= 'A' && symbol->type <= 'Z')
+        rank = RANK_GLOBAL;
+    while (name[underscores] == '_' && underscores < MOST_UNDERSCORES)
+        underscores++;
+    return rank - underscores;
+}
+
+static int keep(struct kallsyms_found *found, const struct kallsyms_symbol *symbol, int rank)
+{
+    found->found = true;
+    found->type = symbol->type;
+    found->rank = rank;
+    found->start = symbol->address;
+    text_clear(&found->name);
+    text_add(&found->name, symbol->name);
+    text_clear(&found->module);
+    text_add(&found->module, symbol->module ? symbol->module : "");
+    return found->name.failed || found->module.failed ? -ENOMEM : 0;
+}
+
+/*
+ * Once the sorted part has passed the last address, nothing that follows can be nearer to any: what
+ * is not in that part (modules, BPF programs) lies outside of its range. That saves half the pass.
+ */
+static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
+{
+    const struct kallsyms_search *search = pass->search;
+
+    if (symbol->module || symbol->address < pass->last)
+        pass->sorted = false;
+    if (!pass->sorted)
+        return false;
+    pass->last = symbol->address;
+    /* Before it stand the per-CPU symbols of some kernels, which are no addresses. */
+    if (!pass->first && symbol->address >> 63)
+        pass->first = symbol->address;
+    return pass->first && search->addresses[0] >= pass->first &&
+           symbol->address > search->addresses[search->count - 1];
+}
+
+static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct pass *pass = context;
+    const struct kallsyms_search *search = pass->search;
+
+    if (!symbol->address || symbol->type == 'a' || symbol->type == 'A')
+        return 0;
+    pass->any = true;
+    if (passed_all(pass, symbol))
+        return 1;
+    size_t slot = first_not_below(search, symbol->address);
+    if (slot == search->count)
+        return 0;
+    struct kallsyms_found *found = &pass->found[slot];
+    if (found->found && symbol->address < found->start)
+        return 0;
+    int rank = rank_of(search, symbol);
+    if (found->found && symbol->address == found->start && rank <= found->rank)
+        return 0;
+    return keep(found, symbol, rank);
+}
+
+static bool is_function(char type)
+{
+    return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* What is nearest to an address is also nearest to the next, unless that has a nearer one. */
+static int spread(const struct kallsyms_search *search, struct kallsyms_found *found)
+{
+    for (size_t i = 1; i < search->count; i++) {
+        const struct kallsyms_found *before = &found[i - 1];
+        if (found[i].found || !before->found)
+            continue;
+        const struct kallsyms_symbol same = {
+            before->start, before->type, before->name.data, before->module.data};
+        if (keep(&found[i], &same, before->rank))
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < search->count; i++)
+        if (!is_function(found[i].type) ||
+            search->addresses[i] - found[i].start >= LONGEST_FUNCTION)
+            found[i].found = false;
+    return 0;
+}
+
+int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_found *found)
+{
+    struct pass pass = {.search = search, .found = found, .sorted = true};
+
+    if (!search->count)
+        return 0;
+    int result = kallsyms_each(fd, offer_symbol, &pass);
+    if (!result && !pass.any)
+        result = -EACCES;
+    return result ? result : spread(search, found);
+}
+
+void kallsyms_free(struct kallsyms_found *found, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        text_free(&found[i].name);
+        text_free(&found[i].module);
+    }
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbols/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/elf.h"
+
+struct mapping {
+    uint64_t start, end, offset;
+    const char *path; /* within the line; "" for memory of no file */
+};
+
+static bool parse_hex(char **at, char after, uint64_t *number)
+{
+    char *end;
+
+    if (**at == '-' || **at == '+' || **at == ' ')
+        return false;
+    *number = strtoull(*at, &end, 16);
+    if (end == *at || *end != after)
+        return false;
+    *at = end + 1;
+    return true;
+}
+
+/* "start-end perms offset major:minor inode    path" */
+static bool parse_mapping(char *line, struct mapping *mapping)
+{
+    if (!parse_hex(&line, '-', &mapping->start) || !parse_hex(&line, ' ', &mapping->end))
+        return false;
+    line += strcspn(line, " ");
+    line += strspn(line, " ");
+    if (!parse_hex(&line, ' ', &mapping->offset))
+        return false;
+    for (int skipped = 0; skipped < 2; skipped++) { /* the device, the inode */
+        line += strcspn(line, " ");
+        line += strspn(line, " ");
+    }
+    mapping->path = line;
+    return mapping->start < mapping->end;
+}
+
+/* The file as the process sees it: by the mapping itself, which also holds when it was deleted. */
+static int open_mapped(uint32_t pid, const struct mapping *mapping)
+{
+    struct text path = {0};
+    int fd = -1;
+
+    text_format(&path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)mapping->start,
+                (unsigned long long)mapping->end);
+    if (!path.failed)
+        fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    text_clear(&path);
+    text_format(&path, "/proc/%u/root%s", pid, mapping->path);
+    if (fd < 0 && !path.failed)
+        fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    text_free(&path);
+    return fd;
+}
+
+/* "/usr/lib/libc.so.6 (deleted)" -> "libc.so.6" */
+static void add_base_name(struct text *name, const char *path)
+{
+    static const char deleted[] = " (deleted)";
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = strlen(base), ending = sizeof(deleted) - 1;
+
+    if (length > ending && !strcmp(base + length - ending, deleted))
+        length -= ending;
+    text_append(name, base, length);
+}
+
+/* Fills in the places within one mapping. */
+static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *addresses,
+                   size_t count, struct process_place *places)
+{
+    struct elf elf = {0};
+    bool of_file = mapping->path[0] == '/';
+    int fd = of_file ? open_mapped(pid, mapping) : -1, result = 0;
+    bool is_elf = fd >= 0 && !elf_open(&elf, fd);
+
+    for (size_t i = 0; i < count && !result; i++) {
+        uint64_t offset = addresses[i] - mapping->start + (of_file ? mapping->offset : 0);
+        places[i].address = offset;
+        if (is_elf)
+            (void)elf_address_of(&elf, offset, &places[i].address);
+        add_base_name(&places[i].file, *mapping->path ? mapping->path : "[anon]");
+        result = places[i].file.failed ? -ENOMEM : 0;
+    }
+    if (is_elf)
+        elf_close(&elf);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+/* Both the mappings and the addresses are sorted: one walk along both. */
+static int walk_mappings(uint32_t pid, struct lines *lines, const uint64_t *addresses, size_t count,
+                         struct process_place *places)
+{
+    struct mapping mapping;
+    size_t next = 0, length;
+    int result = 0;
+    char *line;
+
+    while (next < count && !result && (line = lines_next(lines, &length))) {
+        size_t end;
+        if (!parse_mapping(line, &mapping))
+            continue;
+        while (next < count && addresses[next] < mapping.start)
+            next++;
+        for (end = next; end < count && addresses[end] < mapping.end; end++)
+            ;
+        if (end > next)
+            result = find_in(pid, &mapping, addresses + next, end - next, places + next);
+        next = end;
+    }
+    return result ? result : lines->error;
+}
+
+int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
+                 struct process_place *places)
+{
+    struct lines lines;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int result = lines_open(&lines, fd);
+    if (!result) {
+        result = walk_mappings(pid, &lines, addresses, count, places);
+        lines_close(&lines);
+    }
+    close(fd);
+    return result;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbols/symbolize.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/kallsyms.h"
+#include "symbols/process.h"
+
+/* ---- Each address once ---- */
+
+/* Open addressing; a slot holds an index into the items plus one. */
+struct table {
+    uint32_t *slots;
+    size_t size; /* a power of two */
+};
+
+static uint64_t hash_of(const struct symbol *symbol)
+{
+    uint64_t hash = symbol->address * 0x9e3779b97f4a7c15;
+
+    hash ^= (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
+            (uint64_t)symbol->foreign << 1 | symbol->is_return;
+    hash *= 0xff51afd7ed558ccd;
+    return hash ^ hash >> 32;
+}
+
+static bool same_place(const struct symbol *a, const struct symbol *b)
+{
+    return a->address == b->address && a->pid == b->pid && a->kernel == b->kernel &&
+           a->foreign == b->foreign && a->is_return == b->is_return;
+}
+
+static void place_in_table(const struct table *table, const struct symbols *symbols, uint32_t item)
+{
+    size_t at = hash_of(&symbols->items[item]) & (table->size - 1);
+
+    while (table->slots[at])
+        at = (at + 1) & (table->size - 1);
+    table->slots[at] = item + 1;
+}
+
+static int grow_table(struct table *table, const struct symbols *symbols)
+{
+    size_t size = table->size ? table->size * 2 : 1024;
+    uint32_t *slots = calloc(size, sizeof(*slots));
+
+    if (!slots)
+        return -ENOMEM;
+    free(table->slots);
+    *table = (struct table){slots, size};
+    for (uint32_t i = 0; i < symbols->count; i++)
+        place_in_table(table, symbols, i);
+    return 0;
+}
+
+static int find_or_add(struct table *table, struct symbols *symbols, size_t *room,
+                       const struct symbol *wanted, uint32_t *item)
+{
+    if (symbols->count * 2 >= table->size && grow_table(table, symbols))
+        return -ENOMEM;
+    for (size_t at = hash_of(wanted) & (table->size - 1); table->slots[at];
+         at = (at + 1) & (table->size - 1)) {
+        *item = table->slots[at] - 1;
+        if (same_place(&symbols->items[*item], wanted))
+            return 0;
+    }
+    if (array_reserve(&symbols->items, room, symbols->count + 1, sizeof(*symbols->items)))
+        return -ENOMEM;
+    *item = (uint32_t)symbols->count;
+    symbols->items[symbols->count++] = *wanted;
+    place_in_table(table, symbols, *item);
+    return 0;
+}
+
+struct collection {
+    const struct tally *tally;
+    struct symbols *symbols;
+    struct table table;
+    size_t room, frame;
+};
+
+static int collect_stack(struct collection *collection, const struct tally_entry *entry,
+                         const struct stack *stack, bool kernel)
+{
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct symbol wanted = {
+            .kernel = kernel,
+            .pid = kernel ? 0 : entry->pid,
+            .foreign = !kernel && entry->foreign,
+            .is_return = i > 0,
+            .address = collection->tally->addresses[stack->first + i],
+        };
+        if (find_or_add(&collection->table, collection->symbols, &collection->room, &wanted,
+                        &collection->symbols->frames[collection->frame++]))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int collect(struct symbols *symbols, const struct tally *tally)
+{
+    struct collection collection = {.tally = tally, .symbols = symbols};
+    size_t frames = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < tally->count; i++)
+        frames += tally->entries[i].kernel.count + tally->entries[i].user.count;
+    symbols->frames = calloc(frames + 1, sizeof(*symbols->frames));
+    symbols->first = calloc(tally->count + 1, sizeof(*symbols->first));
+    if (!symbols->frames || !symbols->first)
+        return -ENOMEM;
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        const struct tally_entry *entry = &tally->entries[i];
+        symbols->first[i] = collection.frame;
+        result = collect_stack(&collection, entry, &entry->kernel, true);
+        if (!result)
+            result = collect_stack(&collection, entry, &entry->user, false);
+    }
+    free(collection.table.slots);
+    return result;
+}
+
+/* ---- Names ---- */
+
+/* Every name that is shown or matched goes through here. */
+static void set_name(struct text *shown, const char *name)
+{
+    text_clear(shown);
+    text_add(shown, name);
+}
+
+/* What a return address belongs to is the call before it, which may end its function. */
+static uint64_t address_to_find(const struct symbol *symbol)
+{
+    return symbol->address - (symbol->is_return && symbol->address);
+}
+
+static int compare_for_search(const void *left, const void *right)
+{
+    const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
+    uint64_t a_address = address_to_find(a), b_address = address_to_find(b);
+
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return a_address < b_address ? -1 : a_address > b_address;
+}
+
+/* The addresses of sorted symbols, each once; where[i] is the one of symbols[i]. */
+static size_t distinct_addresses(struct symbol *const *symbols, size_t count, uint64_t *addresses,
+                                 size_t *where)
+{
+    size_t distinct = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = address_to_find(symbols[i]);
+        if (!distinct || addresses[distinct - 1] != address)
+            addresses[distinct++] = address;
+        where[i] = distinct - 1;
+    }
+    return distinct;
+}
+
+struct batch {
+    struct symbol **symbols; /* sorted, all of one process or of the kernel */
+    size_t count;
+    uint64_t *addresses; /* room for as many */
+    size_t *where;
+};
+
+static int name_kernel(const struct batch *batch, const struct symbolize_wishes *wishes,
+                       bool *hidden)
+{
+    const struct kallsyms_search search = {
+        .addresses = batch->addresses,
+        .count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where),
+        .preferred = wishes->preferred,
+        .preferred_count = wishes->preferred_count,
+    };
+    struct kallsyms_found *found = calloc(search.count + 1, sizeof(*found));
+
+    if (!found)
+        return -ENOMEM;
+    int result = wishes->kallsyms < 0 ? -EACCES : kallsyms_find(wishes->kallsyms, &search, found);
+    for (size_t i = 0; i < batch->count && !result; i++) {
+        const struct kallsyms_found *at = &found[batch->where[i]];
+        struct symbol *symbol = batch->symbols[i];
+        if (!at->found)
+            continue;
+        set_name(&symbol->function, at->name.data);
+        text_add(&symbol->file, at->module.data);
+        symbol->offset = symbol->address - at->start;
+    }
+    kallsyms_free(found, search.count);
+    free(found);
+    *hidden = result == -EACCES;
+    return result == -EACCES ? 0 : result;
+}
+
+static int name_process(const struct batch *batch)
+{
+    size_t count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where);
+    struct process_place *places = calloc(count + 1, sizeof(*places));
+
+    if (!places)
+        return -ENOMEM;
+    int result = process_find(batch->symbols[0]->pid, batch->addresses, count, places);
+    for (size_t i = 0; i < batch->count && !result; i++) {
+        const struct process_place *place = &places[batch->where[i]];
+        struct symbol *symbol = batch->symbols[i];
+        if (!place->file.length)
+            continue;
+        text_append(&symbol->file, place->file.data, place->file.length);
+        symbol->offset = place->address + (symbol->address - address_to_find(symbol));
+    }
+    for (size_t i = 0; i < count; i++)
+        text_free(&places[i].file);
+    free(places);
+    /* A process that is gone, or not ours to look at, leaves its frames without names. */
+    return result == -ENOMEM ? result : 0;
+}
+
+static int name_batch(const struct batch *batch, const struct symbolize_wishes *wishes,
+                      bool *hidden)
+{
+    if (batch->symbols[0]->kernel)
+        return name_kernel(batch, wishes, hidden);
+    return batch->symbols[0]->foreign ? 0 : name_process(batch);
+}
+
+static bool same_source(const struct symbol *a, const struct symbol *b)
+{
+    return a->kernel == b->kernel && a->pid == b->pid && a->foreign == b->foreign;
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
+
+    if (a->kernel != b->kernel)
+        return a->kernel ? -1 : 1;
+    if (a->foreign != b->foreign)
+        return a->foreign ? 1 : -1;
+    return compare_for_search(left, right);
+}
+
+static int name_all(struct symbols *symbols, const struct symbolize_wishes *wishes, bool *hidden)
+{
+    size_t count = symbols->count;
+    struct symbol **sorted = calloc(count + 1, sizeof(*sorted));
+    uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
+    size_t *where = calloc(count + 1, sizeof(*where)), end;
+    int result = sorted && addresses && where ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < count && !result; i++)
+        sorted[i] = &symbols->items[i];
+    if (!result)
+        qsort(sorted, count, sizeof(*sorted), compare_symbols);
+    for (size_t start = 0; start < count && !result; start = end) {
+        for (end = start + 1; end < count && same_source(sorted[start], sorted[end]); end++)
+            ;
+        const struct batch batch = {sorted + start, end - start, addresses, where};
+        result = name_batch(&batch, wishes, hidden);
+    }
+    free(sorted);
+    free(addresses);
+    free(where);
+    return result;
+}
+
+int symbols_make(struct symbols *symbols, const struct tally *tally,
+                 const struct symbolize_wishes *wishes, bool *hidden)
+{
+    *symbols = (struct symbols){0};
+    *hidden = false;
+    int result = collect(symbols, tally);
+    return result ? result : name_all(symbols, wishes, hidden);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        text_free(&symbols->items[i].function);
+        text_free(&symbols->items[i].file);
+    }
+    free(symbols->items);
+    free(symbols->frames);
+    free(symbols->first);
+    *symbols = (struct symbols){0};
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "trace_options.h"
+
+#include <errno.h>
+
+#define AT(member) offsetof(struct trace_options, member)
+#define MOST_PID 4194304 /* PID_MAX_LIMIT */
+
+static int refuse_map(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    (void)option, (void)text, (void)destination;
+    text_add(error, "filters are not taken from pinned maps; -p takes processes");
+    return -EINVAL;
+}
+
+const struct option trace_options[] = {
+    {'p', 0, "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
+     "these processes only, numbered as here (in a container: as in it); it ends when they do"},
+    {'t', 'L', "tid", "TID[,TID]", option_numbers, AT(tids), 1, MOST_PID, "these threads only"},
+    {'C', 0, "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
+    {'U', 0, "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, "user stacks only"},
+    {'K', 0, "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, "kernel stacks only"},
+    {'d', 0, "delimited", NULL, option_flag, AT(delimited), 0, 0,
+     "a delimiter between kernel and user stacks"},
+    {'s', 0, "offset", NULL, option_flag, AT(offset), 0, 0, "offsets: name+0x1f"},
+    {'v', 0, "verbose", NULL, option_flag, AT(verbose), 0, 0,
+     "raw addresses, and the modules of kernel functions"},
+    {'a', 0, "annotations", NULL, option_flag, AT(annotations), 0, 0, "_[k] after kernel functions"},
+    {'f', 0, "folded", NULL, option_flag, AT(folded), 0, 0,
+     "one line per stack, root first, as flame graph tools take it"},
+    {'i', 0, "interval", "S", option_seconds, AT(interval), 0, 0,
+     "a report every S seconds; each event is in exactly one"},
+    {'T', 0, "timestamp", NULL, option_flag, AT(timestamp), 0, 0, "the time with each report"},
+    {'D', 0, "duration", "S", option_seconds, AT(duration), 0, 0, "stop after S seconds"},
+    {0, 0, "depth", "N", option_number, AT(depth), 1, 65535,
+     "frames per stack, up to kernel.perf_event_max_stack (which is the default)"},
+    {0, 0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
+     "distinct stacks that can be kept (default: by the memory that is there, 16384 at most)"},
+    {0, 0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},
+    {0, 0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
+     "the N greatest only; what is left out is said"},
+    {0, 0, "debug", NULL, option_flag, AT(debug), 0, 0,
+     "the program, map sizes, how it was attached, the account of events, on stderr"},
+    {0, 0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},
+    {0, 0, "mntnsmap", "PATH", refuse_map, 0, 0, 0, NULL},
+    {0},
+};
+
+int trace_options_check(const struct trace_options *options, struct text *error)
+{
+    if (options->user_only && options->kernel_only) {
+        text_add(error, "-U and -K exclude each other: without either both stacks are shown");
+        return -EINVAL;
+    }
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The options that every tracing applet has. */
+#ifndef STACKBOX_TRACE_OPTIONS_H
+#define STACKBOX_TRACE_OPTIONS_H
+
+#include "options.h"
+
+struct trace_options {
+    struct number_list pids, tids;
+    int64_t cpu; /* -1: all */
+    bool user_only, kernel_only, delimited, offset, verbose, annotations, folded, timestamp, debug;
+    uint64_t interval, duration; /* ns; 0: none */
+    uint64_t depth;              /* 0: the kernel's limit */
+    uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
+    uint64_t top;                /* 0: all */
+};
+
+/* What settings start from. */
+#define TRACE_OPTIONS_DEFAULTS {.cpu = -1}
+
+/* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
+extern const struct option trace_options[];
+
+/* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
+int trace_options_check(const struct trace_options *options, struct text *error);
+
+#endif
