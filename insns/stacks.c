@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  *     word = get_stackid(context, stacks, flags)
- *     if (word == -EEXIST) {                           another stack has its bucket
+ *     if (word == -EEXIST || word == -ENOMEM) {        another stack has its bucket, or the map is full
  *         bytes = get_stack(context, scratch.frames, sizeof(scratch.frames), flags)
  *         if (bytes > 0) {
  *             the 3 frames behind them = 0             so that 4 can be taken at a time
@@ -31,17 +31,17 @@
 
 /* Labels are of the whole program: each stack has its own. */
 struct labels {
-    const char *kept, *next_frames, *hashed;
+    const char *spill, *next_frames, *hashed, *kept;
     struct bank_labels stacks, spilled;
 };
 
 static const struct labels kernel_labels = {
-    "kernel_kept", "kernel_next_frames", "kernel_hashed",
+    "kernel_spill", "kernel_next_frames", "kernel_hashed", "kernel_kept",
     {"kernel_stand_in_stacks", "kernel_stacks"},
     {"kernel_stand_in_spilled", "kernel_spilled"},
 };
 static const struct labels user_labels = {
-    "user_kept", "user_next_frames", "user_hashed",
+    "user_spill", "user_next_frames", "user_hashed", "user_kept",
     {"user_stand_in_stacks", "user_stacks"},
     {"user_stand_in_spilled", "user_spilled"},
 };
@@ -155,7 +155,9 @@ void emit_stack(struct program *program, const struct stack_wishes *wishes)
         MOV_IMM(R3, flags),
         CALL(BPF_FUNC_get_stackid),
         STX(DW, R10, wishes->place, R0),
-        JNE_IMM(R0, -EEXIST, labels->kept));
+        JEQ_IMM(R0, -EEXIST, labels->spill),
+        JNE_IMM(R0, -ENOMEM, labels->kept),
+    LABEL(labels->spill));
     emit_fetch(program, wishes, labels, flags);
     emit_hash(program, wishes, labels);
     emit_keep_spilled(program, wishes, labels);

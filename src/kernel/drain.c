@@ -15,6 +15,7 @@ struct drain {
     uint64_t *addresses;           /* room for one stack */
     struct spilled_stack *spilled; /* likewise */
     struct stack *known;           /* by stack id: what was read already */
+    uint32_t ids;                  /* of the stack map: its buckets, a power of two */
 };
 
 /* A stack of the stack map ends with its first 0. */
@@ -55,7 +56,7 @@ static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct
         return 0;
     if (word & STACK_SPILLED)
         return read_spilled(drain, word, stack);
-    if ((uint64_t)word >= drain->bank->stack_entries)
+    if (word >= drain->ids)
         return -EINVAL;
     int result = read_kept(drain, (uint32_t)word, &drain->known[word]);
     *stack = drain->known[word];
@@ -81,6 +82,16 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     return result ? result : take_stack(drain, key.user_stack, value, &entry->user);
 }
 
+/* As the kernel does it for the buckets of a stack map. */
+static uint32_t power_of_two(uint32_t entries)
+{
+    uint32_t power = 1;
+
+    while (power < entries)
+        power *= 2;
+    return power;
+}
+
 int drain_bank(const struct bank *bank, uint32_t depth, struct tally *tally, struct losses *losses)
 {
     struct drain drain = {
@@ -90,8 +101,9 @@ int drain_bank(const struct bank *bank, uint32_t depth, struct tally *tally, str
         .depth = depth,
         .addresses = calloc(depth, sizeof(uint64_t)),
         .spilled = malloc(SPILLED_STACK_BYTES(depth)),
-        .known = calloc(bank->stack_entries, sizeof(struct stack)),
+        .ids = power_of_two(bank->stack_entries),
     };
+    drain.known = calloc(drain.ids, sizeof(struct stack));
     int result = drain.addresses && drain.spilled && drain.known ? 0 : -ENOMEM;
 
     if (!result)

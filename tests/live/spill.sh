@@ -42,7 +42,7 @@ is "the sum over intervals" "$sum" 10500
 lacks "nothing was lost over intervals" "$scratch/err" "without their stack"
 
 # Too small on purpose.
-spread 1500 --stack-storage-size 256
+spread 1500 --stack-storage-size 300
 is "the sum where storage is too small" "$sum" 10500
 contains "what was lost is said" "$scratch/err" "without their stack: stack storage was full"
 contains "and how to get more" "$scratch/err" "raise --stack-storage-size"
