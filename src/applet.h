@@ -24,6 +24,7 @@ struct applet {
     const char *about;    /* one paragraph */
     const struct manual_section *sections; /* up to one without a title */
     const struct manual_row *examples;     /* command lines and what they do, up to {0} */
+    const struct manual_row *notes;        /* paragraphs of the man page alone, up to {0} */
     const struct option *const *options;   /* tables, up to a NULL */
     void *settings;       /* what the options are put into, holding their defaults */
     /* The exit status. The words stay main()'s. */
@@ -37,5 +38,8 @@ extern const struct applet *const applets[];
 
 /* The rows that every applet's tables end with: -h and --man. */
 extern const struct option common_options[];
+
+/* What stackbox itself takes where no applet is named: tables, up to a NULL. */
+extern const struct option *const main_options[];
 
 #endif
