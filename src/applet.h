@@ -39,7 +39,4 @@ extern const struct applet *const applets[];
 /* The rows that every applet's tables end with: -h and --man. */
 extern const struct option common_options[];
 
-/* What stackbox itself takes where no applet is named: tables, up to a NULL. */
-extern const struct option *const main_options[];
-
 #endif

@@ -13,17 +13,6 @@
 #include "probes/near.h"
 #include "util.h"
 
-const struct applet *const applets[] = {
-    &stackcount_applet,
-    NULL,
-};
-
-const struct option common_options[] = {
-    {'h', 0, "help", NULL, option_help, 0, 0, 0, "this help"},
-    {0, 0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
-    {0},
-};
-
 static struct {
     bool version;
     const char *directory;
@@ -38,7 +27,7 @@ static const struct option own_options[] = {
     {0},
 };
 
-const struct option *const main_options[] = {own_options, common_options, NULL};
+static const struct option *const main_options[] = {own_options, common_options, NULL};
 
 /*
  * No map or probe may ever get the number of an output that was closed. Where /dev is empty a
@@ -131,11 +120,11 @@ static int run_help(const char *name)
     if (applet)
         manual_help(stdout, applet);
     else
-        manual_main_help(stdout);
+        manual_main_help(stdout, main_options);
     return finish_output(0);
 }
 
-/* Options of stackbox itself: what they ask for is done, whatever the words. */
+/* Options of stackbox itself, where the first word is one. */
 static int run_options(int argc, char **argv)
 {
     struct arguments arguments;
@@ -148,15 +137,15 @@ static int run_options(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (result == ASKED_HELP)
-        manual_main_help(stdout);
+        manual_main_help(stdout, main_options);
     if (result == ASKED_MAN)
-        manual_main_man(stdout);
+        manual_main_man(stdout, main_options);
     if (result)
         return finish_output(0);
-    bool more = arguments.count || arguments.command;
+    const char *more = arguments.count ? arguments.words[0] : arguments.command ? "--" : NULL;
     free(arguments.words);
     if (more) {
-        say("an applet comes before its options (see stackbox -h)");
+        say("\"%s\" is one word too many: an applet comes first (see stackbox -h)", more);
         return EXIT_USAGE;
     }
     if (settings.directory)

@@ -151,7 +151,7 @@ static const char main_about[] =
     "compiler, no kernel headers, no BTF, no interpreter, no library. It assembles its own BPF "
     "programs and reads the symbols of the kernel itself.";
 
-void manual_main_help(FILE *out)
+void manual_main_help(FILE *out, const struct option *const *options)
 {
     fprintf(out, "Usage: stackbox %s\n\n", main_synopsis);
     print_wrapped(out, main_about, 0, 0);
@@ -160,7 +160,7 @@ void manual_main_help(FILE *out)
     for (const struct applet *const *applet = applets; *applet; applet++)
         print_row(out, (*applet)->name, (*applet)->summary);
     fprintf(out, "\nOptions:\n");
-    print_options(out, main_options);
+    print_options(out, options);
 }
 
 /* ---- Man pages ---- */
@@ -286,7 +286,7 @@ void manual_man(FILE *out, const struct applet *applet)
     fputs(".SH SEE ALSO\n.BR stackbox (1)\n", out);
 }
 
-void manual_main_man(FILE *out)
+void manual_main_man(FILE *out, const struct option *const *options)
 {
     roff_head(out, "stackbox", "stack-tracing applets in one static binary", main_synopsis,
               main_about);
@@ -294,7 +294,7 @@ void manual_main_man(FILE *out)
     roff_heading(out, "Applets");
     for (const struct applet *const *applet = applets; *applet; applet++)
         roff_row(out, (*applet)->name, (*applet)->summary);
-    roff_options(out, main_options);
+    roff_options(out, options);
     roff_section(out, &(struct manual_section){"Exit status", exit_status});
     fputs(".SH SEE ALSO\n", out);
     for (const struct applet *const *applet = applets; *applet; applet++)
