@@ -21,7 +21,10 @@ page()
 {
     page=$man/$1.1
     shift
-    "$@" --man >"$page" && chmod 644 "$page" || { rm -f "$page"; return 1; }
+    if ! "$@" --man >"$page" || ! chmod 644 "$page"; then
+        rm -f "$page"
+        return 1
+    fi
 }
 
 mkdir -p "$bin" "$man"

@@ -61,7 +61,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What was printed must have arrived: 0, or 1 after saying why not. A reader that left is no error. */
+/* What was printed must have arrived, or why not is said. A reader that left is no error. */
 static int finish_output(int status)
 {
     if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {

@@ -41,8 +41,8 @@ int option_signed(const struct option *, const char *, void *, struct text *);  
 int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
 int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
 int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
-int option_help(const struct option *, const char *, void *, struct text *);    /* ends: ASKED_HELP */
-int option_man(const struct option *, const char *, void *, struct text *);     /* ends: ASKED_MAN */
+int option_help(const struct option *, const char *, void *, struct text *); /* gives ASKED_HELP */
+int option_man(const struct option *, const char *, void *, struct text *);  /* gives ASKED_MAN */
 int option_ignore(const struct option *, const char *, void *, struct text *);
 int option_heading(const struct option *, const char *, void *, struct text *); /* never called */
 

@@ -68,15 +68,16 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "It needs root. Probes of kernel functions need a kernel with CONFIG_KPROBES; tracepoints "
-     "need tracefs, which is used without being mounted for others if it is not mounted."},
-    {NULL, "A function that the compiler put into its callers cannot be traced, and some the kernel "
-     "keeps probes out of. /proc/kallsyms and, in tracefs, available_filter_functions tell what "
-     "there is."},
+    {NULL, "It needs root. Probes of kernel functions need a kernel with CONFIG_KPROBES; "
+     "tracepoints need tracefs, which is used without being mounted for others if it is not "
+     "mounted."},
+    {NULL, "A function that the compiler put into its callers cannot be traced, and some the "
+     "kernel keeps probes out of. /proc/kallsyms and, in tracefs, available_filter_functions tell "
+     "what there is."},
     {NULL, "Frames of user programs are shown as file+0xADDR: addr2line(1) takes the address, with "
      "-e and the file."},
-    {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without them "
-     "hides its callers."},
+    {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without "
+     "them hides its callers."},
     {NULL, "As in bcc's stackcount -c is taken for -C; --hash-storage-size is taken and ignored."},
     {0},
 };

@@ -15,7 +15,8 @@ listed_by_help()
 }
 listed_by_page()
 {
-    sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/s/^\\fB\(.*\)\\fR.*/\1/p' "$page" | sed 's/\\fR.*//; s/\\-/-/g; s/^.*--//'
+    sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/s/^\\fB\(.*\)/\1/p' "$page" |
+        sed 's/\\fR.*//; s/\\-/-/g; s/^.*--//'
 }
 
 # form WHAT: of $help and $page
@@ -25,7 +26,7 @@ form()
     is "$1: no blanks at line ends" "$(grep ' $' "$help")" ""
     is "$1: nothing but ASCII" "$(LC_ALL=C grep '[^ -~]' "$help" "$page")" ""
     if command -v mandoc >/dev/null; then
-        mandoc -T lint -W warning "$page" >"$scratch/lint" 2>&1
+        mandoc -T lint -W warning <"$page" >"$scratch/lint" 2>&1
         is "$1: mandoc has nothing to say" "$(cat "$scratch/lint")" ""
     else
         skip "$1: mandoc has nothing to say" "mandoc is not installed"
@@ -45,9 +46,9 @@ form stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by cpu \
 debug delimited depth duration folded force help interval kernel-stacks-only man offset perpid pid \
 regex stack-storage-size tid timestamp top user-stacks-only verbose "
-is "stackcount: its letters" \
-    "$(sed -n 's/^  \(-.*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z' | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
-    "CDKLPTUadfhiprstv"
+letters=$(sed -n 's/^  \(-.*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
+is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
+    CDKLPTUadfhiprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|EXIT STATUS|SIGNALS|EXAMPLES|NOTES|SEE ALSO|"
 

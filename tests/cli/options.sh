@@ -61,7 +61,8 @@ is "a link with another name" "$("$scratch/another" --version)" "$("$STACKBOX" -
 refuses 'stackbox: there is no applet "stackcuont"; near: stackcount (stackbox alone lists them)' \
     stackcuont vfs_read
 refuses 'stackbox: there is no applet "ls" (stackbox alone lists them)' ls
-refuses 'stackbox: there is no applet "a\x1b[31m" (stackbox alone lists them)' "$(printf 'a\033[31m')"
+refuses 'stackbox: there is no applet "a\x1b[31m" (stackbox alone lists them)' \
+    "$(printf 'a\033[31m')"
 refuses 'stackbox: there is no applet "ls" (stackbox alone lists them)' help ls
 refuses 'stackbox: --verison: there is no such option; near: --version (see stackbox -h)' --verison
 refuses 'stackbox: --version: takes no value (see stackbox -h)' --version=2
