@@ -26,7 +26,7 @@ const struct option trace_options[] = {
     {0, 0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack, up to kernel.perf_event_max_stack (which is the default)"},
     {0, 0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
-     "distinct stacks that can be kept (default: by the memory that is there, 16384 at most)"},
+     "distinct stacks that can be kept (default: by the memory that is there, 4096 at most)"},
     {0, 0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},
     OPTION_HEADING("Time"),
     {'D', 0, "duration", "S", option_seconds, AT(duration), 0, 0,

@@ -221,10 +221,13 @@ static void build_program(const struct counting *counting, struct program *progr
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
+        .depth = store->depth,
         .control = store->control,
         .account = store->account,
-        .banks = {{store->banks[0].counts, store->banks[0].stacks},
-                  {store->banks[1].counts, store->banks[1].stacks}},
+        .scratch = store->scratch,
+        .counts = {store->main.counts, store->stand_in.counts},
+        .stacks = {store->main.stacks, store->stand_in.stacks},
+        .spilled = {store->main.spilled, store->stand_in.spilled},
     };
 
     emit_count(program, &wishes);
