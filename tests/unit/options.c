@@ -310,6 +310,28 @@ static void long_words(void)
     CHECK_NUMBER(PARSE("-n", word + 2), -EINVAL);
 }
 
+/* Any words at all are taken or refused in one line. */
+static void any_words(void)
+{
+    static const char *const pieces[] = {"-", "--", "=", "a", "n", "p", "i", "h", "5", "0", ",", ".",
+                                         "all", "number", "pid", "interval", "man", "x", "\xff", ""};
+
+    srand(1);
+    for (int round = 0; round < 20000; round++) {
+        char words[3][64] = {"", "", ""};
+        for (int i = 0; i < 3; i++)
+            for (int length = rand() % 6; length; length--)
+                strcat(words[i], pieces[(size_t)rand() % COUNT_OF(pieces)]);
+        int result = PARSE(words[0], words[1], words[2]);
+        bool right = result == 0 || result == ASKED_HELP || result == ASKED_MAN;
+        if (result == -EINVAL)
+            right = error.length && !strchr(error.data, '\n') && error.data[0] == '-';
+        if (!right)
+            printf("  %s %s %s: %d\n", words[0], words[1], words[2], result);
+        CHECK(right);
+    }
+}
+
 static void help_ends_the_parsing(void)
 {
     CHECK_NUMBER(PARSE("-h"), ASKED_HELP);
@@ -407,6 +429,7 @@ int main(void)
     TEST(names_cut_short);
     TEST(unknown_options);
     TEST(long_words);
+    TEST(any_words);
     TEST(help_ends_the_parsing);
     TEST(user_and_kernel_stacks_only);
     TEST(tables_in_use);
