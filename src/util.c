@@ -267,7 +267,7 @@ int read_file(int directory, const char *path, size_t limit, struct text *text)
             result = -errno;
         if (got <= 0)
             break;
-        if ((size_t)got > limit - text->length) {
+        if (text->length + (size_t)got > limit) {
             result = -EFBIG;
             break;
         }

@@ -45,7 +45,7 @@ uint64_t now_ns(void);
 
 /*
  * Lines of an open descriptor, read in large pieces and never held whole. `fd` stays the caller's.
- * A line longer than the buffer is cut there and its rest is skipped, which `cut` counts.
+ * A line that fills the buffer is cut there and its rest is skipped, which `cut` counts.
  */
 struct lines {
     int fd;
@@ -63,8 +63,9 @@ char *lines_next(struct lines *lines, size_t *length);
 void lines_close(struct lines *lines);
 
 /*
- * A whole small file below `directory` (AT_FDCWD: as the path says) into `text`, up to `limit`
- * bytes; a file that is longer is -EFBIG. 0 or a negative errno.
+ * Appends a whole small file below `directory` (AT_FDCWD: as the path says) to `text`, which may
+ * come to `limit` bytes; a file that is longer is -EFBIG. 0 or a negative errno. An empty file
+ * leaves the text of an empty one as it was: without data.
  */
 int read_file(int directory, const char *path, size_t limit, struct text *text);
 

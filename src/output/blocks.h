@@ -7,10 +7,10 @@
 
 struct block {
     uint64_t value;
-    const char *comm; /* escaped; "[unknown]" for an empty one */
+    const char *comm; /* as it is printed; "[unknown]" for an empty one */
     uint32_t pid;
     bool foreign;
-    /* Frames in the order in which the format prints them: indices of labels. */
+    /* In the order in which the format prints them: indices of labels. */
     const uint32_t *frames;
     size_t frame_count;
 };
@@ -18,8 +18,7 @@ struct block {
 struct blocks {
     struct block *items; /* the greatest last */
     size_t count;
-    char **labels;      /* sorted, each once: a frame's whole text */
-    uint32_t delimiter; /* the label between the kernel's and the user's frames */
+    char **labels; /* sorted, each once: a frame as it is printed */
 };
 
 void text_write(FILE *out, const struct blocks *blocks, const struct report_options *options,

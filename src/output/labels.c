@@ -7,7 +7,7 @@
 
 #include "escape.h"
 
-static const char *special_text(enum special_frame special, const struct report_options *options)
+static const char *special_name(enum special_frame special, const struct report_options *options)
 {
     switch (special) {
     case NO_STACK_FRAME:
@@ -17,8 +17,19 @@ static const char *special_text(enum special_frame special, const struct report_
     case FULL_FRAME:
         return "[stack storage full]";
     default:
-        return options->format == REPORT_FOLDED ? "-" : "    --";
+        return options->format == REPORT_FOLDED ? "-" : "  --";
     }
+}
+
+static char *special_text(enum special_frame special, const struct report_options *options)
+{
+    struct text shown = {0};
+
+    text_add(&shown, options->format == REPORT_TEXT ? "  " : "");
+    text_add(&shown, special_name(special, options));
+    if (shown.failed)
+        text_free(&shown);
+    return shown.data;
 }
 
 /* In folded text a file stands for all its addresses: else one function would become slivers. */
@@ -53,9 +64,11 @@ static void add_name(struct text *raw, const struct symbol *symbol,
 static char *symbol_text(const struct symbol *symbol, const struct report_options *options)
 {
     struct text raw = {0}, shown = {0};
+    bool text = options->format == REPORT_TEXT;
 
     add_name(&raw, symbol, options);
-    if (options->verbose && options->format == REPORT_TEXT)
+    text_add(&shown, text ? "  " : "");
+    if (options->verbose && text)
         text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
     if (!raw.failed)
         escape_bytes(&shown, raw.data, raw.length);
@@ -63,8 +76,28 @@ static char *symbol_text(const struct symbol *symbol, const struct report_option
         text_add(&shown, "_[k]");
     if (raw.failed || shown.failed)
         text_free(&shown);
+    else if (!text)
+        labels_fold(shown.data);
     text_free(&raw);
     return shown.data;
+}
+
+void labels_fold(char *text)
+{
+    for (; *text; text++)
+        if (*text == ';')
+            *text = ':';
+}
+
+/*
+ * Readers of folded text take a last frame that ends in a blank and a number for a line with two
+ * counts. The blank of such a name; NULL for any other.
+ */
+static const char *blank_before_number(const char *name)
+{
+    const char *blank = strrchr(name, ' ');
+
+    return blank && blank[1] && !blank[1 + strspn(blank + 1, "0123456789.")] ? blank : NULL;
 }
 
 static int compare_strings(const void *left, const void *right)
@@ -91,33 +124,59 @@ static void rank_texts(struct labels *labels, char **by_item, size_t count)
             free(by_item[i]);
 }
 
+/* Makes the texts of all items; behind them stand those that only the last of a line has. */
+static int make_texts(struct labels *labels, const struct symbols *symbols,
+                      const struct report_options *options, char **by_item, size_t *made)
+{
+    size_t items = symbols->count + SPECIAL_FRAMES;
+
+    for (; *made < items; ++*made) {
+        size_t special = *made - symbols->count;
+        by_item[*made] = *made < symbols->count
+                             ? symbol_text(&symbols->items[*made], options)
+                             : special_text((enum special_frame)special, options);
+        if (!by_item[*made])
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < items; i++) {
+        const char *blank = blank_before_number(by_item[i]);
+        labels->as_last[i] = (uint32_t)i;
+        if (options->format != REPORT_FOLDED || !blank)
+            continue;
+        char *copy = strdup(by_item[i]);
+        if (!copy)
+            return -ENOMEM;
+        copy[blank - by_item[i]] = '_';
+        labels->as_last[i] = (uint32_t)*made;
+        by_item[(*made)++] = copy;
+    }
+    return 0;
+}
+
 int labels_make(struct labels *labels, const struct symbols *symbols,
                 const struct report_options *options)
 {
-    size_t count = symbols->count + SPECIAL_FRAMES, made = 0;
-    char **by_item = calloc(count, sizeof(*by_item));
+    size_t items = symbols->count + SPECIAL_FRAMES, most = items * 2, made = 0;
+    char **by_item = calloc(most, sizeof(*by_item));
+    int result = -ENOMEM;
 
     *labels = (struct labels){
-        .texts = calloc(count, sizeof(char *)),
-        .ranks = calloc(count, sizeof(uint32_t)),
+        .texts = calloc(most, sizeof(char *)),
+        .ranks = calloc(most, sizeof(uint32_t)),
+        .as_last = calloc(items, sizeof(uint32_t)),
         .symbol_count = symbols->count,
     };
-    if (by_item && labels->texts && labels->ranks)
-        for (; made < count; made++) {
-            by_item[made] =
-                made < symbols->count
-                    ? symbol_text(&symbols->items[made], options)
-                    : strdup(special_text((enum special_frame)(made - symbols->count), options));
-            if (!by_item[made])
-                break;
-        }
-    bool whole = made == count;
-    if (whole)
-        rank_texts(labels, by_item, count);
-    for (size_t i = 0; i < made && !whole; i++)
+    if (by_item && labels->texts && labels->ranks && labels->as_last)
+        result = make_texts(labels, symbols, options, by_item, &made);
+    if (!result) {
+        rank_texts(labels, by_item, made);
+        for (size_t i = 0; i < items; i++)
+            labels->as_last[i] = labels->ranks[labels->as_last[i]];
+    }
+    for (size_t i = 0; result && i < made; i++)
         free(by_item[i]);
     free(by_item);
-    return whole ? 0 : -ENOMEM;
+    return result;
 }
 
 void labels_free(struct labels *labels)
@@ -126,5 +185,6 @@ void labels_free(struct labels *labels)
         free(labels->texts[i]);
     free(labels->texts);
     free(labels->ranks);
+    free(labels->as_last);
     *labels = (struct labels){0};
 }

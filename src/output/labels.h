@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The text of every frame of a report, made once: frames are compared by its rank, a number. */
+/*
+ * The text of every frame of a report, as it is printed, made once: frames are compared by its rank,
+ * a number. Items are the symbols, by their index, and behind them the special frames.
+ */
 #ifndef STACKBOX_OUTPUT_LABELS_H
 #define STACKBOX_OUTPUT_LABELS_H
 
@@ -16,7 +19,8 @@ enum special_frame {
 struct labels {
     char **texts;    /* sorted, each once */
     size_t count;
-    uint32_t *ranks; /* of every symbol, and behind them of every special frame */
+    uint32_t *ranks;   /* of every item's text */
+    uint32_t *as_last; /* and of the text that it has as the last of a line */
     size_t symbol_count;
 };
 
@@ -24,10 +28,13 @@ struct labels {
 int labels_make(struct labels *labels, const struct symbols *symbols,
                 const struct report_options *options);
 void labels_free(struct labels *labels);
+/* What folded text makes of a name: the sign that parts frames cannot be in one. */
+void labels_fold(char *text);
 
+/* The item of a special frame. */
 static inline uint32_t labels_special(const struct labels *labels, enum special_frame special)
 {
-    return labels->ranks[labels->symbol_count + special];
+    return (uint32_t)labels->symbol_count + special;
 }
 
 #endif

@@ -15,11 +15,11 @@ struct making {
     const struct report_options *options;
     struct labels labels;
     struct blocks blocks;
-    char **comms;     /* of every entry, escaped */
+    char **comms;     /* of every entry, as they are printed */
     uint32_t *frames; /* of all blocks */
 };
 
-static char *shown_comm(const struct tally_entry *entry)
+static char *shown_comm(const struct tally_entry *entry, enum report_format format)
 {
     struct text comm = {0};
 
@@ -28,10 +28,12 @@ static char *shown_comm(const struct tally_entry *entry)
         text_add(&comm, "[unknown]");
     if (comm.failed)
         text_free(&comm);
+    else if (format == REPORT_FOLDED)
+        labels_fold(comm.data);
     return comm.data;
 }
 
-/* Puts the ranks of one stack at `to`, leaf first, or root first; returns how many. */
+/* Puts the labels' items of one stack at `to`, leaf first, or root first; returns how many. */
 static size_t add_stack(const struct making *making, const struct stack *stack, size_t first,
                         uint32_t *to)
 {
@@ -43,16 +45,16 @@ static size_t add_stack(const struct making *making, const struct stack *stack, 
     }
     for (uint32_t i = 0; i < stack->count; i++) {
         uint32_t from = root_first ? stack->count - 1 - i : i;
-        to[i] = making->labels.ranks[making->symbols->frames[first + from]];
+        to[i] = making->symbols->frames[first + from];
     }
     return stack->count;
 }
 
 /*
- * The frames of an entry as the format prints them. Text: kernel, then user, each leaf first; folded:
- * user, then kernel, each root first. Returns how many.
+ * The labels' items of an entry in the order of the format. Text: kernel, then user, each leaf first;
+ * folded: user, then kernel, each root first. Returns how many.
  */
-static size_t add_frames(const struct making *making, size_t index, uint32_t *to)
+static size_t add_items(const struct making *making, size_t index, uint32_t *to)
 {
     const struct tally_entry *entry = &making->tally->entries[index];
     const struct report_options *options = making->options;
@@ -74,6 +76,17 @@ static size_t add_frames(const struct making *making, size_t index, uint32_t *to
                            : add_stack(making, &entry->user, user_first, to + count));
 }
 
+/* The same as indices of labels: what is printed. */
+static size_t add_frames(const struct making *making, size_t index, uint32_t *to)
+{
+    const struct labels *labels = &making->labels;
+    size_t count = add_items(making, index, to);
+
+    for (size_t i = 0; i < count; i++)
+        to[i] = i + 1 < count ? labels->ranks[to[i]] : labels->as_last[to[i]];
+    return count;
+}
+
 static int make_blocks(struct making *making)
 {
     const struct tally *tally = making->tally;
@@ -89,7 +102,7 @@ static int make_blocks(struct making *making)
         return -ENOMEM;
     for (size_t i = 0; i < tally->count; i++) {
         const struct tally_entry *entry = &tally->entries[i];
-        making->comms[i] = shown_comm(entry);
+        making->comms[i] = shown_comm(entry, making->options->format);
         if (!making->comms[i])
             return -ENOMEM;
         size_t frame_count = add_frames(making, i, making->frames + used);
@@ -104,7 +117,6 @@ static int make_blocks(struct making *making)
         used += frame_count;
     }
     making->blocks.labels = making->labels.texts;
-    making->blocks.delimiter = labels_special(&making->labels, DELIMITER_FRAME);
     return 0;
 }
 

@@ -6,8 +6,7 @@ static void write_block(FILE *out, const struct blocks *blocks, const struct blo
                         const struct report_options *options)
 {
     for (size_t i = 0; i < block->frame_count; i++)
-        fprintf(out, block->frames[i] == blocks->delimiter ? "%s\n" : "  %s\n",
-                blocks->labels[block->frames[i]]);
+        fprintf(out, "%s\n", blocks->labels[block->frames[i]]);
     if (options->show_process)
         fprintf(out, "    %s [%s%u]\n", block->comm, block->foreign ? "host " : "", block->pid);
     fprintf(out, "    %llu\n\n", (unsigned long long)block->value);

@@ -144,9 +144,19 @@ static int keep(struct kallsyms_found *found, const struct kallsyms_symbol *symb
     return found->name.failed || found->module.failed ? -ENOMEM : 0;
 }
 
+/* Is an address that is looked for behind `low` and below `high`, too far from it to be its? */
+static bool any_between(const struct kallsyms_search *search, uint64_t low, uint64_t high)
+{
+    if (high - low <= LONGEST_FUNCTION)
+        return false;
+    size_t slot = first_not_below(search, low + LONGEST_FUNCTION);
+    return slot < search->count && search->addresses[slot] < high;
+}
+
 /*
  * Once the sorted part has passed the last address, nothing that follows can be nearer to any: what
- * is not in that part (modules, BPF programs) lies outside of its range. That saves half the pass.
+ * is not in that part (modules, BPF programs) lies outside of its range, or in a wide gap of it. That
+ * saves half the pass.
  */
 static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
 {
@@ -156,11 +166,13 @@ static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
         pass->sorted = false;
     if (!pass->sorted)
         return false;
+    if (pass->first && any_between(search, pass->last, symbol->address))
+        pass->sorted = false;
     pass->last = symbol->address;
     /* Before it stand the per-CPU symbols of some kernels, which are no addresses. */
     if (!pass->first && symbol->address >> 63)
         pass->first = symbol->address;
-    return pass->first && search->addresses[0] >= pass->first &&
+    return pass->sorted && pass->first && search->addresses[0] >= pass->first &&
            symbol->address > search->addresses[search->count - 1];
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/elf.h"
@@ -14,6 +15,23 @@ struct mapping {
     uint64_t start, end, offset;
     const char *path; /* within the line; "" for memory of no file */
 };
+
+/* The kernel writes a newline within a path as \012, and leaves all other bytes as they are. */
+static void decode_newlines(char *path)
+{
+    static const char newline[] = "\\012";
+    char *to = path;
+
+    while (*path) {
+        if (!strncmp(path, newline, sizeof(newline) - 1)) {
+            *to++ = '\n';
+            path += sizeof(newline) - 1;
+        } else {
+            *to++ = *path++;
+        }
+    }
+    *to = '\0';
+}
 
 static bool parse_hex(char **at, char after, uint64_t *number)
 {
@@ -41,8 +59,19 @@ static bool parse_mapping(char *line, struct mapping *mapping)
         line += strcspn(line, " ");
         line += strspn(line, " ");
     }
+    decode_newlines(line);
     mapping->path = line;
     return mapping->start < mapping->end;
+}
+
+/* What opening does to a device is not known: only plain files are opened. */
+static int open_plain(const char *path)
+{
+    struct stat about;
+
+    if (stat(path, &about) || !S_ISREG(about.st_mode))
+        return -1;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 /* The file as the process sees it: by the mapping itself, which also holds when it was deleted. */
@@ -54,11 +83,11 @@ static int open_mapped(uint32_t pid, const struct mapping *mapping)
     text_format(&path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)mapping->start,
                 (unsigned long long)mapping->end);
     if (!path.failed)
-        fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        fd = open_plain(path.data);
     text_clear(&path);
     text_format(&path, "/proc/%u/root%s", pid, mapping->path);
     if (fd < 0 && !path.failed)
-        fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        fd = open_plain(path.data);
     text_free(&path);
     return fd;
 }
@@ -89,7 +118,10 @@ static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *
         places[i].address = offset;
         if (is_elf)
             (void)elf_address_of(&elf, offset, &places[i].address);
-        add_base_name(&places[i].file, *mapping->path ? mapping->path : "[anon]");
+        if (of_file)
+            add_base_name(&places[i].file, mapping->path);
+        else
+            text_add(&places[i].file, *mapping->path ? mapping->path : "[anon]");
         result = places[i].file.failed ? -ENOMEM : 0;
     }
     if (is_elf)
@@ -123,21 +155,29 @@ static int walk_mappings(uint32_t pid, struct lines *lines, const uint64_t *addr
     return result ? result : lines->error;
 }
 
+int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t count,
+                    struct process_place *places)
+{
+    struct lines lines;
+    int result = lines_open(&lines, maps);
+
+    if (result)
+        return result;
+    result = walk_mappings(pid, &lines, addresses, count, places);
+    lines_close(&lines);
+    return result;
+}
+
 int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
                  struct process_place *places)
 {
-    struct lines lines;
     char path[32];
 
     snprintf(path, sizeof(path), "/proc/%u/maps", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int result = lines_open(&lines, fd);
-    if (!result) {
-        result = walk_mappings(pid, &lines, addresses, count, places);
-        lines_close(&lines);
-    }
+    int result = process_find_in(fd, pid, addresses, count, places);
     close(fd);
     return result;
 }

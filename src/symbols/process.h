@@ -9,15 +9,18 @@
 
 struct process_place {
     struct text file;  /* its base name, "[vdso]" and the like; empty: nothing is mapped there */
-    uint64_t address;  /* in the file, as ELF numbers it; in what is no ELF file, the offset */
+    uint64_t address;  /* in the file, as ELF numbers it; in what no ELF segment holds, the offset */
 };
 
 /*
  * Looks each of `count` sorted addresses of a living process up. places[i], which must be {0}, goes
- * with addresses[i]; the caller frees their texts. 0 or a negative errno: -ENOENT when the process
- * is gone.
+ * with addresses[i]; the caller frees their texts, after an error too: what was found until then is
+ * right. 0 or a negative errno: -ENOENT when the process is gone.
  */
 int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
                  struct process_place *places);
+/* The same, with its maps file opened by the caller, whose it stays. */
+int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t count,
+                    struct process_place *places);
 
 #endif

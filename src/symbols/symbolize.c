@@ -191,6 +191,8 @@ static int name_kernel(const struct batch *batch, const struct symbolize_wishes 
         set_name(&symbol->function, at->name.data);
         text_add(&symbol->file, at->module.data);
         symbol->offset = symbol->address - at->start;
+        if (symbol->function.failed || symbol->file.failed)
+            result = -ENOMEM;
     }
     kallsyms_free(found, search.count);
     free(found);
@@ -206,13 +208,15 @@ static int name_process(const struct batch *batch)
     if (!places)
         return -ENOMEM;
     int result = process_find(batch->symbols[0]->pid, batch->addresses, count, places);
-    for (size_t i = 0; i < batch->count && !result; i++) {
+    for (size_t i = 0; i < batch->count && result != -ENOMEM; i++) {
         const struct process_place *place = &places[batch->where[i]];
         struct symbol *symbol = batch->symbols[i];
         if (!place->file.length)
             continue;
         text_append(&symbol->file, place->file.data, place->file.length);
         symbol->offset = place->address + (symbol->address - address_to_find(symbol));
+        if (symbol->file.failed)
+            result = -ENOMEM;
     }
     for (size_t i = 0; i < count; i++)
         text_free(&places[i].file);

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Arrays, text, numbers, lines and files; what escape_bytes makes of every kind of byte. */
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "escape.h"
+#include "test.h"
+
+static void arrays(void)
+{
+    uint32_t *items = NULL;
+    size_t room = 0;
+
+    for (uint32_t i = 0; i < 5000; i++) {
+        if (array_reserve(&items, &room, i + 1, sizeof(*items))) {
+            CHECK(!"memory");
+            return;
+        }
+        items[i] = i * 3;
+    }
+    CHECK(room >= 5000 && room < 10000);
+    for (uint32_t i = 0; i < 5000; i++)
+        CHECK(items[i] == i * 3);
+    uint32_t *before = items;
+    size_t room_before = room;
+    CHECK_NUMBER(array_reserve(&items, &room, SIZE_MAX, sizeof(*items)), -ENOMEM);
+    CHECK_NUMBER(array_reserve(&items, &room, SIZE_MAX / 4 + 2, sizeof(*items)), -ENOMEM);
+    CHECK(items == before && room == room_before);
+    free(items);
+}
+
+static void text_grows(void)
+{
+    struct text text = {0};
+    char expected[3000];
+
+    text_append(&text, "", 0);
+    CHECK_STRING(text.data, "");
+    text_add(&text, "one");
+    text_append(&text, "\0two", 4);
+    CHECK_NUMBER(text.length, 7);
+    CHECK(!memcmp(text.data, "one\0two", 8));
+    text_clear(&text);
+    CHECK_STRING(text.data, "");
+    CHECK_NUMBER(text.length, 0);
+    /* Around the size of the buffer that short formats go through. */
+    for (int length = 250; length <= 260; length++) {
+        text_clear(&text);
+        text_format(&text, "%s", "<");
+        text_format(&text, "%*d", length, 7);
+        snprintf(expected, sizeof(expected), "<%*d", length, 7);
+        CHECK_STRING(text.data, expected);
+        CHECK_NUMBER(text.length, length + 1);
+    }
+    text_format(&text, "%2000d", 5);
+    CHECK_NUMBER(text.length, 2261);
+    CHECK(!text.failed);
+    text.failed = true;
+    text_add(&text, "never");
+    CHECK_NUMBER(text.length, 2261);
+    text_free(&text);
+    CHECK(!text.data && !text.room && !text.failed);
+}
+
+static void numbers(void)
+{
+    static const struct {
+        const char *string;
+        uint64_t least, greatest;
+        int result;
+        uint64_t number;
+    } cases[] = {
+        {"0", 0, UINT64_MAX, 0, 0},
+        {"7", 0, 7, 0, 7},
+        {"007", 0, 7, 0, 7},
+        {"0x1f", 0, 100, 0, 31},
+        {"0XfF", 0, 255, 0, 255},
+        {"18446744073709551615", 0, UINT64_MAX, 0, UINT64_MAX},
+        {"0xffffffffffffffff", 0, UINT64_MAX, 0, UINT64_MAX},
+        {"0x000000000000000000001", 0, UINT64_MAX, 0, 1},
+        {"18446744073709551616", 0, UINT64_MAX, -ERANGE, 0},
+        {"18446744073709551625", 0, UINT64_MAX, -ERANGE, 0},
+        {"0x10000000000000000", 0, UINT64_MAX, -ERANGE, 0},
+        {"99999999999999999999999999999999", 0, UINT64_MAX, -ERANGE, 0},
+        {"8", 0, 7, -ERANGE, 0},
+        {"0", 1, 7, -ERANGE, 0},
+        {"", 0, 7, -EINVAL, 0},
+        {"0x", 0, 7, -EINVAL, 0},
+        {"-1", 0, UINT64_MAX, -EINVAL, 0},
+        {"+1", 0, 7, -EINVAL, 0},
+        {" 1", 0, 7, -EINVAL, 0},
+        {"1 ", 0, 7, -EINVAL, 0},
+        {"1\n", 0, 7, -EINVAL, 0},
+        {"12x", 0, 100, -EINVAL, 0},
+        {"1f", 0, 100, -EINVAL, 0},
+        {"0x1g", 0, 100, -EINVAL, 0},
+        {"0x0x1", 0, 100, -EINVAL, 0},
+        {"1e3", 0, 10000, -EINVAL, 0},
+        {"1.0", 0, 7, -EINVAL, 0},
+        {"\xd9\xa1", 0, 7, -EINVAL, 0}, /* an Arabic one */
+        {"99999999999999999999999999x", 0, 7, -EINVAL, 0},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint64_t number = 4242;
+        int result = parse_number(cases[i].string, cases[i].least, cases[i].greatest, &number);
+        if (result != cases[i].result || number != (result ? 4242 : cases[i].number)) {
+            printf("  \"%s\" gives %d, %llu\n", cases[i].string, result,
+                   (unsigned long long)number);
+            CHECK(!"a number");
+        }
+    }
+}
+
+static void seconds(void)
+{
+    static const struct {
+        const char *string;
+        int result;
+        uint64_t nanoseconds;
+    } cases[] = {
+        {"5", 0, 5000000000},
+        {"0.25", 0, 250000000},
+        {".5", 0, 500000000},
+        {"5.", 0, 5000000000},
+        {"0.000000001", 0, 1},
+        {"0.123456789", 0, 123456789},
+        {"0.1234567899999999999999999999999999999999999999", 0, 123456789},
+        {"1.00000000000000000000000000000000000000000000001", 0, 1000000000},
+        {"00001.50", 0, 1500000000},
+        {"9223372035", 0, 9223372035000000000},
+        {"9223372035.999999999", 0, 9223372035999999999},
+        {"9223372036", -ERANGE, 0},
+        {"18446744073709551616", -ERANGE, 0},
+        {"18446744073709551617.5", -ERANGE, 0},
+        {"99999999999999999999999999", -ERANGE, 0},
+        {"0", -ERANGE, 0},
+        {"0.0", -ERANGE, 0},
+        {"0.0000000009", -ERANGE, 0},
+        {"", -EINVAL, 0},
+        {".", -EINVAL, 0},
+        {"-1", -EINVAL, 0},
+        {"+1", -EINVAL, 0},
+        {" 1", -EINVAL, 0},
+        {"1 ", -EINVAL, 0},
+        {"1s", -EINVAL, 0},
+        {"1e3", -EINVAL, 0},
+        {"0x5", -EINVAL, 0},
+        {"1..5", -EINVAL, 0},
+        {"1.5.5", -EINVAL, 0},
+        {"1,5", -EINVAL, 0},
+        {"inf", -EINVAL, 0},
+        {"nan", -EINVAL, 0},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint64_t nanoseconds = 0;
+        int result = parse_seconds(cases[i].string, &nanoseconds);
+        if (result != cases[i].result || (!result && nanoseconds != cases[i].nanoseconds)) {
+            printf("  \"%s\" gives %d, %llu\n", cases[i].string, result,
+                   (unsigned long long)nanoseconds);
+            CHECK(!"seconds");
+        }
+    }
+}
+
+/* ---- Lines ---- */
+
+static int file_of(const char *bytes, size_t length)
+{
+    int fd = memfd_create("lines", MFD_CLOEXEC);
+
+    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
+        CHECK(!"a file");
+    return fd;
+}
+
+static void expect_line(struct lines *lines, const char *expected, size_t expected_length)
+{
+    size_t length = 0;
+    char *line = lines_next(lines, &length);
+
+    if (!line || length != expected_length || memcmp(line, expected, length) || line[length]) {
+        printf("  got %zu bytes, should be %zu\n", line ? length : 0, expected_length);
+        CHECK(!"a line");
+    }
+}
+
+static void expect_end(struct lines *lines)
+{
+    size_t length;
+
+    CHECK(!lines_next(lines, &length));
+    CHECK(!lines_next(lines, &length)); /* and it stays the end */
+}
+
+static void lines_of_all_kinds(void)
+{
+    static const char bytes[] = "one\n\n\0two\0\nlast";
+    struct lines lines;
+    int fd = file_of(bytes, sizeof(bytes) - 1);
+
+    CHECK_NUMBER(lines_open(&lines, fd), 0);
+    expect_line(&lines, "one", 3);
+    expect_line(&lines, "", 0);
+    expect_line(&lines, "\0two\0", 5);
+    expect_line(&lines, "last", 4);
+    expect_end(&lines);
+    CHECK_NUMBER(lines.cut, 0);
+    CHECK_NUMBER(lines.error, 0);
+    lines_close(&lines);
+    close(fd);
+
+    fd = file_of("", 0);
+    CHECK_NUMBER(lines_open(&lines, fd), 0);
+    expect_end(&lines);
+    lines_close(&lines);
+    close(fd);
+}
+
+/* Lines of every length about the buffer's, with a short one behind each, with and without \n. */
+static void long_lines(void)
+{
+    const size_t buffer = 65536;
+    static char bytes[4 * 65536];
+    struct lines lines;
+
+    memset(bytes, 'x', sizeof(bytes));
+    for (size_t size = buffer - 2; size <= 3 * buffer + 1;
+         size += size == buffer + 2 ? 2 * buffer - 3 : 1) {
+        for (int newline = 0; newline < 2; newline++) {
+            bytes[size] = '\n';
+            memcpy(bytes + size + 1, "next\n", 5);
+            int fd = file_of(bytes, size + 5 + (size_t)newline);
+            bool cut = size >= buffer;
+            CHECK_NUMBER(lines_open(&lines, fd), 0);
+            expect_line(&lines, bytes, cut ? buffer : size);
+            expect_line(&lines, "next", 4);
+            expect_end(&lines);
+            CHECK_NUMBER(lines.cut, cut);
+            lines_close(&lines);
+            close(fd);
+            memset(bytes + size, 'x', 6);
+        }
+    }
+    /* A long one that nothing follows. */
+    int fd = file_of(bytes, 3 * buffer);
+    CHECK_NUMBER(lines_open(&lines, fd), 0);
+    expect_line(&lines, bytes, buffer);
+    expect_end(&lines);
+    lines_close(&lines);
+    close(fd);
+}
+
+/* What a pipe gives byte by byte is the same. */
+static void lines_in_small_pieces(void)
+{
+    static const char bytes[] = "first line\nsecond\n\nend";
+    struct lines lines;
+    size_t at = 0, length;
+    int ends[2];
+
+    CHECK_NUMBER(pipe2(ends, O_CLOEXEC), 0);
+    pid_t child = fork();
+    if (!child) {
+        for (; at < sizeof(bytes) - 1; at++)
+            (void)!write(ends[1], bytes + at, 1);
+        _exit(0);
+    }
+    close(ends[1]);
+    CHECK_NUMBER(lines_open(&lines, ends[0]), 0);
+    expect_line(&lines, "first line", 10);
+    expect_line(&lines, "second", 6);
+    expect_line(&lines, "", 0);
+    expect_line(&lines, "end", 3);
+    expect_end(&lines);
+    lines_close(&lines);
+    close(ends[0]);
+    CHECK_NUMBER(waitpid(child, NULL, 0), child);
+
+    /* Random lines, against a plain search in what was written. */
+    static char random_bytes[400000];
+    srand(1);
+    for (size_t i = 0; i < sizeof(random_bytes); i++)
+        random_bytes[i] = (char)(rand() % 50 ? rand() % 256 : '\n');
+    int fd = file_of(random_bytes, sizeof(random_bytes));
+    CHECK_NUMBER(lines_open(&lines, fd), 0);
+    for (at = 0; at < sizeof(random_bytes); at += length + 1) {
+        char *newline = memchr(random_bytes + at, '\n', sizeof(random_bytes) - at);
+        length = newline ? (size_t)(newline - random_bytes) - at : sizeof(random_bytes) - at;
+        expect_line(&lines, random_bytes + at, length);
+    }
+    expect_end(&lines);
+    lines_close(&lines);
+    close(fd);
+}
+
+static void lines_that_cannot_be_read(void)
+{
+    struct lines lines;
+    int fd = open("/", O_RDONLY | O_CLOEXEC);
+
+    CHECK_NUMBER(lines_open(&lines, fd), 0);
+    expect_end(&lines);
+    CHECK_NUMBER(lines.error, -EISDIR);
+    lines_close(&lines);
+    close(fd);
+    CHECK_NUMBER(lines_open(&lines, -1), 0);
+    expect_end(&lines);
+    CHECK_NUMBER(lines.error, -EBADF);
+    lines_close(&lines);
+}
+
+static void whole_files(void)
+{
+    char path[64];
+    struct text text = {0};
+    static char bytes[10000];
+
+    memset(bytes, 'b', sizeof(bytes));
+    int fd = file_of(bytes, sizeof(bytes));
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    CHECK_NUMBER(read_file(AT_FDCWD, path, sizeof(bytes), &text), 0);
+    CHECK_NUMBER(text.length, sizeof(bytes));
+    CHECK(text.data && !memcmp(text.data, bytes, sizeof(bytes)));
+    /* What the text holds already counts. */
+    CHECK_NUMBER(read_file(AT_FDCWD, path, sizeof(bytes), &text), -EFBIG);
+    text_clear(&text);
+    CHECK_NUMBER(read_file(AT_FDCWD, path, sizeof(bytes) - 1, &text), -EFBIG);
+    text_clear(&text);
+    CHECK_NUMBER(read_file(AT_FDCWD, "/dev/zero", 100, &text), -EFBIG);
+    text_clear(&text);
+    CHECK_NUMBER(read_file(AT_FDCWD, "/dev/null", 0, &text), 0);
+    CHECK_NUMBER(text.length, 0);
+    CHECK_NUMBER(read_file(AT_FDCWD, "/nowhere/at/all", 100, &text), -ENOENT);
+    CHECK_NUMBER(read_file(AT_FDCWD, "/", 100, &text), -EISDIR);
+    text_free(&text);
+    int directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_NUMBER(read_file(directory, "sys/kernel/ostype", 100, &text), 0);
+    CHECK_STRING(text.data, "Linux\n");
+    text_free(&text);
+    close(directory);
+    close(fd);
+}
+
+/* ---- The byte rule, told once more by another road: whole codes are encoded and looked up ---- */
+
+/* The bytes that UTF-8 has for a code, by the table of its definition; 0: it has none. */
+static size_t encode(unsigned code, unsigned char *to)
+{
+    if (code >= 0xd800 && code < 0xe000)
+        return 0;
+    if (code < 0x80) {
+        to[0] = (unsigned char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        to[0] = (unsigned char)(0300 + code / 64);
+        to[1] = (unsigned char)(0200 + code % 64);
+        return 2;
+    }
+    if (code < 0x10000) {
+        to[0] = (unsigned char)(0340 + code / 4096);
+        to[1] = (unsigned char)(0200 + code / 64 % 64);
+        to[2] = (unsigned char)(0200 + code % 64);
+        return 3;
+    }
+    to[0] = (unsigned char)(0360 + code / 262144);
+    to[1] = (unsigned char)(0200 + code / 4096 % 64);
+    to[2] = (unsigned char)(0200 + code / 64 % 64);
+    to[3] = (unsigned char)(0200 + code % 64);
+    return 4;
+}
+
+/* Every sequence of bytes that stands for a printable code, as a set of numbers. */
+static unsigned char *printable; /* of three bytes, and of four without the first, by 4 kinds */
+
+static size_t slot_of(const unsigned char *bytes, size_t length)
+{
+    size_t number = 0;
+
+    for (size_t i = length == 4; i < length; i++)
+        number = number << 8 | bytes[i];
+    if (length < 4)
+        return (length - 1) << 24 | number;
+    return (3 + (size_t)(bytes[0] & 7)) << 24 | number;
+}
+
+static void mark_printable(void)
+{
+    unsigned char bytes[4];
+
+    printable = calloc(11, 1 << 24 >> 3);
+    for (unsigned code = 0x20; printable && code <= 0x10ffff; code++) {
+        if (code >= 0x7f && code < 0xa0)
+            continue;
+        size_t length = encode(code, bytes), slot = length ? slot_of(bytes, length) : 0;
+        if (length)
+            printable[slot >> 3] |= (unsigned char)(1 << (slot & 7));
+    }
+}
+
+static void expected_text(const unsigned char *bytes, size_t length, struct text *text)
+{
+    for (size_t at = 0; at < length;) {
+        size_t size = 1;
+        for (; size <= 4 && at + size <= length; size++) {
+            size_t slot = slot_of(bytes + at, size);
+            if ((size < 4 || bytes[at] >> 3 == 036) && printable[slot >> 3] >> (slot & 7) & 1)
+                break;
+        }
+        if (size <= 4 && at + size <= length) {
+            text_append(text, (const char *)bytes + at, size);
+            at += size;
+        } else {
+            char hex[8];
+            snprintf(hex, sizeof(hex), "\\x%c%c", "0123456789abcdef"[bytes[at] / 16],
+                     "0123456789abcdef"[bytes[at] % 16]);
+            text_append(text, hex, 4);
+            at++;
+        }
+    }
+}
+
+static bool escapes_as_expected(const unsigned char *bytes, size_t length)
+{
+    static struct text ours, theirs;
+
+    text_clear(&ours);
+    text_clear(&theirs);
+    escape_bytes(&ours, (const char *)bytes, length);
+    expected_text(bytes, length, &theirs);
+    return ours.length == theirs.length &&
+           (!ours.length || !memcmp(ours.data, theirs.data, ours.length));
+}
+
+static void check_escaped(const char *bytes, size_t length, const char *expected)
+{
+    struct text text = {0};
+
+    escape_bytes(&text, bytes, length);
+    CHECK_STRING(text.data, expected);
+    text_free(&text);
+}
+
+static void escapes_by_hand(void)
+{
+#define ESCAPED(bytes, expected) check_escaped(bytes, sizeof(bytes) - 1, expected)
+    ESCAPED("plain; text", "plain; text");
+    ESCAPED("a\x1b[2Jb\n\r\t\0c", "a\\x1b[2Jb\\x0a\\x0d\\x09\\x00c");
+    ESCAPED("\x1f \x7e\x7f", "\\x1f ~\\x7f");
+    ESCAPED("back\\slash \\x41", "back\\slash \\x41");
+    ESCAPED("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x94\xa5", "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x94\xa5");
+    ESCAPED("\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
+    ESCAPED("\x9b", "\\x9b");
+    ESCAPED("\xc0\x80\xc1\xbf", "\\xc0\\x80\\xc1\\xbf");
+    ESCAPED("\xe0\x9f\xbf\xe0\xa0\x80", "\\xe0\\x9f\\xbf\xe0\xa0\x80");
+    ESCAPED("\xed\x9f\xbf\xed\xa0\x80\xed\xbf\xbf", "\xed\x9f\xbf\\xed\\xa0\\x80\\xed\\xbf\\xbf");
+    ESCAPED("\xf0\x8f\xbf\xbf\xf0\x90\x80\x80", "\\xf0\\x8f\\xbf\\xbf\xf0\x90\x80\x80");
+    ESCAPED("\xf4\x8f\xbf\xbf\xf4\x90\x80\x80", "\xf4\x8f\xbf\xbf\\xf4\\x90\\x80\\x80");
+    ESCAPED("\xf8\x88\x80\x80\x80\xfe\xff", "\\xf8\\x88\\x80\\x80\\x80\\xfe\\xff");
+    ESCAPED("\xe2\x82" "A\xf0\x9f\x94", "\\xe2\\x82A\\xf0\\x9f\\x94");
+    ESCAPED("\xe2\xc3\xa4", "\\xe2\xc3\xa4");
+#undef ESCAPED
+}
+
+/* And of three bytes every 61st. */
+static void escapes_every_byte_and_pair(void)
+{
+    unsigned char bytes[3];
+    unsigned wrong = 0;
+
+    for (unsigned number = 0; number < 1 << 24; number += number >> 16 ? 61 : 1) {
+        bytes[0] = (unsigned char)number;
+        bytes[1] = (unsigned char)(number >> 8);
+        bytes[2] = (unsigned char)(number >> 16);
+        wrong += !escapes_as_expected(bytes, 1 + (number > 0xff) + (number > 0xffff));
+    }
+    CHECK_NUMBER(wrong, 0);
+}
+
+static void escapes_every_code(void)
+{
+    unsigned char bytes[4];
+    unsigned wrong = 0;
+
+    for (unsigned code = 0; code <= 0x10ffff; code++)
+        wrong += !escapes_as_expected(bytes, encode(code, bytes));
+    CHECK_NUMBER(wrong, 0);
+}
+
+/* Bytes that meet where sequences begin, go on and end. */
+static void escapes_random_bytes(void)
+{
+    static const unsigned char edges[] = {
+        0x00, 0x1f, 0x20, 0x7e, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2,
+        0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf8, 0xff};
+    unsigned char bytes[16];
+    unsigned wrong = 0;
+
+    for (int round = 0; round < 200000; round++) {
+        size_t length = (size_t)rand() % sizeof(bytes);
+        for (size_t i = 0; i < length; i++)
+            bytes[i] = edges[(size_t)rand() % sizeof(edges)];
+        wrong += !escapes_as_expected(bytes, length);
+    }
+    CHECK_NUMBER(wrong, 0);
+}
+
+int main(void)
+{
+    TEST(arrays);
+    TEST(text_grows);
+    TEST(numbers);
+    TEST(seconds);
+    TEST(lines_of_all_kinds);
+    TEST(long_lines);
+    TEST(lines_in_small_pieces);
+    TEST(lines_that_cannot_be_read);
+    TEST(whole_files);
+    mark_printable();
+    TEST(escapes_by_hand);
+    TEST(escapes_every_byte_and_pair);
+    TEST(escapes_every_code);
+    TEST(escapes_random_bytes);
+    free(printable);
+    return tests_done();
+}
