@@ -10,7 +10,7 @@
 #include "applet.h"
 #include "install.h"
 #include "manual.h"
-#include "probes/near.h"
+#include "near.h"
 #include "util.h"
 
 static struct {

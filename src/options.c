@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/near.h"
+#include "near.h"
 
 int option_flag(const struct option *option, const char *text, void *destination,
                 struct text *error)

@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "probes/near.h"
+#include "near.h"
 #include "probes/pattern.h"
 #include "probes/place.h"
 
