@@ -171,6 +171,10 @@ static int say_not_attached(const struct tracing *tracing, int error)
     }
     if (error == -EINTR)
         return EXIT_FAILURE;
+    if (error == -EOPNOTSUPP && settings.attach) {
+        say("--attach-by %s: this kernel has no such way", settings.attach);
+        return EXIT_FAILURE;
+    }
     bool single = attachment->failed && attachment->failed == tracing->find.places.count;
     if (single && find_any_of_kind(&tracing->find, PATTERN_KERNEL_FUNCTION))
         say("\"%s\" cannot be traced: the kernel keeps probes out of it, inlined it, or has no "

@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# How a run ends, and what it prints then: signals, time, Enter, processes, readers that leave.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+EVENT=t:syscalls:sys_enter_getppid
+# An event that does not come: no process hangs here.
+QUIET=t:sched:sched_process_hang
+HEADER="Tracing 1 functions for \"$QUIET\"... Hit Ctrl-C to end."
+EMPTY="$HEADER
+
+Detaching..."
+
+for signal in INT TERM HUP; do
+    start_workload "by$signal" calls -w -k -n 500
+    start_stackbox stackcount -f $EVENT
+    go "by$signal"
+    finish_stackbox $signal
+    is "SIG$signal ends it with its report" "$(folded_sum "$scratch/out" '^calls;') $status" "500 0"
+    finish_workload "by$signal"
+done
+
+run_stackbox stackcount -D 0.3 $QUIET
+is "an empty run, byte for byte" "$(cat "$scratch/out")" "$EMPTY"
+is "and on stderr" "$(cat "$scratch/err")" "stackcount: no events in 0.3 s"
+is "and its exit status" $status 0
+run_stackbox stackcount -f -D 0.3 $QUIET
+is "an empty folded run prints no data" "$(cat "$scratch/out")" ""
+
+# A signal that was ignored at the start stays ignored.
+(
+    trap '' HUP INT
+    exec "$STACKBOX" stackcount $QUIET </dev/null >"$scratch/ignored" 2>&1
+) &
+ignoring=$!
+test_processes="$test_processes $ignoring"
+wait_until 20 grep -q '^Tracing' "$scratch/ignored"
+kill -s HUP $ignoring
+kill -s INT $ignoring
+sleep 0.3
+ended $ignoring && fail "ignored signals stay ignored" "it ended" ||
+    pass "ignored signals stay ignored"
+kill -s TERM $ignoring
+wait $ignoring
+is "another signal still ends it" $? 0
+
+# SIGUSR1: a report now, and on; each event is in one of them.
+start_workload usr calls -w -k -n 300
+start_stackbox stackcount -f $EVENT
+go usr
+kill -s USR1 "$stackbox"
+wait_until 20 grep -q '^calls;' "$scratch/out"
+is "SIGUSR1 gives a report" "$(folded_sum "$scratch/out" '^calls;')" 300
+start_workload again calls -w -k -n 200
+go again
+finish_stackbox
+is "and tracing goes on" "$(folded_sum "$scratch/out" '^calls;')" 500
+finish_workload usr
+finish_workload again
+
+# Reports at start + k * S, the last at the end.
+run_stackbox stackcount -i 0.5 -D 2.2 $QUIET
+is "a report for every interval and one at the end" "$(grep -c '^$' "$scratch/out")" 5
+run_stackbox stackcount -T -i 0.5 -D 0.7 $QUIET
+is "each with the time" "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]$' "$scratch/out")" 2
+
+# Enter, where Ctrl-C cannot arrive.
+mkfifo "$scratch/keys"
+"$WORKLOADS/session" --limit 60 "$STACKBOX" stackcount $QUIET <"$scratch/keys" \
+    >"$scratch/out" 2>"$scratch/err" &
+entered=$!
+test_processes="$test_processes $entered"
+exec 9>"$scratch/keys"
+wait_until 20 grep -q '^Tracing' "$scratch/out"
+contains "the header says Enter" "$scratch/out" "Hit Enter to end."
+printf x >&9
+sleep 0.2
+ended $entered && fail "a letter does not end it" "it ended" || pass "a letter does not end it"
+echo >&9
+wait $entered
+is "Enter ends it" "$? $(tail -n 1 "$scratch/out")" "0 Detaching..."
+exec 9>&-
+
+# With a terminal: Ctrl-C, and the header says that.
+(sleep 1.5; printf '\003') | "$WORKLOADS/session" --limit 60 --terminal "$STACKBOX" stackcount \
+    $QUIET >"$scratch/terminal"
+is "Ctrl-C on a terminal ends it" $? 0
+contains "the header says Ctrl-C" "$scratch/terminal" "Hit Ctrl-C to end."
+
+# The end of stdin is no Enter.
+run_stackbox stackcount -D 0.5 $QUIET
+is "the end of stdin does not end it" "$(cat "$scratch/err")" "stackcount: no events in 0.5 s"
+
+# -p ends with its last process.
+start_workload first calls -w -n 10
+start_workload second calls -w -n 10
+start_stackbox stackcount -f -p "$(pid_of first),$(pid_of second)" $EVENT
+go first
+finish_workload first
+sleep 0.3
+ended "$stackbox" && fail "-p goes on while one process is left" "it ended" ||
+    pass "-p goes on while one process is left"
+go second
+finish_workload second
+wait_stackbox
+is "-p ends with its last process" "$(folded_sum "$scratch/out") $status" "20 0"
+run_stackbox stackcount -p 4194303 $EVENT
+is "a process that does not exist" "$status $(cat "$scratch/err")" \
+    "1 stackcount: there is no process 4194303"
+run_stackbox stackcount -t 4194303 $EVENT
+is "a thread that does not exist" "$status $(cat "$scratch/err")" \
+    "1 stackcount: there is no thread 4194303"
+
+# Writers and readers.
+"$STACKBOX" stackcount -D 0.3 $QUIET </dev/null >/dev/full 2>"$scratch/err"
+is "a full disk" "$? $(grep -c 'No space left' "$scratch/err")" "1 1"
+"$STACKBOX" stackcount -D 0.3 $QUIET <&- >&- 2>"$scratch/err"
+is "closed stdin and stdout" "$? $(cat "$scratch/err")" "0 stackcount: no events in 0.3 s"
+"$STACKBOX" stackcount $QUIET </dev/null 2>"$scratch/err" | head -n 1 >"$scratch/head"
+is "a reader that leaves ends it" "$(cat "$scratch/head")" "$HEADER"
+lacks "without a complaint" "$scratch/err" "cannot"
+
+# Nothing stays behind, after kill -9 either.
+traces_left()
+{
+    mkdir -p "$scratch/tracefs" && mount -t tracefs tracefs "$scratch/tracefs" || return
+    cat "$scratch/tracefs/kprobe_events" 2>/dev/null | grep -c stackbox
+    umount "$scratch/tracefs"
+}
+if have_kprobes; then
+    mkdir "$scratch/debugfs" && mount -t debugfs debugfs "$scratch/debugfs"
+    for way in multi pmu tracefs; do
+        start_stackbox stackcount --attach-by $way vfs_read || {
+            contains "a way that this kernel has not: $way" "$scratch/err" "this kernel has no such way"
+            continue
+        }
+        kill -s KILL "$stackbox"
+        wait "$stackbox" 2>/dev/null
+        if [ $way = tracefs ]; then
+            is "text probes outlive kill -9" "$(traces_left)" 1
+            start_stackbox stackcount --attach-by tracefs vfs_write
+            finish_stackbox
+            is "and the next run removes them" "$(traces_left)" 0
+        fi
+        sleep 0.3
+        is "no probe is left: $way" "$(grep -c vfs_ "$scratch/debugfs/kprobes/list")" 0
+    done
+    umount "$scratch/debugfs"
+fi
