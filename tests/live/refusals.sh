@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Each refusal is one line that says what to do, and exits with 1.
+. "${0%/*}/lib.sh"
+
+EVENT=t:syscalls:sys_enter_getppid
+DENY="$WORKLOADS/deny"
+
+# refused NAME TEXT DENIAL... -- ARG...: stackcount under a denial says TEXT, in one line
+refused()
+{
+    name=$1 text=$2
+    shift 2
+    denials=
+    while [ "$1" != -- ]; do
+        denials="$denials $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # words
+    "$WORKLOADS/session" --limit 60 "$DENY" $denials -- "$STACKBOX" stackcount -D 1 "$@" \
+        </dev/null >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    if [ $status = 1 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] &&
+        grep -qF -e "$text" "$scratch/err"; then
+        pass "$name"
+    else
+        fail "$name" "status $status, \"$(tr '\n' '|' <"$scratch/err")\""
+    fi
+}
+
+# Rights.
+have_root || {
+    run_stackbox stackcount $EVENT
+    contains "not root" "$scratch/err" "run it as root, or give it CAP_BPF and CAP_PERFMON"
+    is "not root: status" $status 1
+    exit 0
+}
+# Who is not root has what limits root had.
+ulimit -l unlimited 2>/dev/null
+refused "not root" "CAP_BPF and CAP_PERFMON are missing: run it as root" --uid 65534 -- $EVENT
+refused "no CAP_BPF" "CAP_BPF is missing" --cap sys_admin --cap bpf -- $EVENT
+refused "no bpf(2) by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:ENOSYS -- $EVENT
+refused "bpf(2) refused by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:EPERM -- $EVENT
+refused "perf_event_open(2) refused by seccomp" "a seccomp filter refuses" \
+    --syscall perf_event_open:EACCES -- $EVENT
+refused "no perf_event_open(2) by seccomp" "a seccomp filter refuses perf_event_open(2)" \
+    --syscall perf_event_open:ENOSYS -- $EVENT
+
+# tracefs: the mount is our own, and where one way is closed another is taken.
+refused "no tracefs" "tracefs cannot be read: run it as root" --syscall fsopen:EPERM \
+    --syscall mount:EPERM --syscall unshare:EPERM -- $EVENT
+cat /proc/self/mountinfo >"$scratch/before"
+start_workload one calls -w -k -n 100
+start_stackbox stackcount -f $EVENT
+is "nobody sees a mount" "$(cat /proc/self/mountinfo)" "$(cat "$scratch/before")"
+go one
+finish_stackbox
+finish_workload one
+"$WORKLOADS/session" --limit 60 "$DENY" --syscall fsopen:ENOSYS -- "$STACKBOX" stackcount \
+    -f -D 1 t:raw_syscalls:sys_enter </dev/null >"$scratch/out" 2>"$scratch/err"
+between "without fsopen(2) a namespace of its own does" "$(folded_sum "$scratch/out")" 1 100000000
+is "and nobody sees that mount" "$(cat /proc/self/mountinfo)" "$(cat "$scratch/before")"
+
+# Names.
+run_stackbox stackcount t:sched:sched_swich
+is "no such tracepoint" "$status $(cat "$scratch/err")" \
+    '1 stackcount: 0 tracepoints matched by "t:sched:sched_swich"; near: t:sched:sched_switch'
+run_stackbox stackcount 't:nosuch*:*'
+is "no tracepoint of a wildcard" "$status $(cat "$scratch/err")" \
+    '1 stackcount: 0 tracepoints matched by "t:nosuch*:*"'
+run_stackbox stackcount vfs_raed
+is "no such function" "$status $(sed 's/vfs_read,.*/vfs_read/' "$scratch/err")" \
+    '1 stackcount: 0 functions matched by "vfs_raed"; near: vfs_read'
+run_stackbox stackcount --depth 60000 $EVENT
+contains "more frames than the kernel gives" "$scratch/err" "sysctl kernel.perf_event_max_stack"
+
+# Names that the kernel hides: counts are right all the same, and it is said.
+# (On 5.10 the tracepoints of system calls have no kernel stack.)
+named=$EVENT
+have_kprobes && named=__x64_sys_getppid
+restrict=$(cat /proc/sys/kernel/kptr_restrict)
+echo 2 >/proc/sys/kernel/kptr_restrict
+start_workload one calls -w -k -n 100
+start_stackbox stackcount -f -K -p "$(pid_of one)" $named
+go one
+finish_stackbox
+finish_workload one
+echo "$restrict" >/proc/sys/kernel/kptr_restrict
+is "hidden addresses: the count" "$(folded_sum "$scratch/out")" 100
+contains "hidden addresses are said" "$scratch/err" "kernel.kptr_restrict below 2"
+
+if have_kprobes; then
+    refused "no CAP_PERFMON" "CAP_PERFMON is missing" --cap sys_admin --cap perfmon -- vfs_read
+    run_stackbox stackcount --attach-by pmu -D 1 do_int3
+    contains "a function that cannot be traced" "$scratch/err" "cannot be traced"
+    is "a function that cannot be traced: status" $status 1
+    run_stackbox stackcount -f -D 0.1 --attach-by pmu do_int3 vfs_read
+    contains "is skipped beside one that can, and said" "$scratch/err" "skipped 1 of 2"
+    is "is skipped beside one that can: status" $status 0
+    run_stackbox stackcount -f -D 0.1 --attach-by pmu vfs_read+0x1
+    is "between two instructions: status" $status 1
+    # Debian's 3 refuses what needs perf_event_open(2) even with both capabilities.
+    paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+    echo 3 >/proc/sys/kernel/perf_event_paranoid
+    refused "perf_event_paranoid" "kernel.perf_event_paranoid = 3" --only bpf --only perfmon \
+        --uid 65534 -- --attach-by pmu vfs_read
+    echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
+    # kprobe.multi, where the kernel has it, does not need it.
+    run_stackbox stackcount -f -D 0.1 --attach-by multi vfs_read
+    if [ $status = 0 ]; then
+        "$WORKLOADS/session" --limit 60 "$DENY" --only bpf --only perfmon --uid 65534 -- \
+            "$STACKBOX" stackcount -f -D 0.5 vfs_read </dev/null >"$scratch/out" 2>"$scratch/err"
+        is "with two capabilities and no root: kprobe.multi" $? 0
+    fi
+fi
+
+# Before 5.11 maps count against RLIMIT_MEMLOCK: what tells is whether a map of 64 KB does.
+"$DENY" --memlock 65536 --cap sys_resource -- "$STACKBOX" stackcount -D 0.1 $EVENT </dev/null \
+    >"$scratch/out" 2>"$scratch/err"
+if [ $? = 0 ]; then
+    pass "no limit on locked memory counts maps"
+else
+    contains "RLIMIT_MEMLOCK" "$scratch/err" "RLIMIT_MEMLOCK is 64 KB, and this kernel counts maps"
+    contains "and the way out" "$scratch/err" "ulimit -l unlimited"
+fi
