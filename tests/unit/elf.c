@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The view of an ELF file: addresses in files made by hand, and files that contradict themselves. */
+/* The view of an ELF file: addresses in files made by hand, files that contradict themselves. */
 #include "symbols/elf.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "test.h"
 #include "util.h"
 
-/* The distance between offset and address is another one in each; what is not loaded lies between. */
+/* From offset to address it is another distance in each; what is not loaded lies between. */
 static const struct image_segment segments[] = {
     {6, 64, 0x400040, 0x1000},            /* the program headers */
     {1, 0, 0x400000, 0x234},              /* loaded */
@@ -240,7 +240,7 @@ static void what_cannot_be_read(void)
     close(fd);
 }
 
-/* Another process cuts the file off and fills it again while it is read: an error, never a signal. */
+/* Another process cuts the file off and fills it again: an error, never a signal. */
 static void a_file_that_shrinks(void)
 {
     struct image image;

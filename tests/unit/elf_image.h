@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* ELF files made by hand, of either class and byte order: byte by byte, from the format's tables. */
+/* ELF files of either class and byte order, made by hand from the tables of the format. */
 #ifndef STACKBOX_ELF_IMAGE_H
 #define STACKBOX_ELF_IMAGE_H
 

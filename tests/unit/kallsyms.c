@@ -352,8 +352,8 @@ static void add_modules(struct model *model, uint64_t from, uint64_t size, size_
 }
 
 /*
- * As kernels lay themselves out: per-CPU symbols, the sorted core, then modules in any order, outside
- * of the core, or between it and a few symbols that stand far above everything.
+ * As kernels lay themselves out: per-CPU symbols, the sorted core, then modules in any order,
+ * outside of the core, or between it and a few symbols that stand far above everything.
  */
 static void make_model(struct model *model)
 {
@@ -393,7 +393,8 @@ static size_t choose_addresses(const struct model *model, uint64_t *addresses, s
         const struct line *line = &model->lines[below(model->count)];
         while (core_only && line->module[0])
             line = &model->lines[below(model->count)];
-        addresses[i] = line->address + (below(3) ? below(0x300) : below(4) ? 0 : 0x80000 * below(9));
+        addresses[i] = line->address;
+        addresses[i] += below(3) ? below(0x300) : below(4) ? 0 : 0x80000 * below(9);
         addresses[i] -= below(4) == 0 && addresses[i];
     }
     qsort(addresses, count, sizeof(*addresses), compare_addresses);
@@ -442,7 +443,8 @@ static unsigned play_round(struct text *file, unsigned *named)
         bool right = !result && agrees(expected, &found[i]);
         if (!right && !wrong)
             printf("%s  %llx is %s, should be %s\n", file->data, (unsigned long long)addresses[i],
-                   found[i].found ? found[i].name.data : "none", expected ? expected->name : "none");
+                   found[i].found ? found[i].name.data : "none",
+                   expected ? expected->name : "none");
         wrong += !right;
         *named += expected != NULL;
     }

@@ -398,7 +398,8 @@ static void equal_lines_are_one(void)
 
     /* The whole stack must be equal, not its beginning; and where the kernel's ends is no line. */
     scene = (struct scene){0};
-    uint32_t a = add_symbol(&scene, true, 1, "a", "", 0), b = add_symbol(&scene, true, 2, "b", "", 0);
+    uint32_t a = add_symbol(&scene, true, 1, "a", "", 0);
+    uint32_t b = add_symbol(&scene, true, 2, "b", "", 0);
     uint32_t user_b = add_symbol(&scene, false, 3, "b", "x", 0);
     add_entry(&scene, 1, 7, "tar", FRAMES(a), NO_FRAMES);
     add_entry(&scene, 2, 7, "tar", FRAMES(a, b), NO_FRAMES);
@@ -474,7 +475,8 @@ static void last_frames_like_counts(void)
 static void order_of_blocks(void)
 {
     struct scene scene = {0};
-    uint32_t b = add_symbol(&scene, true, 1, "b", "", 0), a = add_symbol(&scene, true, 2, "a", "", 0);
+    uint32_t b = add_symbol(&scene, true, 1, "b", "", 0);
+    uint32_t a = add_symbol(&scene, true, 2, "a", "", 0);
     uint32_t user = add_symbol(&scene, false, 3, "a", "x", 0);
 
     add_entry(&scene, 5, 9, "zip", FRAMES(a), NO_FRAMES);
@@ -511,7 +513,8 @@ static void the_greatest_alone(void)
 {
     struct scene scene = {0};
     struct report_summary summary;
-    uint32_t a = add_symbol(&scene, true, 1, "a", "", 0), b = add_symbol(&scene, true, 2, "b", "", 0);
+    uint32_t a = add_symbol(&scene, true, 1, "a", "", 0);
+    uint32_t b = add_symbol(&scene, true, 2, "b", "", 0);
     uint32_t c = add_symbol(&scene, true, 3, "c", "", 0);
 
     add_entry(&scene, 20, 1, "x", FRAMES(a), NO_FRAMES);
