@@ -208,7 +208,7 @@ static void random_mutations(void)
             mutant.bytes[rand() % (rand() % 2 ? 64 : 512)] = (unsigned char)(rand() % 256);
         if (pwrite(fd, mutant.bytes, 512, 0) != 512 ||
             (!(round & 15) && ftruncate(fd, rand() % 600)))
-            CHECK(!"a file");
+            WRONG("a file");
         int result = elf_open(&elf, fd);
         CHECK(result == 0 || result == -ENOEXEC);
         for (int i = 0; !result && i < 3; i++)

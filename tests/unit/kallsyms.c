@@ -17,7 +17,7 @@ static int file_of(const char *bytes, size_t length)
     int fd = memfd_create("kallsyms", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, bytes, length) != (ssize_t)length)
-        CHECK(!"a file");
+        WRONG("a file");
     return fd;
 }
 
@@ -67,7 +67,7 @@ static void check_one(const struct expectation *expected, const struct kallsyms_
 
     if (found->found != (expected->name != NULL)) {
         printf("  %llx: found %s\n", at, found->found ? found->name.data : "nothing");
-        CHECK(!"found or not");
+        WRONG("found or not");
         return;
     }
     if (!found->found)
@@ -77,7 +77,7 @@ static void check_one(const struct expectation *expected, const struct kallsyms_
         printf("  %llx is %s+%llx [%s], should be %s+%llx [%s]\n", at, found->name.data,
                (unsigned long long)(expected->address - found->start), found->module.data,
                expected->name, (unsigned long long)expected->offset, expected->module);
-        CHECK(!"the right function");
+        WRONG("the right function");
     }
 }
 

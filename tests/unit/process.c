@@ -59,7 +59,7 @@ static void check_place(const struct process_place *place, const char *file, uin
     printf("  got \"%s\" 0x%llx, should be \"%s\" 0x%llx\n",
            place->file.length ? place->file.data : "", (unsigned long long)place->address, file,
            (unsigned long long)address);
-    CHECK(!"the place");
+    WRONG("the place");
 }
 
 static void free_places(struct process_place *places, size_t count)
@@ -222,7 +222,7 @@ static int find_in_text(const char *maps, size_t length, const uint64_t *address
     int fd = memfd_create("maps", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, maps, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
-        CHECK(!"a file");
+        WRONG("a file");
     int result = process_find_in(fd, (uint32_t)getpid(), addresses, count, places);
     close(fd);
     return result;

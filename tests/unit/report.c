@@ -96,7 +96,7 @@ static void expect_all(const struct scene *scene, struct report_options options,
     fclose(out);
     if (strcmp(written, expected)) {
         printf("--- got\n%s--- should be\n%s---\n", written, expected);
-        CHECK(!"the text");
+        WRONG("the text");
     }
     free(written);
 }

@@ -27,7 +27,7 @@ static int file_of(const char *bytes)
     int fd = memfd_create("kallsyms", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, bytes, strlen(bytes)) != (ssize_t)strlen(bytes))
-        CHECK(!"a file");
+        WRONG("a file");
     return fd;
 }
 
@@ -60,7 +60,7 @@ static void check_symbol(const struct symbol *symbol, uint64_t address, const ch
            (unsigned long long)symbol->address, its_function, its_file,
            (unsigned long long)symbol->offset, (unsigned long long)address, function, file,
            (unsigned long long)offset);
-    CHECK(!"the symbol");
+    WRONG("the symbol");
 }
 
 /* A call that never returns ends its function: where it comes back to is the next one's start. */
@@ -178,7 +178,7 @@ static void a_return_behind_a_mapping(void)
 
     if (ftruncate(fd, 2 * 4096) || mmap(at + 4096, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
                                         4096) != at + 4096)
-        CHECK(!"a mapping");
+        WRONG("a mapping");
     const uint64_t behind = (uintptr_t)at + 2 * 4096, user[] = {behind, behind};
     struct tally tally = {0};
     struct symbols symbols;
