@@ -11,6 +11,7 @@
 # each pairing of BUILD and PROGRAM is its own build.
 
 VERSION  := 0.1
+DATE     := 2026-11-20
 BUILD    ?= build/release
 PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local
@@ -27,7 +28,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-pr
 CFLAGS   ?= -Os
 ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sections \
             -fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. \
-            -D_GNU_SOURCE -DSTACKBOX_VERSION='"$(VERSION)"' -Isrc -I. -MMD -MP
+            -D_GNU_SOURCE -DSTACKBOX_VERSION='"$(VERSION)"' \
+            -DSTACKBOX_DATE='"$(DATE)"' -Isrc -I. -MMD -MP
 ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -pthread $(LDFLAGS)
 
 ifdef SANITIZE

@@ -4,13 +4,12 @@
  *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
  *         return 0
  *     key = {0}, zero = 0
- *     mode = control[zero]
+ *     mode = control[zero]                                r9: which bank is written to
  *     if (mode == PAUSED)
  *         return 0
- *     stacks, counts = those of bank A or B               r8, r9
- *     key.kernel_stack = get_stackid(context, stacks, 0)
- *     key.user_stack = get_stackid(context, stacks, USER)
  *     key.pid = pid; get_current_comm(key.comm)
+ *     key.kernel_stack = the kernel's stack               see stacks.c
+ *     key.user_stack = the user's stack
  *     if (!(slot = counts[key])) {
  *         update(counts, key, zero, NOEXIST)              another CPU may have been first:
  *         if (!(slot = counts[key])) {                    then this finds what that one made
@@ -21,7 +20,7 @@
  *     lock *slot += 1
  *     return 0
  *
- * r6 = context, r7 = pid << 32 | tid, r8 = stacks, r9 = counts.
+ * r6 = context, r7 = pid << 32 | tid, r9 = mode.
  *
  * The key and the zero take 48 bytes of stack and no more: programs on uprobes were seen to have
  * larger stacks overwritten on some kernels.
@@ -52,37 +51,6 @@ static void emit_clear(struct program *program)
         ST(DW, R10, KEY_COMM + 8, 0));
 }
 
-/* r8 and r9 become the maps of the bank that is written to; paused: the program is left. */
-static void emit_choose_bank(struct program *program, const struct count_wishes *wishes)
-{
-    EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, ZERO),
-        LOAD_MAP(R1, wishes->control),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, "out"),
-        LDX(W, R0, R0, 0),
-        JEQ_IMM(R0, CONTROL_PAUSED, "out"),
-        JEQ_IMM(R0, CONTROL_BANK_B, "bank_b"),
-        LOAD_MAP(R8, wishes->banks[0].stacks),
-        LOAD_MAP(R9, wishes->banks[0].counts),
-        JA("bank_chosen"),
-    LABEL("bank_b"),
-        LOAD_MAP(R8, wishes->banks[1].stacks),
-        LOAD_MAP(R9, wishes->banks[1].counts),
-    LABEL("bank_chosen"));
-}
-
-static void emit_stack(struct program *program, int flags, int16_t place)
-{
-    EMIT(program,
-        MOV_REG(R1, R6),
-        MOV_REG(R2, R8),
-        MOV_IMM(R3, flags),
-        CALL(BPF_FUNC_get_stackid),
-        STX(DW, R10, place, R0));
-}
-
 static void emit_process(struct program *program)
 {
     EMIT(program,
@@ -94,10 +62,11 @@ static void emit_process(struct program *program)
         CALL(BPF_FUNC_get_current_comm));
 }
 
-static void emit_find_slot(struct program *program)
+static void emit_find_slot(struct program *program, const struct count_wishes *wishes,
+                           const struct bank_labels *labels)
 {
+    emit_load_bank_map(program, &wishes->counts, labels);
     EMIT(program,
-        MOV_REG(R1, R9),
         MOV_REG(R2, R10),
         ADD_IMM(R2, KEY),
         CALL(BPF_FUNC_map_lookup_elem));
@@ -105,17 +74,21 @@ static void emit_find_slot(struct program *program)
 
 static void emit_add_one(struct program *program, const struct count_wishes *wishes)
 {
-    emit_find_slot(program);
+    static const struct bank_labels first = {"stand_in_counts", "counts"};
+    static const struct bank_labels insert = {"stand_in_insert", "insert"};
+    static const struct bank_labels second = {"stand_in_again", "again"};
+
+    emit_find_slot(program, wishes, &first);
+    EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_load_bank_map(program, &wishes->counts, &insert);
     EMIT(program,
-        JNE_IMM(R0, 0, "found"),
-        MOV_REG(R1, R9),
         MOV_REG(R2, R10),
         ADD_IMM(R2, KEY),
         MOV_REG(R3, R10),
         ADD_IMM(R3, ZERO),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
-    emit_find_slot(program);
+    emit_find_slot(program, wishes, &second);
     EMIT(program,
         JNE_IMM(R0, 0, "found"),
         ST(W, R10, ZERO, ACCOUNT_TABLE_FULL),
@@ -129,32 +102,51 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
         XADD(DW, R0, 0, R1));
 }
 
+static void name_maps(struct program *program, const struct count_wishes *wishes)
+{
+    program_name_map(program, wishes->control, "control");
+    program_name_map(program, wishes->account, "account");
+    program_name_map(program, wishes->scratch, "scratch");
+    program_name_map(program, wishes->counts.main, "counts");
+    program_name_map(program, wishes->stacks.main, "stacks");
+    program_name_map(program, wishes->spilled.main, "spilled");
+    program_name_map(program, wishes->counts.stand_in, "stand_in_counts");
+    program_name_map(program, wishes->stacks.stand_in, "stand_in_stacks");
+    program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
+}
+
 void emit_count(struct program *program, const struct count_wishes *wishes)
 {
     bool by_pid = wishes->filter.pid_count || wishes->filter.tid_count;
+    struct stack_wishes stack = {
+        .depth = wishes->depth,
+        .scratch = wishes->scratch,
+        .stacks = wishes->stacks,
+        .spilled = wishes->spilled,
+        .zero = ZERO,
+    };
 
-    program_name_map(program, wishes->control, "control");
-    program_name_map(program, wishes->account, "account");
-    program_name_map(program, wishes->banks[0].counts, "counts_a");
-    program_name_map(program, wishes->banks[0].stacks, "stacks_a");
-    program_name_map(program, wishes->banks[1].counts, "counts_b");
-    program_name_map(program, wishes->banks[1].stacks, "stacks_b");
-
+    name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
     emit_cpu_filter(program, &wishes->filter);
     emit_clear(program);
     if (wishes->per_process || by_pid)
         emit_load_pid(program, &wishes->filter, KEY_FOREIGN, KEY_KERNEL_STACK);
     emit_pid_filter(program, &wishes->filter);
-    emit_choose_bank(program, wishes);
-    if (wishes->kernel_stack)
-        emit_stack(program, 0, KEY_KERNEL_STACK);
-    else
-        EMIT(program, ST(DW, R10, KEY_KERNEL_STACK, NO_STACK));
-    if (wishes->user_stack)
-        emit_stack(program, BPF_F_USER_STACK, KEY_USER_STACK);
+    emit_load_mode(program, wishes->control, ZERO);
     if (wishes->per_process)
         emit_process(program);
+    if (wishes->kernel_stack) {
+        stack.place = KEY_KERNEL_STACK;
+        emit_stack(program, &stack);
+    } else {
+        EMIT(program, ST(DW, R10, KEY_KERNEL_STACK, NO_STACK));
+    }
+    if (wishes->user_stack) {
+        stack.user = true;
+        stack.place = KEY_USER_STACK;
+        emit_stack(program, &stack);
+    }
     emit_add_one(program, wishes);
     EMIT(program,
     LABEL("out"),

@@ -5,16 +5,16 @@
 
 #include "insns/filter.h"
 #include "insns/program.h"
+#include "insns/stacks.h"
 
 struct count_wishes {
     struct event_filter filter;
     bool kernel_stack, user_stack;
     bool per_process; /* tell processes apart: by pid and name */
+    uint32_t depth; /* frames per stack */
     /* Descriptors of the maps that layout.h describes. */
-    int control, account;
-    struct {
-        int counts, stacks;
-    } banks[2];
+    int control, account, scratch;
+    struct map_pair counts, stacks, spilled;
 };
 
 /* The same code for kprobe, kprobe.multi and tracepoint programs. */

@@ -24,6 +24,7 @@ struct applet {
     const char *about;    /* one paragraph */
     const struct manual_section *sections; /* up to one without a title */
     const struct manual_row *examples;     /* command lines and what they do, up to {0} */
+    const struct manual_row *notes;        /* paragraphs of the man page alone, up to {0} */
     const struct option *const *options;   /* tables, up to a NULL */
     void *settings;       /* what the options are put into, holding their defaults */
     /* The exit status. The words stay main()'s. */

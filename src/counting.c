@@ -53,7 +53,11 @@ static int open_run(struct counting *counting)
 static int open_store(struct counting *counting)
 {
     const struct trace_options *options = counting->options;
-    const struct store_wishes wishes = {.stacks = options->storage, .depth = options->depth};
+    const struct store_wishes wishes = {
+        .stacks = options->storage,
+        .depth = options->depth,
+        .intervals = options->interval != 0,
+    };
     struct text why = {0};
     int result = store_open(&counting->store, &wishes);
 
@@ -64,8 +68,9 @@ static int open_store(struct counting *counting)
         return EXIT_FAILURE;
     }
     if (options->debug)
-        say("maps: %u stacks of %u frames and %u counts, in each of two banks, %llu KB in all",
-            counting->store.stack_entries, counting->store.depth, counting->store.count_entries,
+        say("maps: %u stacks (and %u more that collide) of %u frames, %u counts; %llu KB in all",
+            counting->store.main.stack_entries, counting->store.main.spilled_entries,
+            counting->store.depth, counting->store.main.count_entries,
             (unsigned long long)store_bytes(&counting->store) / 1024);
     return 0;
 }
@@ -175,15 +180,11 @@ static void say_losses(const struct counting *counting)
     if (losses->table_full)
         say("%llu events were not counted: the table of %u counts was full; raise "
             "--stack-storage-size", (unsigned long long)losses->table_full,
-            counting->store.count_entries);
-    if (losses->stacks_collided)
-        say("%llu events are counted without their stack, whose place in stack storage another one "
-            "had; raise --stack-storage-size (it was %u)",
-            (unsigned long long)losses->stacks_collided, counting->store.stack_entries);
-    if (losses->stacks_full)
+            counting->store.main.count_entries);
+    if (losses->stacks_lost)
         say("%llu events are counted without their stack: stack storage was full; raise "
-            "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_full,
-            counting->store.stack_entries);
+            "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_lost,
+            counting->store.main.stack_entries);
     if (counting->names_hidden)
         say("the kernel hides its addresses, so its functions have no names: run as root or with "
             "CAP_SYSLOG, and with kernel.kptr_restrict below 2");

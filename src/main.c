@@ -8,28 +8,40 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "install.h"
 #include "manual.h"
+#include "near.h"
 #include "util.h"
 
-const struct applet *const applets[] = {
-    &stackcount_applet,
-    NULL,
-};
+static struct {
+    bool version;
+    const char *directory;
+} settings;
 
-const struct option common_options[] = {
-    {'h', 0, "help", NULL, option_help, 0, 0, 0, "this help"},
-    {0, 0, "man", NULL, option_man, 0, 0, 0, "the man page, for man -l - or a file"},
+#define AT(member) offsetof(__typeof__(settings), member)
+
+static const struct option own_options[] = {
+    {0, 0, "install", "DIR", option_string, AT(directory), 0, 0,
+     "make a link for each applet in DIR, where nothing else has its name"},
+    {0, 0, "version", NULL, option_flag, AT(version), 0, 0, "print the version"},
     {0},
 };
 
-/* No map or probe may ever get the number of an output that was closed. */
+static const struct option *const main_options[] = {own_options, common_options, NULL};
+
+/*
+ * No map or probe may ever get the number of an output that was closed. Where /dev is empty a
+ * descriptor that can only be held takes the place: what is written there fails.
+ */
 static void open_standard_streams(void)
 {
     int fd;
 
-    do
+    do {
         fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= STDERR_FILENO);
+        if (fd < 0)
+            fd = open("/", O_PATH);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
 }
@@ -49,7 +61,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What was printed must have arrived: 0, or 1 after saying why not. A reader that left is no error. */
+/* What was printed must have arrived, or why not is said. A reader that left is no error. */
 static int finish_output(int status)
 {
     if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
@@ -82,75 +94,81 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
     return status;
 }
 
-/* A link that is there already and leads to us is as good as new; anything else is left alone. */
-static int make_link(const char *self, const char *directory, const char *name)
+/* "; near: stackcount" */
+static int refuse_applet(const char *name)
 {
-    struct text path = {0};
-    char there[4096];
-    int status = EXIT_FAILURE;
+    struct near near = {.wanted = name};
+    struct text names = {0};
 
-    text_format(&path, "%s/%s", directory, name);
-    if (path.failed)
-        return status;
-    if (!symlink(self, path.data)) {
-        status = 0;
-    } else if (errno != EEXIST) {
-        say("cannot make %s: %s", path.data, strerror(errno));
-    } else {
-        ssize_t length = readlink(path.data, there, sizeof(there) - 1);
-        there[length < 0 ? 0 : length] = '\0';
-        if (!strcmp(there, self))
-            status = 0;
-        else
-            say("%s is there already, and is left as it is", path.data);
-    }
-    text_free(&path);
-    return status;
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        near_offer(&near, (*applet)->name);
+    near_add_to(&near, &names);
+    say("there is no applet \"%s\"%s (stackbox alone lists them)", name,
+        names.data ? names.data : "");
+    near_free(&near);
+    text_free(&names);
+    return EXIT_USAGE;
 }
 
-static int install(const char *directory)
+/* "stackbox help [APPLET]" */
+static int run_help(const char *name)
 {
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    int status = 0;
+    const struct applet *applet = name ? find_applet(name) : NULL;
 
-    if (length < 0) {
-        say("cannot tell where this binary is (/proc is needed): %s", strerror(errno));
-        return EXIT_FAILURE;
+    if (name && !applet)
+        return refuse_applet(name);
+    if (applet)
+        manual_help(stdout, applet);
+    else
+        manual_main_help(stdout, main_options);
+    return finish_output(0);
+}
+
+/* Options of stackbox itself, where the first word is one. */
+static int run_options(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct text error = {0};
+    int result = options_parse(main_options, argc, argv, &settings, &arguments, &error);
+
+    if (result < 0) {
+        say("%s (see stackbox -h)", error.data ? error.data : strerror(-result));
+        text_free(&error);
+        return EXIT_USAGE;
     }
-    self[length] = '\0';
-    for (const struct applet *const *applet = applets; *applet; applet++)
-        status |= make_link(self, directory, (*applet)->name);
-    return status;
+    if (result == ASKED_HELP)
+        manual_main_help(stdout, main_options);
+    if (result == ASKED_MAN)
+        manual_main_man(stdout, main_options);
+    if (result)
+        return finish_output(0);
+    const char *more = arguments.count ? arguments.words[0] : arguments.command ? "--" : NULL;
+    free(arguments.words);
+    if (more) {
+        say("\"%s\" is one word too many: an applet comes first (see stackbox -h)", more);
+        return EXIT_USAGE;
+    }
+    if (settings.directory)
+        return install_links(settings.directory, argv[0]);
+    if (settings.version)
+        puts("stackbox " STACKBOX_VERSION);
+    return finish_output(0);
 }
 
 static int run_main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
+    const struct applet *applet = word ? find_applet(word) : NULL;
 
+    if (applet)
+        return run_applet(applet, argc - 1, argv + 1);
     if (!word) {
         manual_list(stdout);
         return finish_output(0);
     }
-    const struct applet *applet = find_applet(word);
-    if (applet)
-        return run_applet(applet, argc - 1, argv + 1);
-    if (!strcmp(word, "-h") || !strcmp(word, "--help"))
-        manual_main_help(stdout);
-    else if (!strcmp(word, "--man"))
-        manual_main_man(stdout);
-    else if (!strcmp(word, "--version"))
-        puts("stackbox " STACKBOX_VERSION);
-    else if (!strcmp(word, "--install") && argc == 3)
-        return install(argv[2]);
-    else if (!strcmp(word, "--install")) {
-        say("--install: takes a directory");
-        return EXIT_USAGE;
-    } else {
-        say("there is no applet \"%s\"; stackbox alone lists them", word);
-        return EXIT_USAGE;
-    }
-    return finish_output(0);
+    if (word[0] == '-')
+        return run_options(argc, argv);
+    return strcmp(word, "help") ? refuse_applet(word) : run_help(argv[2]);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define WIDTH 79
-#define TEXT_COLUMN 26
+#define TEXT_COLUMN 28
 
 static const struct manual_row exit_status[] = {
     {"0", "it is done, also when there was no event"},
@@ -16,7 +16,7 @@ static const struct manual_row exit_status[] = {
 static const struct manual_row signals[] = {
     {"SIGINT, SIGTERM, SIGHUP", "end the tracing and print the report; a second one stops at once; "
      "one that was ignored at the start (nohup) stays ignored"},
-    {"SIGUSR1", "a report now, and on"},
+    {"SIGUSR1", "a report now, and tracing goes on"},
     {"Enter", "ends the tracing where there is no controlling terminal, as in an initramfs, since "
      "Ctrl-C cannot arrive there; the first line printed says so"},
     {0},
@@ -24,8 +24,8 @@ static const struct manual_row signals[] = {
 
 /* What all applets share. */
 static const struct manual_section common_sections[] = {
-    {"Signals", signals},
     {"Exit status", exit_status},
+    {"Signals", signals},
     {0},
 };
 
@@ -72,35 +72,38 @@ static void print_section(FILE *out, const struct manual_section *section)
         if (row->term) {
             print_row(out, row->term, row->text);
         } else {
-            fprintf(out, "  ");
+            fprintf(out, row == section->rows ? "  " : "\n  ");
             print_wrapped(out, row->text, 2, 2);
         }
     }
 }
 
-/* "-p, --pid PID[,PID]" */
-static void option_term(const struct option *option, struct text *term)
+/* "-p, --pid": a name and its help are what a row that is listed has. */
+static void option_names(const struct option *option, struct text *names)
 {
     if (option->letter)
-        text_format(term, "-%c, ", option->letter);
+        text_format(names, "-%c, ", option->letter);
     if (option->other_letter)
-        text_format(term, "-%c, ", option->other_letter);
-    text_format(term, "--%s", option->name);
-    if (option->argument)
-        text_format(term, " %s", option->argument);
+        text_format(names, "-%c, ", option->other_letter);
+    text_format(names, "--%s", option->name);
 }
 
 static void print_options(FILE *out, const struct option *const *tables)
 {
     struct text term = {0};
 
-    fprintf(out, "\nOptions:\n");
     for (; *tables; tables++)
         for (const struct option *row = *tables; row->parse; row++) {
             if (!row->help)
                 continue;
+            if (row->parse == option_heading) {
+                fprintf(out, "\n%s:\n", row->help);
+                continue;
+            }
             text_clear(&term);
-            option_term(row, &term);
+            option_names(row, &term);
+            if (row->argument)
+                text_format(&term, " %s", row->argument);
             if (!term.failed)
                 print_row(out, term.data, row->help);
         }
@@ -135,41 +138,50 @@ void manual_list(FILE *out)
 }
 
 static const struct manual_row main_usage[] = {
-    {"stackbox APPLET ...", "runs an applet; so does a link to stackbox that has the applet's name"},
-    {"stackbox", "lists the applets"},
-    {"stackbox --install DIR", "makes a link for each applet in DIR"},
-    {"stackbox --version", "prints the version"},
-    {"stackbox APPLET -h", "prints help; with --man a man page"},
+    {"stackbox", "list the applets"},
+    {"stackbox APPLET ...", "run an applet; so does a link to stackbox that has the applet's name"},
+    {"stackbox help APPLET", "its help, as APPLET -h prints it; APPLET --man is its man page"},
     {0},
 };
+
+static const char main_synopsis[] = "APPLET [options] [arguments]";
 
 static const char main_about[] =
     "Stack-tracing applets for Linux in one static binary, which needs nothing where it runs: no "
     "compiler, no kernel headers, no BTF, no interpreter, no library. It assembles its own BPF "
     "programs and reads the symbols of the kernel itself.";
 
-void manual_main_help(FILE *out)
+void manual_main_help(FILE *out, const struct option *const *options)
 {
-    fprintf(out, "Usage: stackbox APPLET [options] [arguments]\n\n");
+    fprintf(out, "Usage: stackbox %s\n\n", main_synopsis);
     print_wrapped(out, main_about, 0, 0);
     print_section(out, &(struct manual_section){"Ways to call it", main_usage});
     fprintf(out, "\nApplets:\n");
     for (const struct applet *const *applet = applets; *applet; applet++)
         print_row(out, (*applet)->name, (*applet)->summary);
+    fprintf(out, "\nOptions:\n");
+    print_options(out, options);
 }
 
 /* ---- Man pages ---- */
 
-/* Text as roff takes it: a leading dot, backslashes and hyphens have meanings of their own there. */
+/* Text as roff takes it: what it would take as a request, or print as another character. */
 static void print_roff(FILE *out, const char *text)
 {
-    if (*text == '.' || *text == '\'')
+    static const struct {
+        char byte;
+        const char *roff;
+    } special[] = {{'\\', "\\e"},  {'-', "\\-"},    {'\'', "\\(aq"}, {'"', "\\(dq"},
+                   {'^', "\\(ha"}, {'~', "\\(ti"}, {'`', "\\(ga"}};
+
+    if (*text == '.')
         fputs("\\&", out);
     for (; *text; text++) {
-        if (*text == '\\')
-            fputs("\\e", out);
-        else if (*text == '-')
-            fputs("\\-", out);
+        size_t i = 0;
+        while (i < COUNT_OF(special) && special[i].byte != *text)
+            i++;
+        if (i < COUNT_OF(special))
+            fputs(special[i].roff, out);
         else
             fputc(*text, out);
     }
@@ -184,11 +196,16 @@ static void roff_row(FILE *out, const char *term, const char *text)
     fputc('\n', out);
 }
 
+static void print_capitals(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
+}
+
 static void roff_heading(FILE *out, const char *title)
 {
     fputs(".SH ", out);
-    for (; *title; title++)
-        fputc(*title >= 'a' && *title <= 'z' ? *title - 'a' + 'A' : *title, out);
+    print_capitals(out, title);
     fputc('\n', out);
 }
 
@@ -207,30 +224,47 @@ static void roff_section(FILE *out, const struct manual_section *section)
     }
 }
 
+static void roff_option(FILE *out, const struct option *option)
+{
+    struct text names = {0};
+
+    option_names(option, &names);
+    fputs(".TP\n\\fB", out);
+    print_roff(out, names.failed ? "" : names.data);
+    fputs("\\fR", out);
+    if (option->argument) {
+        fputs(" \\fI", out);
+        print_roff(out, option->argument);
+        fputs("\\fR", out);
+    }
+    fputc('\n', out);
+    print_roff(out, option->help);
+    fputc('\n', out);
+    text_free(&names);
+}
+
 static void roff_options(FILE *out, const struct option *const *tables)
 {
-    struct text term = {0};
-
     roff_heading(out, "Options");
     for (; *tables; tables++)
         for (const struct option *row = *tables; row->parse; row++) {
-            if (!row->help)
-                continue;
-            text_clear(&term);
-            option_term(row, &term);
-            if (!term.failed)
-                roff_row(out, term.data, row->help);
+            if (row->parse == option_heading) {
+                fputs(".SS ", out);
+                print_roff(out, row->help);
+                fputc('\n', out);
+            } else if (row->help) {
+                roff_option(out, row);
+            }
         }
-    text_free(&term);
 }
 
 static void roff_head(FILE *out, const char *name, const char *summary, const char *usage,
                       const char *about)
 {
-    fprintf(out, ".TH ");
-    for (const char *at = name; *at; at++)
-        fputc(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at, out);
-    fprintf(out, " 1 \"\" \"stackbox " STACKBOX_VERSION "\" \"User Commands\"\n.SH NAME\n%s \\- ", name);
+    fputs(".TH ", out);
+    print_capitals(out, name);
+    fputs(" 1 " STACKBOX_DATE " \"stackbox " STACKBOX_VERSION "\" \"User Commands\"\n", out);
+    fprintf(out, ".SH NAME\n%s \\- ", name);
     print_roff(out, summary);
     fprintf(out, "\n.SH SYNOPSIS\n.B %s\n", name);
     print_roff(out, usage);
@@ -248,17 +282,19 @@ void manual_man(FILE *out, const struct applet *applet)
     for (const struct manual_section *section = common_sections; section->title; section++)
         roff_section(out, section);
     roff_section(out, &(struct manual_section){"Examples", applet->examples});
+    roff_section(out, &(struct manual_section){"Notes", applet->notes});
     fputs(".SH SEE ALSO\n.BR stackbox (1)\n", out);
 }
 
-void manual_main_man(FILE *out)
+void manual_main_man(FILE *out, const struct option *const *options)
 {
-    roff_head(out, "stackbox", "stack-tracing applets in one static binary",
-              "APPLET [options] [arguments]", main_about);
+    roff_head(out, "stackbox", "stack-tracing applets in one static binary", main_synopsis,
+              main_about);
     roff_section(out, &(struct manual_section){"Ways to call it", main_usage});
     roff_heading(out, "Applets");
     for (const struct applet *const *applet = applets; *applet; applet++)
         roff_row(out, (*applet)->name, (*applet)->summary);
+    roff_options(out, options);
     roff_section(out, &(struct manual_section){"Exit status", exit_status});
     fputs(".SH SEE ALSO\n", out);
     for (const struct applet *const *applet = applets; *applet; applet++)

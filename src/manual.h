@@ -12,9 +12,10 @@ void manual_help(FILE *out, const struct applet *applet);
 /* roff, by the man(7) macros. */
 void manual_man(FILE *out, const struct applet *applet);
 
-/* The same of stackbox itself: the list of applets. */
+/* The applets, a line each. */
 void manual_list(FILE *out);
-void manual_main_help(FILE *out);
-void manual_main_man(FILE *out);
+/* Help and man page of stackbox itself, whose own options these are: tables, up to a NULL. */
+void manual_main_help(FILE *out, const struct option *const *options);
+void manual_main_man(FILE *out, const struct option *const *options);
 
 #endif

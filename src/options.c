@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "near.h"
+
 int option_flag(const struct option *option, const char *text, void *destination,
                 struct text *error)
 {
@@ -112,6 +114,12 @@ int option_man(const struct option *option, const char *text, void *destination,
     return ASKED_MAN;
 }
 
+int option_heading(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    return option_ignore(option, text, destination, error);
+}
+
 /* ---- Finding rows ---- */
 
 static const struct option *find_letter(const struct option *const *tables, char letter)
@@ -123,6 +131,12 @@ static const struct option *find_letter(const struct option *const *tables, char
     return NULL;
 }
 
+/* Is `row` listed, with a name that begins so? */
+static bool begins(const struct option *row, const char *beginning, size_t length)
+{
+    return row->name && row->help && length && !strncmp(row->name, beginning, length);
+}
+
 /* By its whole name, or by a beginning that no other has; *clashes is how many have it. */
 static const struct option *find_name(const struct option *const *tables, const char *name,
                                       size_t length, size_t *clashes)
@@ -132,29 +146,50 @@ static const struct option *find_name(const struct option *const *tables, const 
     *clashes = 0;
     for (; *tables; tables++)
         for (const struct option *row = *tables; row->parse; row++) {
-            if (!row->name || strncmp(row->name, name, length))
-                continue;
-            if (!row->name[length]) {
-                *clashes = 1;
+            if (row->name && strlen(row->name) == length && !memcmp(row->name, name, length))
                 return row;
+            if (begins(row, name, length)) {
+                found = row;
+                ++*clashes;
             }
-            found = row;
-            ++*clashes;
         }
     return *clashes == 1 ? found : NULL;
 }
 
-static void list_clashes(const struct option *const *tables, const char *name, size_t length,
-                         struct text *error)
+static void add_clashes(const struct option *const *tables, const char *name, size_t length,
+                        struct text *error)
 {
     const char *between = ": ";
 
     for (; *tables; tables++)
         for (const struct option *row = *tables; row->parse; row++)
-            if (row->name && row->help && !strncmp(row->name, name, length)) {
+            if (begins(row, name, length)) {
                 text_format(error, "%s--%s", between, row->name);
                 between = ", ";
             }
+}
+
+/* "; near: --pid" */
+static void add_near(const struct option *const *tables, const char *name, size_t length,
+                     struct text *error)
+{
+    struct text wanted = {0}, offered = {0};
+
+    text_format(&wanted, "--%.*s", (int)length, name);
+    struct near near = {.wanted = wanted.data};
+    for (; *tables && !wanted.failed; tables++)
+        for (const struct option *row = *tables; row->parse; row++) {
+            if (!row->name || !row->help)
+                continue;
+            text_clear(&offered);
+            text_format(&offered, "--%s", row->name);
+            if (!offered.failed)
+                near_offer(&near, offered.data);
+        }
+    near_add_to(&near, error);
+    near_free(&near);
+    text_free(&wanted);
+    text_free(&offered);
 }
 
 /* ---- The walk along argv ---- */
@@ -190,20 +225,28 @@ static int parse_with_next(struct walk *walk, const struct option *row, const ch
     return parse_row(walk, row, shown, *walk->next++);
 }
 
+static int refuse_long(struct walk *walk, const char *name, size_t length, size_t clashes)
+{
+    text_format(walk->error, "--%.*s: ", (int)length, name);
+    if (clashes) {
+        text_add(walk->error, "is the beginning of several options");
+        add_clashes(walk->tables, name, length, walk->error);
+    } else {
+        text_add(walk->error, "there is no such option");
+        add_near(walk->tables, name, length, walk->error);
+    }
+    return -EINVAL;
+}
+
 static int parse_long(struct walk *walk, const char *name)
 {
     size_t length = strcspn(name, "="), clashes;
     const struct option *row = find_name(walk->tables, name, length, &clashes);
     char shown[64];
 
-    snprintf(shown, sizeof(shown), "--%s", row ? row->name : "");
-    if (!row) {
-        text_format(walk->error, "--%.*s: %s", (int)length, name,
-                    clashes ? "is the beginning of several options" : "there is no such option");
-        if (clashes)
-            list_clashes(walk->tables, name, length, walk->error);
-        return -EINVAL;
-    }
+    if (!row)
+        return refuse_long(walk, name, length, clashes);
+    snprintf(shown, sizeof(shown), "--%s", row->name);
     if (!name[length])
         return parse_with_next(walk, row, shown);
     if (!row->argument) {
@@ -213,20 +256,27 @@ static int parse_long(struct walk *walk, const char *name)
     return parse_row(walk, row, shown, name + length + 1);
 }
 
+/* "-folded" is -f, -o and so on: who writes that may mean --folded. */
+static int refuse_letter(struct walk *walk, const char *shown, const char *letters)
+{
+    text_format(walk->error, "%s: there is no such option", shown);
+    if (strlen(letters) > 2)
+        add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
+    return -EINVAL;
+}
+
 /* -KU5: flags, and at most one option with an argument, which is what is left, or the next word. */
 static int parse_letters(struct walk *walk, const char *letters)
 {
     int result = 0;
 
-    while (*letters && !result) {
-        char shown[] = {'-', *letters, '\0'};
-        const struct option *row = find_letter(walk->tables, *letters++);
-        if (!row) {
-            text_format(walk->error, "%s: there is no such option", shown);
-            return -EINVAL;
-        }
-        if (row->argument && *letters)
-            return parse_row(walk, row, shown, letters);
+    for (const char *at = letters; *at && !result;) {
+        char shown[] = {'-', *at, '\0'};
+        const struct option *row = find_letter(walk->tables, *at++);
+        if (!row)
+            return refuse_letter(walk, shown, letters);
+        if (row->argument && *at)
+            return parse_row(walk, row, shown, at);
         result = parse_with_next(walk, row, shown);
     }
     return result;

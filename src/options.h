@@ -28,8 +28,11 @@ struct option {
                  struct text *error);
     size_t offset;            /* of the destination in the applet's settings */
     uint64_t least, greatest; /* of a number */
-    const char *help;         /* NULL: taken, but not listed */
+    const char *help;         /* NULL: taken by its whole name, but not listed */
 };
+
+/* A row that is no option: help and man page put it above those that follow. */
+#define OPTION_HEADING(title) {.parse = option_heading, .help = (title)}
 
 /* Parsers; the comment is the type of the destination. */
 int option_flag(const struct option *, const char *, void *, struct text *);    /* bool */
@@ -38,9 +41,10 @@ int option_signed(const struct option *, const char *, void *, struct text *);  
 int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
 int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
 int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
-int option_help(const struct option *, const char *, void *, struct text *);    /* ends: ASKED_HELP */
-int option_man(const struct option *, const char *, void *, struct text *);     /* ends: ASKED_MAN */
+int option_help(const struct option *, const char *, void *, struct text *); /* gives ASKED_HELP */
+int option_man(const struct option *, const char *, void *, struct text *);  /* gives ASKED_MAN */
 int option_ignore(const struct option *, const char *, void *, struct text *);
+int option_heading(const struct option *, const char *, void *, struct text *); /* never called */
 
 enum {
     ASKED_HELP = 1,
@@ -55,8 +59,9 @@ struct arguments {
 
 /*
  * Parses argv[1] and on by `tables` (up to a NULL) into `settings`. Options and words may be mixed;
- * letters may be joined (-KU, -p12), long names cut short where that is clear (--dur=5). `arguments`
- * is set after 0; ASKED_HELP or ASKED_MAN; -EINVAL with one line in `error`; -ENOMEM.
+ * letters may be joined (-KU, -p12), long names cut short where that is clear (--dur=5). What an
+ * option takes may also be the next word, whatever that looks like. 0, then `arguments` is set;
+ * ASKED_HELP or ASKED_MAN; -EINVAL with one line in `error`, which names the option; -ENOMEM.
  */
 int options_parse(const struct option *const *tables, int argc, char **argv, void *settings,
                   struct arguments *arguments, struct text *error);

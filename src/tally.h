@@ -13,10 +13,9 @@
 #define COMM_BYTES 16 /* the kernel's TASK_COMM_LEN: 15 bytes and a NUL */
 
 enum stack_state {
-    STACK_NONE,     /* not asked for, or the context has none (a kernel thread's user stack) */
-    STACK_KEPT,     /* `count` addresses from `first`, leaf first */
-    STACK_COLLIDED, /* its place in stack storage was another stack's: the event is counted, the stack lost */
-    STACK_FULL,     /* stack storage was full: likewise */
+    STACK_NONE, /* not asked for, or the context has none (a kernel thread's user stack) */
+    STACK_KEPT, /* `count` addresses from `first`, leaf first */
+    STACK_FULL, /* there was no room for it: the event is counted, the stack lost */
 };
 
 struct stack {

@@ -30,19 +30,20 @@ static struct stackcount_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
 #define AT(member) offsetof(struct stackcount_options, member)
 
 static const struct option own_options[] = {
+    OPTION_HEADING("Counting"),
     {'c', 0, NULL, "CPU", option_signed, AT(trace.cpu), 0, 65535, NULL}, /* as bcc has it */
     {'r', 0, "regex", NULL, option_flag, AT(regex), 0, 0,
      "patterns are extended regular expressions, found anywhere in a name"},
     {'P', 0, "perpid", NULL, option_flag, AT(per_process), 0, 0,
      "processes apart, under -K too"},
     {0, 0, "force", NULL, option_flag, AT(force), 0, 0,
-     "trace that many functions, however long attaching takes"},
+     "trace, however long attaching and detaching so many functions takes"},
     {0, 0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
      "how kernel functions are probed: multi, pmu or tracefs (default: the first that works)"},
     {0},
 };
 
-static const struct option *const options[] = {trace_options, own_options, common_options, NULL};
+static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
 
 static const struct manual_row patterns[] = {
     {"vfs_read, p::vfs_read", "a kernel function"},
@@ -66,6 +67,21 @@ static const struct manual_row examples[] = {
     {0},
 };
 
+static const struct manual_row notes[] = {
+    {NULL, "It needs root. Probes of kernel functions need a kernel with CONFIG_KPROBES; "
+     "tracepoints need tracefs, which is used without being mounted for others if it is not "
+     "mounted."},
+    {NULL, "A function that the compiler put into its callers cannot be traced, and some the "
+     "kernel keeps probes out of. /proc/kallsyms and, in tracefs, available_filter_functions tell "
+     "what there is."},
+    {NULL, "Frames of user programs are shown as file+0xADDR: addr2line(1) takes the address, with "
+     "-e and the file."},
+    {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without "
+     "them hides its callers."},
+    {NULL, "As in bcc's stackcount -c is taken for -C; --hash-storage-size is taken and ignored."},
+    {0},
+};
+
 /* ---- From patterns to places ---- */
 
 struct tracing {
@@ -82,7 +98,7 @@ struct tracing {
 /* "5": stackcount's first word is no duration. */
 static bool is_number(const char *word)
 {
-    return *word && !word[strspn(word, "0123456789")];
+    return *word && !word[strspn(word, "0123456789.")];
 }
 
 static int parse_patterns(struct tracing *tracing, const struct arguments *arguments)
@@ -205,10 +221,13 @@ static void build_program(const struct counting *counting, struct program *progr
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
+        .depth = store->depth,
         .control = store->control,
         .account = store->account,
-        .banks = {{store->banks[0].counts, store->banks[0].stacks},
-                  {store->banks[1].counts, store->banks[1].stacks}},
+        .scratch = store->scratch,
+        .counts = {store->main.counts, store->stand_in.counts},
+        .stacks = {store->main.stacks, store->stand_in.stacks},
+        .spilled = {store->main.spilled, store->stand_in.spilled},
     };
 
     emit_count(program, &wishes);
@@ -484,6 +503,7 @@ const struct applet stackcount_applet = {
              "its process and its count, the greatest last.",
     .sections = sections,
     .examples = examples,
+    .notes = notes,
     .options = options,
     .settings = &settings,
     .run = run,

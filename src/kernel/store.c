@@ -8,17 +8,25 @@
 #include <unistd.h>
 
 #include "kernel/bpf.h"
+#include "kernel/drain.h"
 
-#define DEFAULT_STACKS 16384
+/* Enough for most runs, and set up in a few milliseconds: more is a matter of an option. */
+#define DEFAULT_STACKS 4096
 #define LEAST_STACKS 64
 #define DEFAULT_DEPTH 127
 /* A kernel stack goes with several user stacks, and these with several processes. */
 #define COUNTS_PER_STACK 2
-/* What a hash entry costs besides its key and value. */
+/* Of so many stacks one is expected to be spilled when the stack map is nearly full. */
+#define STACKS_PER_SPILLED 4
+/* Without intervals the stand-in is in use for the moment of a SIGUSR1 only. */
+#define STACKS_PER_STAND_IN 4
+/* What an entry of a hash costs besides its key and value. */
 #define ENTRY_OVERHEAD 56
 #define MOST_CPUS 8192 /* more than any kernel is built for */
 
-/* The first number of a small file, or `otherwise`. */
+/* ---- Sizes ---- */
+
+/* The number behind `after` in a small file (NULL: at its start), or `otherwise`. */
 static uint64_t number_in(const char *path, const char *after, uint64_t otherwise)
 {
     struct text content = {0};
@@ -29,7 +37,7 @@ static uint64_t number_in(const char *path, const char *after, uint64_t otherwis
         if (at) {
             at += after ? strlen(after) : 0;
             at += strspn(at, " \t");
-            at[strcspn(at, " \t\n-,")] = '\0';
+            at[strspn(at, "0123456789")] = '\0';
             if (parse_number(at, 0, UINT64_MAX, &number))
                 number = otherwise;
         }
@@ -43,52 +51,83 @@ uint64_t store_depth_limit(void)
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
 }
 
-/* A stack and its counts, in both banks. */
-static uint64_t bytes_per_stack(uint64_t depth)
+static struct bank bank_of(uint64_t stacks)
 {
-    uint64_t count = sizeof(struct count_key) + sizeof(uint64_t) + ENTRY_OVERHEAD;
+    uint32_t entries = (uint32_t)(stacks < LEAST_STACKS ? LEAST_STACKS : stacks);
 
-    return 2 * (depth * sizeof(uint64_t) + COUNTS_PER_STACK * count);
+    return (struct bank){
+        .counts = -1,
+        .stacks = -1,
+        .spilled = -1,
+        .count_entries = entries * COUNTS_PER_STACK,
+        .stack_entries = (uint32_t)stacks,
+        .spilled_entries = entries / STACKS_PER_SPILLED,
+    };
+}
+
+static uint64_t bank_bytes(const struct bank *bank, uint32_t depth)
+{
+    return bank->stack_entries * depth * sizeof(uint64_t) +
+           bank->spilled_entries * (SPILLED_STACK_BYTES(depth) + sizeof(int64_t) + ENTRY_OVERHEAD) +
+           bank->count_entries * (sizeof(struct count_key) + sizeof(uint64_t) + ENTRY_OVERHEAD);
 }
 
 uint64_t store_bytes(const struct store *store)
 {
-    return store->stack_entries * bytes_per_stack(store->depth);
+    return bank_bytes(&store->main, store->depth) + bank_bytes(&store->stand_in, store->depth);
 }
 
-/* As many stacks as a quarter of the free memory holds in both banks, and not more than default. */
-static uint64_t stacks_by_memory(uint64_t depth)
+static void set_sizes(struct store *store, uint64_t stacks, bool intervals)
+{
+    uint64_t stand_in = intervals ? stacks : stacks / STACKS_PER_STAND_IN;
+
+    store->main = bank_of(stacks);
+    store->stand_in = bank_of(stand_in ? stand_in : 1);
+}
+
+/* As was wished, else as a quarter of the free memory allows. */
+static uint64_t first_size(struct store *store, const struct store_wishes *wishes)
 {
     uint64_t available = number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
-    uint64_t fit = available / 4 / bytes_per_stack(depth), stacks = DEFAULT_STACKS;
+    uint64_t stacks = wishes->stacks ? wishes->stacks : DEFAULT_STACKS;
 
-    while (available && stacks > fit && stacks > LEAST_STACKS)
-        stacks /= 2;
+    set_sizes(store, stacks, wishes->intervals);
+    while (!wishes->stacks && available && store_bytes(store) > available / 4 &&
+           stacks > LEAST_STACKS)
+        set_sizes(store, stacks /= 2, wishes->intervals);
     return stacks;
 }
 
-static int open_bank(struct bank *bank, const struct store *store, bool first)
+/* ---- Maps ---- */
+
+static int create(int *fd, uint32_t type, const char *name, size_t key_size, size_t value_size,
+                  uint32_t entries)
 {
-    struct bpf_map_shape counts = {
-        .type = BPF_MAP_TYPE_HASH,
-        .name = first ? "counts_a" : "counts_b",
-        .key_size = sizeof(struct count_key),
-        .value_size = sizeof(uint64_t),
-        .entries = store->count_entries,
-    };
-    struct bpf_map_shape stacks = {
-        .type = BPF_MAP_TYPE_STACK_TRACE,
-        .name = first ? "stacks_a" : "stacks_b",
-        .key_size = sizeof(uint32_t),
-        .value_size = store->depth * (uint32_t)sizeof(uint64_t),
-        .entries = store->stack_entries,
+    const struct bpf_map_shape shape = {
+        .type = type,
+        .name = name,
+        .key_size = (uint32_t)key_size,
+        .value_size = (uint32_t)value_size,
+        .entries = entries,
     };
 
-    bank->counts = bpf_create_map(&counts);
-    if (bank->counts < 0)
-        return bank->counts;
-    bank->stacks = bpf_create_map(&stacks);
-    return bank->stacks < 0 ? bank->stacks : 0;
+    *fd = bpf_create_map(&shape);
+    return *fd < 0 ? *fd : 0;
+}
+
+static int open_bank(struct bank *bank, uint32_t depth)
+{
+    size_t stack = depth * sizeof(uint64_t);
+    int result = create(&bank->counts, BPF_MAP_TYPE_HASH, "counts", sizeof(struct count_key),
+                        sizeof(uint64_t), bank->count_entries);
+
+    if (!result)
+        result = create(&bank->stacks, BPF_MAP_TYPE_STACK_TRACE, "stacks", sizeof(uint32_t), stack,
+                        bank->stack_entries);
+    if (!result)
+        result = create(&bank->spilled, BPF_MAP_TYPE_HASH, "spilled", sizeof(int64_t),
+                        SPILLED_STACK_BYTES(depth), bank->spilled_entries);
+    return result;
 }
 
 static void close_map(int *fd)
@@ -98,54 +137,67 @@ static void close_map(int *fd)
     *fd = -1;
 }
 
-static void close_banks(struct store *store)
+static void close_bank(struct bank *bank)
 {
-    for (int i = 0; i < 2; i++) {
-        close_map(&store->banks[i].counts);
-        close_map(&store->banks[i].stacks);
-    }
+    close_map(&bank->counts);
+    close_map(&bank->stacks);
+    close_map(&bank->spilled);
 }
 
 static int open_banks(struct store *store)
 {
-    int result = open_bank(&store->banks[0], store, true);
+    int result = open_bank(&store->main, store->depth);
 
     if (!result)
-        result = open_bank(&store->banks[1], store, false);
-    if (result)
-        close_banks(store);
+        result = open_bank(&store->stand_in, store->depth);
+    if (result) {
+        close_bank(&store->main);
+        close_bank(&store->stand_in);
+    }
     return result;
 }
 
-/* The small maps: the control word, the account, and the pair that gives the grace period. */
-static int open_controls(struct store *store)
+static int open_grace(struct store *store)
 {
-    const struct bpf_map_shape control = {
-        BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t), sizeof(uint32_t), 1, 0};
-    const struct bpf_map_shape account = {
-        BPF_MAP_TYPE_PERCPU_ARRAY, "account", sizeof(uint32_t), sizeof(uint64_t), ACCOUNT_ENTRIES, 0};
-    const struct bpf_map_shape inner = {
-        BPF_MAP_TYPE_ARRAY, "grace_inner", sizeof(uint32_t), sizeof(uint32_t), 1, 0};
-
-    if ((store->control = bpf_create_map(&control)) < 0)
-        return store->control;
-    if ((store->account = bpf_create_map(&account)) < 0)
-        return store->account;
-    if ((store->grace_inner = bpf_create_map(&inner)) < 0)
-        return store->grace_inner;
-
+    int result = create(&store->grace_inner, BPF_MAP_TYPE_ARRAY, "grace_inner", sizeof(uint32_t),
+                        sizeof(uint32_t), 1);
     const struct bpf_map_shape outer = {
-        BPF_MAP_TYPE_ARRAY_OF_MAPS, "grace", sizeof(uint32_t), sizeof(uint32_t), 1, store->grace_inner};
+        .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
+        .name = "grace",
+        .key_size = sizeof(uint32_t),
+        .value_size = sizeof(uint32_t),
+        .entries = 1,
+        .inner = store->grace_inner,
+    };
+
+    if (result)
+        return result;
     store->grace_outer = bpf_create_map(&outer);
     return store->grace_outer < 0 ? store->grace_outer : 0;
+}
+
+static int open_controls(struct store *store)
+{
+    int result = create(&store->control, BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t),
+                        sizeof(uint32_t), 1);
+
+    if (!result)
+        result = create(&store->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account", sizeof(uint32_t),
+                        sizeof(uint64_t), ACCOUNT_ENTRIES);
+    if (!result)
+        result = create(&store->scratch, BPF_MAP_TYPE_PERCPU_ARRAY, "scratch", sizeof(uint32_t),
+                        SPILLED_STACK_BYTES(store->depth), 1);
+    return result ? result : open_grace(store);
 }
 
 void store_init(struct store *store)
 {
     *store = (struct store){
-        .banks = {{-1, -1}, {-1, -1}},
+        .main = bank_of(0),
+        .stand_in = bank_of(0),
         .control = -1,
         .account = -1,
+        .scratch = -1,
         .grace_outer = -1,
         .grace_inner = -1,
     };
@@ -155,135 +207,47 @@ int store_open(struct store *store, const struct store_wishes *wishes)
 {
     store_init(store);
     store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
-    uint64_t stacks = wishes->stacks ? wishes->stacks : stacks_by_memory(store->depth);
+    uint64_t stacks = first_size(store, wishes);
     int result = open_controls(store);
 
-    while (!result) {
-        store->stack_entries = (uint32_t)stacks;
-        store->count_entries = store->stack_entries * COUNTS_PER_STACK;
+    if (!result)
         result = open_banks(store);
-        if (result != -ENOMEM || wishes->stacks || stacks <= LEAST_STACKS)
-            break;
-        stacks /= 2;
-        result = 0;
+    while (result == -ENOMEM && !wishes->stacks && stacks > LEAST_STACKS) {
+        set_sizes(store, stacks /= 2, wishes->intervals);
+        result = open_banks(store);
     }
     return result;
 }
 
 void store_close(struct store *store)
 {
-    close_banks(store);
+    close_bank(&store->main);
+    close_bank(&store->stand_in);
     close_map(&store->control);
     close_map(&store->account);
+    close_map(&store->scratch);
     close_map(&store->grace_outer);
     close_map(&store->grace_inner);
 }
 
+/* ---- Reports ---- */
+
+/*
+ * Sets the word, and returns when every program that may have seen the old one has ended: the kernel
+ * waits for that before an update of a map of maps returns, since they may use the old inner map.
+ * (membarrier(2) waits likewise, but does nothing at all on a machine of one CPU.)
+ */
 static int set_mode(struct store *store, uint32_t mode)
 {
-    uint32_t zero = 0;
+    uint32_t zero = 0, inner = (uint32_t)store->grace_inner;
     int result = bpf_update(store->control, &zero, &mode, BPF_ANY);
 
-    if (!result)
-        store->mode = mode;
-    return result;
+    return result ? result : bpf_update(store->grace_outer, &zero, &inner, BPF_ANY);
 }
 
 int store_start(struct store *store)
 {
-    return set_mode(store, CONTROL_BANK_A);
-}
-
-/*
- * Returns when every program that may have seen the old mode has ended: the kernel waits for that
- * before an update of a map of maps returns, since they may use the old inner map. (membarrier(2)
- * waits likewise, but does nothing at all on a machine of one CPU.)
- */
-static int wait_for_programs(struct store *store)
-{
-    uint32_t zero = 0, inner = (uint32_t)store->grace_inner;
-
-    return bpf_update(store->grace_outer, &zero, &inner, BPF_ANY);
-}
-
-struct drain {
-    const struct bank *bank;
-    struct tally *tally;
-    struct losses *losses;
-    uint32_t depth;
-    uint64_t *addresses;  /* room for one stack */
-    struct stack *known;  /* by stack id: what was read already */
-    uint32_t known_count;
-};
-
-static int read_stack(struct drain *drain, uint32_t id, struct stack *stack)
-{
-    int result = bpf_lookup(drain->bank->stacks, &id, drain->addresses);
-    size_t count = 0;
-
-    if (result)
-        return result;
-    while (count < drain->depth && drain->addresses[count])
-        count++;
-    return tally_add_stack(drain->tally, stack, drain->addresses, count);
-}
-
-static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct stack *stack)
-{
-    *stack = (struct stack){.state = STACK_NONE};
-    if (word >= 0 && (uint64_t)word < drain->known_count) {
-        struct stack *known = &drain->known[word];
-        int result = known->state == STACK_NONE ? read_stack(drain, (uint32_t)word, known) : 0;
-        *stack = *known;
-        return result;
-    }
-    if (word == -EEXIST) {
-        stack->state = STACK_COLLIDED;
-        drain->losses->stacks_collided += events;
-    } else if (word == -ENOMEM) {
-        stack->state = STACK_FULL;
-        drain->losses->stacks_full += events;
-    }
-    return 0;
-}
-
-static int take_count(void *context, const void *key_bytes, const void *value_bytes)
-{
-    struct drain *drain = context;
-    struct count_key key;
-    uint64_t value;
-
-    memcpy(&key, key_bytes, sizeof(key));
-    memcpy(&value, value_bytes, sizeof(value));
-    /* Made by a program that was stopped before it added: no event stands behind it. */
-    if (!value)
-        return 0;
-    struct tally_entry *entry = tally_add(drain->tally);
-    if (!entry)
-        return -ENOMEM;
-    entry->value = value;
-    entry->pid = key.pid;
-    entry->foreign = key.foreign;
-    memcpy(entry->comm, key.comm, sizeof(key.comm));
-    int result = take_stack(drain, key.kernel_stack, value, &entry->kernel);
-    return result ? result : take_stack(drain, key.user_stack, value, &entry->user);
-}
-
-/* A bank that is used again must not hold the stacks of the report before. */
-static int clear_stacks(int stacks)
-{
-    uint32_t id, next;
-    int more = bpf_next_key(stacks, NULL, &id);
-
-    while (!more) {
-        /* Asked before the delete: from a stack that is gone, the search would begin anew. */
-        more = bpf_next_key(stacks, &id, &next);
-        int result = bpf_delete(stacks, &id);
-        if (result && result != -ENOENT)
-            return result;
-        id = next;
-    }
-    return more == -ENOENT ? 0 : more;
+    return set_mode(store, CONTROL_MAIN);
 }
 
 /* Adds what the programs could not count since the last time. */
@@ -307,44 +271,28 @@ static int take_account(struct store *store, struct losses *losses)
     return 0;
 }
 
-static int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
-                      struct losses *losses)
+static int collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
 {
-    struct drain drain = {
-        .bank = bank,
-        .tally = tally,
-        .losses = losses,
-        .depth = store->depth,
-        .addresses = calloc(store->depth, sizeof(uint64_t)),
-        .known = calloc(store->stack_entries, sizeof(struct stack)),
-        .known_count = store->stack_entries,
-    };
-    int result = drain.addresses && drain.known ? 0 : -ENOMEM;
+    /* What came while the last report was drained: nobody writes there now. */
+    int result = drain_bank(&store->stand_in, store->depth, tally, losses);
 
+    if (!result && again)
+        result = drain_clear_stacks(&store->stand_in);
     if (!result)
-        result = bpf_drain(bank->counts, sizeof(struct count_key), sizeof(uint64_t), take_count,
-                           &drain);
-    free(drain.addresses);
-    free(drain.known);
-    return result;
+        result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
+    if (!result)
+        result = drain_bank(&store->main, store->depth, tally, losses);
+    if (!result && again)
+        result = drain_clear_stacks(&store->main);
+    if (!result && again)
+        result = set_mode(store, CONTROL_MAIN);
+    return result ? result : take_account(store, losses);
 }
 
 int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
 {
-    uint32_t old = store->mode;
-    const struct bank *bank = &store->banks[old == CONTROL_BANK_B];
-    uint32_t next = old == CONTROL_BANK_A ? CONTROL_BANK_B : CONTROL_BANK_A;
-
     bpf_begin_unpreempted();
-    int result = set_mode(store, again ? next : CONTROL_PAUSED);
-    if (!result)
-        result = wait_for_programs(store);
-    if (!result)
-        result = drain_bank(store, bank, tally, losses);
-    if (!result && again)
-        result = clear_stacks(bank->stacks);
-    if (!result)
-        result = take_account(store, losses);
+    int result = collect(store, again, tally, losses);
     bpf_end_unpreempted();
     return result;
 }

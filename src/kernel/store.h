@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The maps that count: two banks of counts and stacks, and the word that says which of them the
- * programs write to. A report flips that word, waits until no program can still write to the old
- * bank, and drains it: each event is in exactly one report.
+ * The maps that count, and the word that says where programs count into: the main bank, or, while
+ * that is drained for a report, a stand-in. Before a bank is read no program can still write to it,
+ * and so each event is in exactly one report: what came to the stand-in is in the next.
  */
 #ifndef STACKBOX_KERNEL_STORE_H
 #define STACKBOX_KERNEL_STORE_H
@@ -14,28 +14,28 @@
 #include "util.h"
 
 struct store_wishes {
-    uint64_t stacks;  /* distinct stacks; 0: by the memory that is there */
-    uint64_t depth;   /* frames per stack; 0: the kernel's limit */
+    uint64_t stacks; /* distinct stacks; 0: by the memory that is there */
+    uint64_t depth;  /* frames per stack; 0: the kernel's limit */
+    bool intervals;  /* reports all the time: the stand-in is as large as the main bank */
 };
 
 struct bank {
-    int counts, stacks;
+    int counts, stacks, spilled;
+    uint32_t count_entries, stack_entries, spilled_entries;
 };
 
 struct store {
-    struct bank banks[2];
-    int control, account;
+    struct bank main, stand_in;
+    uint32_t depth;
+    int control, account, scratch;
     int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
-    uint32_t mode; /* enum control_mode, as last written */
-    uint32_t stack_entries, count_entries, depth;
     uint64_t account_before[ACCOUNT_ENTRIES];
 };
 
 /* What a drain could not give, by cause; all are events. */
 struct losses {
-    uint64_t table_full;      /* not counted at all */
-    uint64_t stacks_collided; /* counted, their stack lost */
-    uint64_t stacks_full;     /* likewise */
+    uint64_t table_full;  /* not counted at all */
+    uint64_t stacks_lost; /* counted without their stack: there was no room for it */
 };
 
 /* A store that holds nothing, which store_close takes. */
@@ -48,7 +48,7 @@ void store_init(struct store *store);
 int store_open(struct store *store, const struct store_wishes *wishes);
 void store_close(struct store *store);
 
-/* About what the maps of these sizes take of the kernel's memory. */
+/* About what the maps take of the kernel's memory. */
 uint64_t store_bytes(const struct store *store);
 
 /* perf_event_max_stack, the kernel's limit of frames. */

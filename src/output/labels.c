@@ -14,8 +14,6 @@ static const char *special_name(enum special_frame special, const struct report_
         return !options->kernel ? "[no user stack]"
                : !options->user ? "[no kernel stack]"
                                 : "[no stack]";
-    case COLLIDED_FRAME:
-        return "[stack lost: collision]";
     case FULL_FRAME:
         return "[stack storage full]";
     default:

@@ -11,7 +11,6 @@
 /* Frames that stand for what is not there. */
 enum special_frame {
     NO_STACK_FRAME,
-    COLLIDED_FRAME,
     FULL_FRAME,
     DELIMITER_FRAME,
     SPECIAL_FRAMES,

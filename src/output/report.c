@@ -39,9 +39,8 @@ static size_t add_stack(const struct making *making, const struct stack *stack, 
 {
     bool root_first = making->options->format == REPORT_FOLDED;
 
-    if (stack->state == STACK_COLLIDED || stack->state == STACK_FULL) {
-        *to = labels_special(&making->labels,
-                             stack->state == STACK_FULL ? FULL_FRAME : COLLIDED_FRAME);
+    if (stack->state == STACK_FULL) {
+        *to = labels_special(&making->labels, FULL_FRAME);
         return 1;
     }
     for (uint32_t i = 0; i < stack->count; i++) {

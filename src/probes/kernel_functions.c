@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probes/near.h"
+#include "near.h"
 #include "symbols/kallsyms.h"
+
+#define LONGEST_NAME 512 /* KSYM_NAME_LEN */
 
 static bool is_function(char type)
 {
@@ -22,7 +24,7 @@ struct pass {
     size_t *matched;
     /* Of names that share an address, which follow each other, ftrace lists the first. */
     uint64_t address;
-    struct text first_name;
+    char first_name[LONGEST_NAME];
 };
 
 static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
@@ -31,8 +33,9 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
 
     if (symbol->address != pass->address || !symbol->address) {
         pass->address = symbol->address;
-        text_clear(&pass->first_name);
-        text_add(&pass->first_name, symbol->name);
+        size_t length = strnlen(symbol->name, LONGEST_NAME - 1);
+        memcpy(pass->first_name, symbol->name, length);
+        pass->first_name[length] = '\0';
     }
     if (!is_function(symbol->type))
         return 0;
@@ -46,12 +49,12 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
             .at_return = pattern->at_return,
             .named = pattern->name.kind == MATCH_PLAIN,
             .name = (char *)symbol->name,
-            .first_name = pass->first_name.data,
+            .first_name = pass->first_name,
             .address = symbol->address,
             .offset = pattern->offset,
         };
         pass->matched[i]++;
-        int result = pass->first_name.failed ? -ENOMEM : places_add(pass->places, &place);
+        int result = places_add(pass->places, &place);
         if (result)
             return result;
     }
@@ -61,11 +64,9 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
 int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t count,
                           struct places *places, size_t *matched)
 {
-    struct pass pass = {patterns, count, places, matched, 0, {0}};
-    int result = kallsyms_each(kallsyms, match_symbol, &pass);
+    struct pass pass = {patterns, count, places, matched, 0, ""};
 
-    text_free(&pass.first_name);
-    return result;
+    return kallsyms_each(kallsyms, match_symbol, &pass);
 }
 
 /* A function under a name that ftrace may list it by. */
@@ -96,11 +97,22 @@ static void mark_name(const struct listed *names, size_t count, const char *name
         found[names[low].function] = true;
 }
 
+/* How many letters all names begin with: most of what ftrace lists differs in these. */
+static size_t common_prefix(const struct listed *names, size_t count)
+{
+    const char *first = names[0].name, *last = names[count - 1].name; /* they are sorted */
+    size_t length = 0;
+
+    while (first[length] && first[length] == last[length])
+        length++;
+    return length;
+}
+
 /* Reads what ftrace can trace: "name" or "name [module]", a line each. */
 static int mark_listed(int tracefs, const struct listed *names, size_t count, bool *found)
 {
     struct lines lines;
-    size_t length;
+    size_t length, prefix = common_prefix(names, count);
     char *line;
     int fd = openat(tracefs, "available_filter_functions", O_RDONLY | O_CLOEXEC);
 
@@ -109,6 +121,8 @@ static int mark_listed(int tracefs, const struct listed *names, size_t count, bo
     int result = lines_open(&lines, fd);
     if (!result) {
         while ((line = lines_next(&lines, &length))) {
+            if (length < prefix || memcmp(line, names[0].name, prefix))
+                continue;
             line[strcspn(line, " \t")] = '\0';
             mark_name(names, count, line, found);
         }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernel/tracefs.h"
-#include "probes/near.h"
+#include "near.h"
 
 struct search {
     int tracefs;

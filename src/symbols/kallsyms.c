@@ -18,23 +18,30 @@
 #define RANK_WEAK 100
 #define MOST_UNDERSCORES 50
 
+/* A longer name is cut: the kernel's own limits, MODULE_NAME_LEN and KSYM_NAME_LEN, are these. */
+#define LONGEST_NAME 512
+#define LONGEST_MODULE 64
+
+/* The values of hexadecimal digits plus one; 0 for what is none. */
+static const uint8_t digit_values[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
 /* Hexadecimal digits up to a blank; NULL when it is something else or longer than 64 bits. */
 static char *parse_address(char *at, const char *end, uint64_t *address)
 {
     char *start = at;
+    uint64_t value = 0;
 
-    for (*address = 0; at < end && *at != ' '; at++) {
-        unsigned c = (unsigned char)*at, digit = c - '0';
-        if (digit > 9) {
-            digit = (c | 0x20) - 'a';
-            if (digit > 5)
-                return NULL;
-            digit += 10;
-        }
-        if (*address >> 60)
+    for (; at < end && *at != ' '; at++) {
+        unsigned digit = digit_values[(unsigned char)*at];
+        if (!digit || value >> 60)
             return NULL;
-        *address = *address << 4 | digit;
+        value = value << 4 | (digit - 1);
     }
+    *address = value;
     return at == start ? NULL : at;
 }
 
@@ -80,9 +87,18 @@ int kallsyms_each(int fd, kallsyms_callback *each, void *context)
     return result < 0 ? result : 0;
 }
 
+/* The last symbol: it is an answer only if the next one is behind an address that is looked for. */
+struct candidate {
+    bool any;
+    size_t slot; /* of the first address that is not below it */
+    struct kallsyms_symbol symbol; /* its texts are these */
+    char name[LONGEST_NAME], module[LONGEST_MODULE];
+};
+
 struct pass {
     const struct kallsyms_search *search;
     struct kallsyms_found *found;
+    struct candidate candidate;
     bool any;
     /* As long as the symbols come sorted, which those of the kernel itself do: */
     bool sorted;
@@ -176,6 +192,52 @@ static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
            symbol->address > search->addresses[search->count - 1];
 }
 
+/* The slot of a symbol; most are of the same as the one before. */
+static size_t slot_of(const struct pass *pass, uint64_t start)
+{
+    const uint64_t *addresses = pass->search->addresses;
+    size_t slot = pass->candidate.slot;
+
+    if (pass->candidate.any && start <= addresses[slot] && (!slot || start > addresses[slot - 1]))
+        return slot;
+    return first_not_below(pass->search, start);
+}
+
+static int settle_candidate(struct pass *pass)
+{
+    const struct candidate *candidate = &pass->candidate;
+    struct kallsyms_found *found = &pass->found[candidate->slot];
+
+    if (!candidate->any || (found->found && candidate->symbol.address < found->start))
+        return 0;
+    int rank = rank_of(pass->search, &candidate->symbol);
+    if (found->found && candidate->symbol.address == found->start && rank <= found->rank)
+        return 0;
+    return keep(found, &candidate->symbol, rank);
+}
+
+static void cut_copy(char *to, size_t room, const char *from)
+{
+    size_t length = strnlen(from, room - 1);
+
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+static void set_candidate(struct candidate *candidate, const struct kallsyms_symbol *symbol,
+                          size_t slot)
+{
+    candidate->any = true;
+    candidate->slot = slot;
+    candidate->symbol = *symbol;
+    cut_copy(candidate->name, sizeof(candidate->name), symbol->name);
+    candidate->symbol.name = candidate->name;
+    if (!symbol->module)
+        return;
+    cut_copy(candidate->module, sizeof(candidate->module), symbol->module);
+    candidate->symbol.module = candidate->module;
+}
+
 static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
     struct pass *pass = context;
@@ -186,16 +248,14 @@ static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
     pass->any = true;
     if (passed_all(pass, symbol))
         return 1;
-    size_t slot = first_not_below(search, symbol->address);
-    if (slot == search->count)
+    if (symbol->address > search->addresses[search->count - 1])
         return 0;
-    struct kallsyms_found *found = &pass->found[slot];
-    if (found->found && symbol->address < found->start)
-        return 0;
-    int rank = rank_of(search, symbol);
-    if (found->found && symbol->address == found->start && rank <= found->rank)
-        return 0;
-    return keep(found, symbol, rank);
+    size_t slot = slot_of(pass, symbol->address);
+    bool nearer = pass->candidate.any && slot == pass->candidate.slot &&
+                  symbol->address > pass->candidate.symbol.address;
+    int result = nearer ? 0 : settle_candidate(pass);
+    set_candidate(&pass->candidate, symbol, slot);
+    return result;
 }
 
 static bool is_function(char type)
@@ -229,6 +289,8 @@ int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_
     if (!search->count)
         return 0;
     int result = kallsyms_each(fd, offer_symbol, &pass);
+    if (!result)
+        result = settle_candidate(&pass);
     if (!result && !pass.any)
         result = -EACCES;
     return result ? result : spread(search, found);

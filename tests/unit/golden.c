@@ -21,7 +21,10 @@
 #define FD_BANKS  4
 
 /* Those of stackcount, which names them itself. */
-enum { FD_CONTROL = 10, FD_ACCOUNT, FD_COUNTS_A, FD_STACKS_A, FD_COUNTS_B, FD_STACKS_B };
+enum {
+    FD_CONTROL = 10, FD_ACCOUNT, FD_SCRATCH, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
+    FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
+};
 
 /* ---- One program for each family ---- */
 
@@ -197,8 +200,10 @@ static void build_calls(struct program *program, const void *wishes)
 
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
-#define MAPS .control = FD_CONTROL, .account = FD_ACCOUNT, \
-             .banks = {{FD_COUNTS_A, FD_STACKS_A}, {FD_COUNTS_B, FD_STACKS_B}}
+#define MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .scratch = FD_SCRATCH, \
+             .counts = {FD_MAIN_COUNTS, FD_STAND_IN_COUNTS},                                   \
+             .stacks = {FD_MAIN_STACKS, FD_STAND_IN_STACKS},                                   \
+             .spilled = {FD_MAIN_SPILLED, FD_STAND_IN_SPILLED}
 #define ALL_EVENTS .cpu = -1
 #define OF_PIDS    .pids = some_pids, .pid_count = 2
 #define OF_TIDS    .tids = some_tids, .tid_count = 1

@@ -273,17 +273,17 @@ static void lost_stacks(void)
     struct scene scene = {0};
     uint32_t main_ = add_symbol(&scene, false, 0x401136, "main", "tar", 0);
 
-    add_entry(&scene, 1, 7, "tar", NO_FRAMES, FRAMES(main_))->kernel.state = STACK_COLLIDED;
+    add_entry(&scene, 1, 7, "tar", NO_FRAMES, FRAMES(main_))->kernel.state = STACK_FULL;
     add_entry(&scene, 2, 7, "tar", NO_FRAMES, NO_FRAMES)->user.state = STACK_FULL;
     EXPECT(&scene,
            "\n"
-           "  [stack lost: collision]\n  main\n    tar [7]\n    1\n\n"
+           "  [stack storage full]\n  main\n    tar [7]\n    1\n\n"
            "  [stack storage full]\n    tar [7]\n    2\n\n", TEXT, BOTH);
-    EXPECT(&scene, "tar;main;[stack lost: collision] 1\ntar;[stack storage full] 2\n", FOLDED,
+    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED,
            BOTH);
     /* They are stacks like others: what has the same one is one block. */
     add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->user.state = STACK_FULL;
-    EXPECT(&scene, "tar;main;[stack lost: collision] 1\ntar;[stack storage full] 5\n", FOLDED,
+    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED,
            BOTH);
     free_scene(&scene);
 }

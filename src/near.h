@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The few names nearest to one that was not found: for "did you mean". */
-#ifndef STACKBOX_PROBES_NEAR_H
-#define STACKBOX_PROBES_NEAR_H
+#ifndef STACKBOX_NEAR_H
+#define STACKBOX_NEAR_H
 
 #include "util.h"
 

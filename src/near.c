@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "probes/near.h"
+#include "near.h"
 
 #include <stdlib.h>
 #include <string.h>

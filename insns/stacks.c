@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ *     word = get_stackid(context, stacks, flags)
+ *     if (word == -EEXIST || word == -ENOMEM) {        another stack has its bucket, or the map is full
+ *         bytes = get_stack(context, scratch.frames, sizeof(scratch.frames), flags)
+ *         if (bytes > 0) {
+ *             the 3 frames behind them = 0             so that 4 can be taken at a time
+ *             hash = scratch.bytes = bytes
+ *             for (at = 0; at < bytes; at += 4 frames)
+ *                 for each frame of the 4
+ *                     hash = (hash ^ frame) * MIX, hash ^= hash >> 32
+ *             word = hash >> 2 | SPILLED               neither an id nor an errno
+ *             wrong = update(spilled, &word, &scratch, NOEXIST)
+ *             if (wrong && wrong != -EEXIST)
+ *                 word = -ENOMEM
+ *         }
+ *     }
+ *
+ * r6 = context, r8 = scratch, r9 = the control word.
+ *
+ * The scratch is of this CPU, and programs on kprobes and tracepoints do not interrupt each other.
+ */
+#include "insns/stacks.h"
+
+#include <errno.h>
+
+#include "insns/layout.h"
+
+#define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, and of no pattern */
+#define STRIDE (FRAMES_AT_A_TIME * 8)
+
+/* Labels are of the whole program: each stack has its own. */
+struct labels {
+    const char *spill, *next_frames, *hashed, *kept;
+    struct bank_labels stacks, spilled;
+};
+
+static const struct labels kernel_labels = {
+    "kernel_spill", "kernel_next_frames", "kernel_hashed", "kernel_kept",
+    {"kernel_stand_in_stacks", "kernel_stacks"},
+    {"kernel_stand_in_spilled", "kernel_spilled"},
+};
+static const struct labels user_labels = {
+    "user_spill", "user_next_frames", "user_hashed", "user_kept",
+    {"user_stand_in_stacks", "user_stacks"},
+    {"user_stand_in_spilled", "user_spilled"},
+};
+
+void emit_load_mode(struct program *program, int control, int16_t zero)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, zero),
+        LOAD_MAP(R1, control),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "out"),
+        LDX(W, R9, R0, 0),
+        JEQ_IMM(R9, CONTROL_PAUSED, "out"));
+}
+
+void emit_load_bank_map(struct program *program, const struct map_pair *maps,
+                        const struct bank_labels *labels)
+{
+    EMIT(program,
+        JEQ_IMM(R9, CONTROL_STAND_IN, labels->stand_in),
+        LOAD_MAP(R1, maps->main),
+        JA(labels->chosen),
+    LABEL(labels->stand_in),
+        LOAD_MAP(R1, maps->stand_in),
+    LABEL(labels->chosen));
+}
+
+/* r8 = the scratch of this CPU, r0 = how many bytes of frames are in it now. */
+static void emit_fetch(struct program *program, const struct stack_wishes *wishes,
+                       const struct labels *labels, int32_t flags)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, wishes->zero),
+        LOAD_MAP(R1, wishes->scratch),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, labels->kept),
+        MOV_REG(R8, R0),
+        MOV_REG(R1, R6),
+        MOV_REG(R2, R8),
+        ADD_IMM(R2, (int32_t)offsetof(struct spilled_stack, frames)),
+        MOV_IMM(R3, (int32_t)(wishes->depth * 8)),
+        MOV_IMM(R4, flags),
+        CALL(BPF_FUNC_get_stack),
+        JSLE_IMM(R0, 0, labels->kept));
+}
+
+/* r3 = the hash of the r0 bytes of frames in the scratch at r8. */
+static void emit_hash(struct program *program, const struct stack_wishes *wishes,
+                      const struct labels *labels)
+{
+    EMIT(program,
+        STX(DW, R8, (int16_t)offsetof(struct spilled_stack, bytes), R0),
+        MOV_REG(R2, R8),
+        ADD_REG(R2, R0));
+    for (int i = 0; i < FRAMES_AT_A_TIME - 1; i++)
+        EMIT(program, ST(DW, R2, (int16_t)(offsetof(struct spilled_stack, frames) + i * 8), 0));
+    EMIT(program,
+        MOV_REG(R3, R0),
+        MOV_IMM(R4, 0),
+        LD_IMM64(R5, MIX),
+    LABEL(labels->next_frames),
+        MOV_REG(R2, R8),
+        ADD_REG(R2, R4));
+    for (int i = 0; i < FRAMES_AT_A_TIME; i++)
+        EMIT(program,
+            LDX(DW, R1, R2, (int16_t)(offsetof(struct spilled_stack, frames) + i * 8)),
+            XOR_REG(R3, R1),
+            MUL_REG(R3, R5),
+            MOV_REG(R1, R3),
+            RSH_IMM(R1, 32),
+            XOR_REG(R3, R1));
+    EMIT(program,
+        ADD_IMM(R4, STRIDE),
+        JGE_REG(R4, R0, labels->hashed),
+        JLT_IMM(R4, (int32_t)(wishes->depth * 8), labels->next_frames),
+    LABEL(labels->hashed));
+}
+
+/* Keeps the stack in the scratch under its hash, r3. */
+static void emit_keep_spilled(struct program *program, const struct stack_wishes *wishes,
+                              const struct labels *labels)
+{
+    EMIT(program,
+        RSH_IMM(R3, 2),
+        LD_IMM64(R1, STACK_SPILLED),
+        OR_REG(R3, R1),
+        STX(DW, R10, wishes->place, R3));
+    emit_load_bank_map(program, &wishes->spilled, &labels->spilled);
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, wishes->place),
+        MOV_REG(R3, R8),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem),
+        JEQ_IMM(R0, 0, labels->kept),
+        JEQ_IMM(R0, -EEXIST, labels->kept),
+        ST(DW, R10, wishes->place, -ENOMEM));
+}
+
+void emit_stack(struct program *program, const struct stack_wishes *wishes)
+{
+    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
+    int32_t flags = wishes->user ? BPF_F_USER_STACK : 0;
+
+    emit_load_bank_map(program, &wishes->stacks, &labels->stacks);
+    EMIT(program,
+        MOV_REG(R2, R1),
+        MOV_REG(R1, R6),
+        MOV_IMM(R3, flags),
+        CALL(BPF_FUNC_get_stackid),
+        STX(DW, R10, wishes->place, R0),
+        JEQ_IMM(R0, -EEXIST, labels->spill),
+        JNE_IMM(R0, -ENOMEM, labels->kept),
+    LABEL(labels->spill));
+    emit_fetch(program, wishes, labels, flags);
+    emit_hash(program, wishes, labels);
+    emit_keep_spilled(program, wishes, labels);
+    EMIT(program, LABEL(labels->kept));
+}

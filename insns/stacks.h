@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The fragments that choose a bank, and that get a stack and keep it there. The fast way is the
+ * kernel's: get_stackid, whose id is a bucket of a hash - when another stack has that bucket, this
+ * one would be lost. Then it is fetched whole, hashed here with 64 bits, and kept in a hash map under
+ * that.
+ */
+#ifndef STACKBOX_STACKS_H
+#define STACKBOX_STACKS_H
+
+#include "insns/program.h"
+
+/* A map of the main bank and its like in the stand-in. */
+struct map_pair {
+    int main, stand_in;
+};
+
+/*
+ * r9 = the control word; paused: the program is left by its label "out". `zero` is where 8 bytes of
+ * zero stand on the stack. r0 to r5 are lost, here as below.
+ */
+void emit_load_mode(struct program *program, int control, int16_t zero);
+
+/* Names of labels that the program has only once. */
+struct bank_labels {
+    const char *stand_in, *chosen;
+};
+
+/*
+ * r1 = the map of the bank that r9 says. It is chosen anew wherever it is needed: a register
+ * that holds a map of one or the other bank would make the verifier follow all that comes after it
+ * twice.
+ */
+void emit_load_bank_map(struct program *program, const struct map_pair *maps,
+                        const struct bank_labels *labels);
+
+struct stack_wishes {
+    bool user;      /* the user's stack, else the kernel's */
+    uint32_t depth; /* frames, at most */
+    int scratch;    /* the map of one struct spilled_stack per CPU, SPILLED_STACK_BYTES(depth) */
+    struct map_pair stacks, spilled;
+    int16_t zero;   /* where on the stack 8 bytes of zero stand */
+    int16_t place;  /* where on the stack the word goes that stands for it: see layout.h */
+};
+
+/* r6 is the context, r9 the control word; r8 is lost too. */
+void emit_stack(struct program *program, const struct stack_wishes *wishes);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "applet.h"
+
+const struct applet *const applets[] = {
+    &stackcount_applet,
+    NULL,
+};
+
+const struct option common_options[] = {
+    {'h', 0, "help", NULL, option_help, 0, 0, 0, "this help"},
+    {0, 0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
+    {0},
+};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* --install: a link to this binary for each applet. For main() only: it says what goes wrong. */
+#ifndef STACKBOX_INSTALL_H
+#define STACKBOX_INSTALL_H
+
+/*
+ * Makes links in `directory`, relative ones where the binary is there itself. What is there already
+ * stays, which is an error unless it leads to this binary. `called` is argv[0]. The exit status.
+ */
+int install_links(const char *directory, const char *called);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/bpf.h"
+
+struct drain {
+    const struct bank *bank;
+    struct tally *tally;
+    struct losses *losses;
+    uint32_t depth;
+    uint64_t *addresses;           /* room for one stack */
+    struct spilled_stack *spilled; /* likewise */
+    struct stack *known;           /* by stack id: what was read already */
+    uint32_t ids;                  /* of the stack map: its buckets, a power of two */
+};
+
+/* A stack of the stack map ends with its first 0. */
+static int read_kept(struct drain *drain, uint32_t id, struct stack *stack)
+{
+    size_t count = 0;
+
+    if (stack->state != STACK_NONE)
+        return 0;
+    int result = bpf_lookup(drain->bank->stacks, &id, drain->addresses);
+    if (result)
+        return result;
+    while (count < drain->depth && drain->addresses[count])
+        count++;
+    return tally_add_stack(drain->tally, stack, drain->addresses, count);
+}
+
+static int read_spilled(struct drain *drain, int64_t key, struct stack *stack)
+{
+    int result = bpf_lookup(drain->bank->spilled, &key, drain->spilled);
+
+    if (result)
+        return result;
+    uint64_t count = drain->spilled->bytes / sizeof(uint64_t);
+    return tally_add_stack(drain->tally, stack, drain->spilled->frames,
+                           count < drain->depth ? count : drain->depth);
+}
+
+static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct stack *stack)
+{
+    *stack = (struct stack){.state = STACK_NONE};
+    if (word == -EEXIST || word == -ENOMEM) {
+        stack->state = STACK_FULL;
+        drain->losses->stacks_lost += events;
+        return 0;
+    }
+    if (word < 0)
+        return 0;
+    if (word & STACK_SPILLED)
+        return read_spilled(drain, word, stack);
+    if (word >= drain->ids)
+        return -EINVAL;
+    int result = read_kept(drain, (uint32_t)word, &drain->known[word]);
+    *stack = drain->known[word];
+    return result;
+}
+
+static int take_count(void *context, const void *key_bytes, const void *value_bytes)
+{
+    struct drain *drain = context;
+    struct count_key key;
+    uint64_t value;
+
+    memcpy(&key, key_bytes, sizeof(key));
+    memcpy(&value, value_bytes, sizeof(value));
+    struct tally_entry *entry = tally_add(drain->tally);
+    if (!entry)
+        return -ENOMEM;
+    entry->value = value;
+    entry->pid = key.pid;
+    entry->foreign = key.foreign;
+    memcpy(entry->comm, key.comm, sizeof(key.comm));
+    int result = take_stack(drain, key.kernel_stack, value, &entry->kernel);
+    return result ? result : take_stack(drain, key.user_stack, value, &entry->user);
+}
+
+/* As the kernel does it for the buckets of a stack map. */
+static uint32_t power_of_two(uint32_t entries)
+{
+    uint32_t power = 1;
+
+    while (power < entries)
+        power *= 2;
+    return power;
+}
+
+int drain_bank(const struct bank *bank, uint32_t depth, struct tally *tally, struct losses *losses)
+{
+    struct drain drain = {
+        .bank = bank,
+        .tally = tally,
+        .losses = losses,
+        .depth = depth,
+        .addresses = calloc(depth, sizeof(uint64_t)),
+        .spilled = malloc(SPILLED_STACK_BYTES(depth)),
+        .ids = power_of_two(bank->stack_entries),
+    };
+    drain.known = calloc(drain.ids, sizeof(struct stack));
+    int result = drain.addresses && drain.spilled && drain.known ? 0 : -ENOMEM;
+
+    if (!result)
+        result = bpf_drain(bank->counts, sizeof(struct count_key), sizeof(uint64_t), take_count,
+                           &drain);
+    free(drain.addresses);
+    free(drain.spilled);
+    free(drain.known);
+    return result;
+}
+
+static int clear_kept(const struct bank *bank)
+{
+    uint32_t id, next;
+    int more = bpf_next_key(bank->stacks, NULL, &id);
+
+    while (!more) {
+        /* Asked before the delete: from a stack that is gone, the search would begin anew. */
+        more = bpf_next_key(bank->stacks, &id, &next);
+        int result = bpf_delete(bank->stacks, &id);
+        if (result && result != -ENOENT)
+            return result;
+        id = next;
+    }
+    return more == -ENOENT ? 0 : more;
+}
+
+static int clear_spilled(const struct bank *bank)
+{
+    int64_t key;
+    int more;
+
+    while (!(more = bpf_next_key(bank->spilled, NULL, &key))) {
+        int result = bpf_delete(bank->spilled, &key);
+        if (result && result != -ENOENT)
+            return result;
+    }
+    return more == -ENOENT ? 0 : more;
+}
+
+int drain_clear_stacks(const struct bank *bank)
+{
+    int result = clear_kept(bank);
+
+    return result ? result : clear_spilled(bank);
+}

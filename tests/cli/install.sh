@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# stackbox --install and scripts/install.sh: what they make, and what they leave alone.
+
+. "${0%/*}/../live/lib.sh"
+
+install_sh=${0%/*}/../../scripts/install.sh
+
+# links_in DIR: its links and where they lead to
+links_in()
+{
+    for link in "$1"/*; do
+        [ -h "$link" ] && printf '%s -> %s ' "${link##*/}" "$(readlink "$link")"
+    done
+}
+
+# ---- stackbox --install
+
+mkdir "$scratch/links"
+"$STACKBOX" --install "$scratch/links" >"$scratch/out" 2>&1
+is "links: exit status, and quiet" "$? $(cat "$scratch/out")" "0 "
+is "links: to the path of the binary" "$(links_in "$scratch/links")" \
+    "stackcount -> $(readlink -f "$STACKBOX") "
+"$scratch/links/stackcount" -h >"$scratch/out"
+is "links: work" "$?" 0
+"$STACKBOX" --install "$scratch/links" >"$scratch/out" 2>&1
+is "links: once more" "$? $(cat "$scratch/out")" "0 "
+
+mkdir "$scratch/beside"
+cp "$STACKBOX" "$scratch/beside/box"
+(cd "$scratch" && beside/box --install ./beside) >"$scratch/out" 2>&1
+is "beside the binary: relative" "$? $(links_in "$scratch/beside")" "0 stackcount -> box "
+
+# taken WHAT: the name that a link is to have is there already, in $scratch/taken
+taken()
+{
+    # shellcheck disable=SC2012 # one name, which is ours
+    before=$(ls -l "$scratch/taken/stackcount")
+    "$STACKBOX" --install "$scratch/taken" >"$scratch/out" 2>&1
+    is "$1 is an error" $? 1
+    is "$1 is named" "$(cat "$scratch/out")" "stackbox: $scratch/taken/stackcount is there\
+ already, is not stackbox, and stays as it is"
+    is "$1 is as it was" "$(ls -l "$scratch/taken/stackcount")" "$before"
+    rm -r "$scratch/taken/stackcount"
+}
+mkdir "$scratch/taken"
+echo precious >"$scratch/taken/stackcount"
+taken "a file"
+ln -s /bin/true "$scratch/taken/stackcount"
+taken "a link to another program"
+ln -s /nowhere "$scratch/taken/stackcount"
+taken "a dangling link"
+mkdir "$scratch/taken/stackcount"
+taken "a directory"
+ln -s "$scratch/links/stackcount" "$scratch/taken/stackcount"
+"$STACKBOX" --install "$scratch/taken" >"$scratch/out" 2>&1
+is "a link to our link will do" "$? $(links_in "$scratch/taken")" \
+    "0 stackcount -> $scratch/links/stackcount "
+
+for directory in '' /nowhere "$scratch/out"; do
+    "$STACKBOX" --install "$directory" >"$scratch/said" 2>&1
+    is "\"$directory\" is no directory: exit status" $? 1
+    contains "\"$directory\" is no directory: named" "$scratch/said" "$directory"
+    is "\"$directory\" is no directory: one line" "$(wc -l <"$scratch/said")" 1
+done
+is "nothing was made where it should not be" "$(ls /stackcount 2>/dev/null)" ""
+
+# ---- scripts/install.sh
+
+tree=$scratch/tree
+for time in first second; do
+    sh "$install_sh" "$tree" "$STACKBOX" >"$scratch/out" 2>&1
+    is "tree, the $time time" "$? $(cat "$scratch/out")" "0 "
+done
+is "tree: what is there" "$(cd "$tree" && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
+    "./bin/stackbox ./bin/stackcount ./share/man/man1/stackbox.1 ./share/man/man1/stackcount.1 "
+is "tree: can be run by all" "$(stat -c %A "$tree/bin/stackbox")" -rwxr-xr-x
+is "tree: can be read by all" "$(stat -c %A "$tree/share/man/man1/stackcount.1")" -rw-r--r--
+mv "$tree" "$scratch/moved"
+is "tree: can be moved" "$("$scratch/moved/bin/stackcount" -h | sed q)" \
+    "Usage: stackcount [options] PATTERN..."
+"$STACKBOX" stackcount --man >"$scratch/page"
+is "tree: the page of the applet" "$(cksum <"$scratch/moved/share/man/man1/stackcount.1")" \
+    "$(cksum <"$scratch/page")"
+if sh "$install_sh" "$scratch/moved" /nowhere >"$scratch/out" 2>&1; then
+    fail "no binary" "install.sh said nothing of it"
+else
+    pass "no binary: fails"
+fi
+sh "$install_sh" >"$scratch/out" 2>&1
+is "no words: wrong usage" $? 2

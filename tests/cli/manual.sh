@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Help and man pages: their form, and that they tell of the same options, which are there.
+
+. "${0%/*}/../live/lib.sh"
+
+help=$scratch/help
+page=$scratch/page
+
+# The long options that help lists, and those that a man page does, one a line
+listed_by_help()
+{
+    sed -n 's/^  \(-., \)*--\([a-z-]*\).*/\2/p' "$help"
+}
+listed_by_page()
+{
+    sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/s/^\\fB\(.*\)/\1/p' "$page" |
+        sed 's/\\fR.*//; s/\\-/-/g; s/^.*--//'
+}
+
+# form WHAT: of $help and $page
+form()
+{
+    is "$1: help within 80 columns" "$(awk 'length($0) > 80' "$help")" ""
+    is "$1: no blanks at line ends" "$(grep ' $' "$help")" ""
+    is "$1: nothing but ASCII" "$(LC_ALL=C grep '[^ -~]' "$help" "$page")" ""
+    if command -v mandoc >/dev/null; then
+        mandoc -T lint -W warning <"$page" >"$scratch/lint" 2>&1
+        is "$1: mandoc has nothing to say" "$(cat "$scratch/lint")" ""
+    else
+        skip "$1: mandoc has nothing to say" "mandoc is not installed"
+    fi
+    is "$1: help and man page list the same" "$(listed_by_page | tr '\n' ' ')" \
+        "$(listed_by_help | tr '\n' ' ')"
+}
+
+"$STACKBOX" --help >"$help"
+"$STACKBOX" --man >"$page"
+form stackbox
+is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help install man version "
+
+"$STACKBOX" stackcount --help >"$help"
+"$STACKBOX" stackcount --man >"$page"
+form stackcount
+is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by cpu \
+debug delimited depth duration folded force help interval kernel-stacks-only man offset perpid pid \
+regex stack-storage-size tid timestamp top user-stacks-only verbose "
+letters=$(sed -n 's/^  \(-.*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
+is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
+    CDKLPTUadfhiprstv
+is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|EXIT STATUS|SIGNALS|EXAMPLES|NOTES|SEE ALSO|"
+
+# What is listed is taken, in the form that is listed. --help after it ends all in time.
+sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
+    grep -v '^--help\|^--man' >"$scratch/options"
+while read -r option argument; do
+    if [ "$argument" ]; then
+        "$STACKBOX" stackcount "$option" 1 --help >"$scratch/out" 2>&1
+        with_value=$?
+        "$STACKBOX" stackcount "$option=1" --help >"$scratch/out" 2>&1
+        is "$option takes $argument" "$with_value $?" "0 0"
+    else
+        "$STACKBOX" stackcount "$option" --help >"$scratch/out" 2>&1
+        with_value=$?
+        "$STACKBOX" stackcount "$option=1" --help >"$scratch/out" 2>&1
+        is "$option takes nothing" "$with_value $?" "0 2"
+    fi
+done <"$scratch/options"
+is "as many as are listed" "$(grep -c . "$scratch/options")" "$(($(listed_by_help | wc -l) - 2))"
+
+# Taken for those who know them from elsewhere, but not advertised.
+"$STACKBOX" stackcount --hash-storage-size 10240 -c 0 --help >"$scratch/out" 2>&1
+is "--hash-storage-size and -c are taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
+
+# An example that is wrong usage would not come as far as to its --help.
+sed -n '/^Examples:/,$s/^  \(stackcount .*\)/\1/p' "$help" | sed 's/ > .*//' >"$scratch/examples"
+while read -r example; do
+    eval "set -- $example"
+    shift
+    "$STACKBOX" stackcount "$@" --help >"$scratch/out" 2>&1
+    is "example: $example" "$?" 0
+done <"$scratch/examples"
+between "there are examples" "$(grep -c . "$scratch/examples")" 3 20

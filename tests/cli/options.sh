@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What the binary makes of its command line: exit statuses and messages, before any kernel is asked.
+
+. "${0%/*}/../live/lib.sh"
+
+# run ARG...: output in $scratch/out and $scratch/err, exit status in $status
+run()
+{
+    "$STACKBOX" "$@" </dev/null >"$scratch/out" 2>"$scratch/err"
+    status=$?
+}
+
+# refuses LINE ARG...: these words are wrong usage, which is said in exactly this line
+refuses()
+{
+    line=$1
+    shift
+    run "$@"
+    is "$*" "$status $(cat "$scratch/out" "$scratch/err")" "2 $line"
+}
+
+# wrong LINE ARG...: the same of stackcount, without what its lines begin and end with
+wrong()
+{
+    line=$1
+    shift
+    refuses "stackcount: $line (see stackcount -h)" stackcount "$@"
+}
+
+# ---- stackbox itself
+
+run
+is "alone: exit status" $status 0
+is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" "stackcount "
+is "alone: nothing on stderr" "$(cat "$scratch/err")" ""
+run --version
+is "--version" "$status $(cat "$scratch/out")" \
+    "0 stackbox $(sed -n 's/^VERSION *:= *//p' "${0%/*}/../../Makefile")"
+for words in -h --help help; do
+    run $words
+    is "$words: exit status" $status 0
+    contains "$words: lists applets" "$scratch/out" "  stackcount "
+done
+run stackcount -h
+cp "$scratch/out" "$scratch/help"
+is "stackcount -h: exit status" $status 0
+contains "stackcount -h: shows how" "$scratch/out" "Usage: stackcount [options] PATTERN..."
+for words in "stackcount --help" "help stackcount" "stackcount vfs_read -KUh"; do
+    # shellcheck disable=SC2086 # several words
+    run $words
+    is "$words: the same" "$status $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
+done
+ln -s "$STACKBOX" "$scratch/stackcount"
+"$scratch/stackcount" -h >"$scratch/out"
+is "a link named after the applet" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
+ln -s "$STACKBOX" "$scratch/another"
+is "a link with another name" "$("$scratch/another" --version)" "$("$STACKBOX" --version)"
+
+refuses 'stackbox: there is no applet "stackcuont"; near: stackcount (stackbox alone lists them)' \
+    stackcuont vfs_read
+refuses 'stackbox: there is no applet "ls" (stackbox alone lists them)' ls
+refuses 'stackbox: there is no applet "a\x1b[31m" (stackbox alone lists them)' \
+    "$(printf 'a\033[31m')"
+refuses 'stackbox: there is no applet "ls" (stackbox alone lists them)' help ls
+refuses 'stackbox: --verison: there is no such option; near: --version (see stackbox -h)' --verison
+refuses 'stackbox: --version: takes no value (see stackbox -h)' --version=2
+refuses 'stackbox: "vfs_read" is one word too many: an applet comes first (see stackbox -h)' \
+    --version vfs_read
+refuses 'stackbox: -D: there is no such option (see stackbox -h)' -D 5 stackcount vfs_read
+refuses 'stackbox: --install: takes DIR (see stackbox -h)' --install
+
+# ---- an applet's options
+
+wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
+wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -K
+wrong '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
+wrong '-- COMMAND: running a command is not there yet; -p takes a process' vfs_read -- ls -l
+wrong '-p: "12x" is not a whole number' -p 12x vfs_read
+wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
+wrong '--pid: "" is not a whole number' --pid= vfs_read
+wrong '-L: "-1" is not a whole number' -L -1 vfs_read
+wrong '-C: "65536" is out of range: it takes 0 to 65535' -C 65536 vfs_read
+wrong '-c: "x" is not a whole number' -c x vfs_read
+for text in 0 -1 1s 0x5 '' 0.0000000001 99999999999999999999; do
+    wrong "-i: \"$text\" is no time: it takes seconds, more than 0, such as 5 or 0.5" \
+        -i "$text" vfs_read
+    wrong "-D: \"$text\" is no time: it takes seconds, more than 0, such as 5 or 0.5" \
+        vfs_read -D "$text"
+done
+wrong '--depth: "0" is out of range: it takes 1 to 65535' --depth 0 vfs_read
+wrong '--top: "0" is out of range: it takes 1 or more' --top=0 vfs_read
+wrong '--stack-storage-size: "16777217" is out of range: it takes 1 to 16777216' \
+    --stack-storage-size 16777217 vfs_read
+wrong '--folded: takes no value' --folded=yes vfs_read
+wrong '--attach-by: takes WAY' vfs_read --attach-by
+wrong '--d: is the beginning of several options: --depth, --duration, --delimited, --debug' \
+    --d 5 vfs_read
+wrong '--cgroupmap: filters are not taken from pinned maps; -p takes processes' \
+    --cgroupmap /sys/fs/bpf/map vfs_read
+wrong '--mntnsmap: filters are not taken from pinned maps; -p takes processes' \
+    --mntnsmap=/sys/fs/bpf/map vfs_read
+wrong '-o: there is no such option; near: --folded' -folded vfs_read
+wrong '--depth: takes N' --dept
+
+refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
+    stackcount --attach-by magic vfs_read
+refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
+refuses 'stackcount: "0.5" is no pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
+run stackcount -r '(' </dev/null
+is "-r '(': exit status" $status 2
+contains "-r '(': the reason" "$scratch/err" '"(" is not an extended regular expression: '
+
+# ---- where output goes
+
+for words in --help --man --version "stackcount -h" "stackcount --man" ""; do
+    # shellcheck disable=SC2086
+    "$STACKBOX" $words >/dev/full 2>"$scratch/err"
+    is "a full disk: $words" "$? $(sed 's/^[a-z]*: //' "$scratch/err")" \
+        "1 cannot write: No space left on device"
+    # shellcheck disable=SC2086
+    "$STACKBOX" $words 2>"$scratch/err" >&-
+    is "no stdout: $words" "$? $(cat "$scratch/err")" "0 "
+done
+{ "$STACKBOX" stackcount --man 2>"$scratch/err"; } | true
+is "a reader that leaves" "$(cat "$scratch/err")" ""
+"$STACKBOX" stackcount -x 2>&- >"$scratch/out" <&-
+is "no stderr" "$? $(cat "$scratch/out")" "2 "
+
+# Descriptors 0 to 2 are never those of a map or a probe, which a message would be written into.
+if have_root; then
+    "$STACKBOX" stackcount -D 3 t:sched:sched_switch <&- >&- 2>&- &
+    tracer=$!
+    wait_until 2 [ -e "/proc/$tracer/fd/5" ]
+    for fd in 0 1 2; do
+        if ended "$tracer"; then
+            skip "descriptor $fd was closed" "tracing does not work here"
+        else
+            is "descriptor $fd was closed" "$(readlink "/proc/$tracer/fd/$fd")" /dev/null
+        fi
+    done
+    kill "$tracer" 2>/dev/null
+    wait "$tracer"
+fi
+true
