@@ -12,10 +12,8 @@
 #include "insns/dump.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
-#include "kernel/tracefs.h"
 #include "probes/attach.h"
-#include "probes/kernel_functions.h"
-#include "probes/tracepoints.h"
+#include "probes/find.h"
 
 #define MOST_LISTED 5 /* functions that could not be traced */
 
@@ -82,128 +80,12 @@ static const struct manual_row notes[] = {
     {0},
 };
 
-/* ---- From patterns to places ---- */
-
 struct tracing {
-    struct pattern *patterns;
-    size_t count;
-    size_t *matched;
+    struct find find;
     enum attach_way way;
-    int tracefs; /* open or below 0: why not */
-    struct places places;
     struct attachment attachment;
     const char **names; /* of the traced functions, sorted */
 };
-
-/* "5": stackcount's first word is no duration. */
-static bool is_number(const char *word)
-{
-    return *word && !word[strspn(word, "0123456789.")];
-}
-
-static int parse_patterns(struct tracing *tracing, const struct arguments *arguments)
-{
-    struct text error = {0};
-
-    tracing->patterns = calloc(arguments->count + 1, sizeof(*tracing->patterns));
-    tracing->matched = calloc(arguments->count + 1, sizeof(*tracing->matched));
-    if (!tracing->patterns || !tracing->matched) {
-        say("out of memory");
-        return EXIT_FAILURE;
-    }
-    for (; tracing->count < arguments->count; tracing->count++) {
-        const char *word = arguments->words[tracing->count];
-        if (is_number(word)) {
-            say("\"%s\" is no pattern; did you mean -D %s?", word, word);
-            return EXIT_USAGE;
-        }
-        if (pattern_parse(&tracing->patterns[tracing->count], word, settings.regex, &error)) {
-            say("%s", error.data ? error.data : "out of memory");
-            text_free(&error);
-            return EXIT_USAGE;
-        }
-    }
-    return 0;
-}
-
-static bool any_of_kind(const struct tracing *tracing, enum pattern_kind kind)
-{
-    for (size_t i = 0; i < tracing->count; i++)
-        if (tracing->patterns[i].kind == kind)
-            return true;
-    return false;
-}
-
-static int say_unmatched(const struct counting *counting, const struct tracing *tracing, size_t i,
-                         struct text *near)
-{
-    const struct pattern *pattern = &tracing->patterns[i];
-    bool function = pattern->kind == PATTERN_KERNEL_FUNCTION;
-
-    if (function && pattern->name.kind == MATCH_PLAIN)
-        (void)kernel_functions_near(counting->kallsyms, pattern->name.text, near);
-    say("0 %s matched by \"%s\"%s", function ? "functions" : "tracepoints", pattern->typed,
-        near->data ? near->data : "");
-    return EXIT_FAILURE;
-}
-
-static int say_no_tracefs(int error)
-{
-    struct text why = {0};
-
-    refusal_explain(REFUSED_TRACEFS, error, 0, &why);
-    say("%s", why.data ? why.data : strerror(-error));
-    text_free(&why);
-    return EXIT_FAILURE;
-}
-
-static int say_no_kallsyms(int error)
-{
-    say("cannot read /proc/kallsyms, which tells the kernel's functions: %s%s", strerror(-error),
-        error == -ENOENT || error == -EBADF ? " (is /proc mounted?)" : "");
-    return EXIT_FAILURE;
-}
-
-static int find_tracepoints(const struct counting *counting, struct tracing *tracing)
-{
-    struct text near = {0};
-    int status = 0;
-
-    for (size_t i = 0; i < tracing->count && !status; i++) {
-        if (tracing->patterns[i].kind != PATTERN_TRACEPOINT)
-            continue;
-        int result = tracing->tracefs < 0 ? tracing->tracefs
-                                          : tracepoints_find(tracing->tracefs, &tracing->patterns[i],
-                                                             &tracing->places,
-                                                             &tracing->matched[i], &near);
-        if (result)
-            status = say_no_tracefs(result);
-        else if (!tracing->matched[i])
-            status = say_unmatched(counting, tracing, i, &near);
-    }
-    text_free(&near);
-    return status;
-}
-
-static int find_functions(const struct counting *counting, struct tracing *tracing)
-{
-    struct text near = {0};
-    int status = 0;
-
-    if (!any_of_kind(tracing, PATTERN_KERNEL_FUNCTION))
-        return 0;
-    int result = counting->kallsyms < 0
-        ? -ENOENT
-        : kernel_functions_find(counting->kallsyms, tracing->patterns, tracing->count,
-                                &tracing->places, tracing->matched);
-    if (result)
-        return say_no_kallsyms(result);
-    for (size_t i = 0; i < tracing->count && !status; i++)
-        if (tracing->patterns[i].kind == PATTERN_KERNEL_FUNCTION && !tracing->matched[i])
-            status = say_unmatched(counting, tracing, i, &near);
-    text_free(&near);
-    return status;
-}
 
 /* ---- The program ---- */
 
@@ -261,24 +143,6 @@ static void show_progress(size_t done, size_t total)
         shown = now - 300000000;
 }
 
-static int parse_way(struct tracing *tracing)
-{
-    static const struct {
-        const char *name;
-        enum attach_way way;
-    } ways[] = {{"multi", ATTACH_MULTI}, {"pmu", ATTACH_PMU}, {"tracefs", ATTACH_TRACEFS}};
-
-    if (!settings.attach)
-        return 0;
-    for (size_t i = 0; i < COUNT_OF(ways); i++)
-        if (!strcmp(settings.attach, ways[i].name)) {
-            tracing->way = ways[i].way;
-            return 0;
-        }
-    say("--attach-by: \"%s\" is none of multi, pmu, tracefs", settings.attach);
-    return EXIT_USAGE;
-}
-
 static void say_skipped(const struct tracing *tracing)
 {
     size_t failed = tracing->attachment.failed, listed = 0;
@@ -286,16 +150,16 @@ static void say_skipped(const struct tracing *tracing)
 
     if (!failed)
         return;
-    for (size_t i = 0; i < tracing->places.count && listed < MOST_LISTED; i++)
-        if (tracing->places.items[i].error)
-            text_format(&names, "%s%s", listed++ ? ", " : "", tracing->places.items[i].name);
+    for (size_t i = 0; i < tracing->find.places.count && listed < MOST_LISTED; i++)
+        if (tracing->find.places.items[i].error)
+            text_format(&names, "%s%s", listed++ ? ", " : "", tracing->find.places.items[i].name);
     say("skipped %zu of %zu, which this kernel does not let trace: %s%s", failed,
-        tracing->places.count, names.data ? names.data : "", failed > listed ? ", ..." : "");
+        tracing->find.places.count, names.data ? names.data : "", failed > listed ? ", ..." : "");
     text_free(&names);
 }
 
 /* Nothing could be attached: the reason that concerns all, or the one of a single place. */
-static int say_not_attached(const struct tracing *tracing, int error, bool functions)
+static int say_not_attached(const struct tracing *tracing, int error)
 {
     const struct attachment *attachment = &tracing->attachment;
     struct text why = {0};
@@ -307,10 +171,10 @@ static int say_not_attached(const struct tracing *tracing, int error, bool funct
     }
     if (error == -EINTR)
         return EXIT_FAILURE;
-    bool single = attachment->failed && attachment->failed == tracing->places.count;
-    if (single && functions)
+    bool single = attachment->failed && attachment->failed == tracing->find.places.count;
+    if (single && find_any_of_kind(&tracing->find, PATTERN_KERNEL_FUNCTION))
         say("\"%s\" cannot be traced: the kernel keeps probes out of it, inlined it, or has no "
-            "instruction there", tracing->places.items[0].name);
+            "instruction there", tracing->find.places.items[0].name);
     else if (refusal_explain(REFUSED_PROBES, error, 0, &why), why.data)
         say("cannot trace: %s", why.data);
     text_free(&why);
@@ -325,15 +189,15 @@ static int attach(struct tracing *tracing, const struct linked *linked)
         .insns = linked->insns,
         .insn_count = linked->count,
         .program_name = "stackcount",
-        .tracefs = tracing->tracefs,
+        .tracefs = tracing->find.tracefs,
         .way = tracing->way,
         .force = settings.force,
         .stop = &run_stopped,
         .progress = show_progress,
     };
-    int result = attach_open(&tracing->attachment, &request, &tracing->places);
+    int result = attach_open(&tracing->attachment, &request, &tracing->find.places);
     if (result)
-        return say_not_attached(tracing, result, any_of_kind(tracing, PATTERN_KERNEL_FUNCTION));
+        return say_not_attached(tracing, result);
     say_skipped(tracing);
     if (settings.trace.debug)
         say("attached %zu places, functions by %s", tracing->attachment.attached,
@@ -351,14 +215,14 @@ static int compare_names(const void *left, const void *right)
 /* Of a function's several names the report shows the one that was asked for. */
 static void prefer_traced_names(struct counting *counting, struct tracing *tracing)
 {
-    tracing->names = calloc(tracing->places.count + 1, sizeof(*tracing->names));
+    tracing->names = calloc(tracing->find.places.count + 1, sizeof(*tracing->names));
     if (!tracing->names)
         return;
-    for (size_t i = 0; i < tracing->places.count; i++)
-        tracing->names[i] = tracing->places.items[i].name;
-    qsort(tracing->names, tracing->places.count, sizeof(*tracing->names), compare_names);
+    for (size_t i = 0; i < tracing->find.places.count; i++)
+        tracing->names[i] = tracing->find.places.items[i].name;
+    qsort(tracing->names, tracing->find.places.count, sizeof(*tracing->names), compare_names);
     counting->traced = tracing->names;
-    counting->traced_count = tracing->places.count;
+    counting->traced_count = tracing->find.places.count;
 }
 
 static void print_header(struct counting *counting, const struct tracing *tracing)
@@ -366,8 +230,8 @@ static void print_header(struct counting *counting, const struct tracing *tracin
     struct text what = {0};
 
     text_format(&what, "Tracing %zu functions for ", tracing->attachment.attached);
-    for (size_t i = 0; i < tracing->count; i++)
-        text_format(&what, "%s\"%s\"", i ? ", " : "", tracing->patterns[i].typed);
+    for (size_t i = 0; i < tracing->find.count; i++)
+        text_format(&what, "%s\"%s\"", i ? ", " : "", tracing->find.patterns[i].typed);
     if (!what.failed)
         counting_header(counting, what.data);
     text_free(&what);
@@ -398,6 +262,20 @@ static void say_account(const struct counting *counting, const struct tracing *t
             (unsigned long long)missed);
 }
 
+/* What is attached counts and reports until the end. */
+static int count(struct counting *counting, struct tracing *tracing)
+{
+    prefer_traced_names(counting, tracing);
+    print_header(counting, tracing);
+    int status = counting_run(counting);
+    say_account(counting, tracing);
+    if (!settings.trace.folded && !status) {
+        printf("Detaching...\n");
+        fflush(stdout);
+    }
+    return status;
+}
+
 static int trace(struct counting *counting, struct tracing *tracing)
 {
     struct program program = {0};
@@ -412,85 +290,104 @@ static int trace(struct counting *counting, struct tracing *tracing)
         if (settings.trace.debug)
             debug_program(&program, &linked);
         status = attach(tracing, &linked);
+        if (!status)
+            status = count(counting, tracing);
+        attach_close(&tracing->attachment);
     }
-    if (!status) {
-        prefer_traced_names(counting, tracing);
-        print_header(counting, tracing);
-        status = counting_run(counting);
-        say_account(counting, tracing);
-        if (!settings.trace.folded && !status) {
-            printf("Detaching...\n");
-            fflush(stdout);
-        }
-    }
-    attach_close(&tracing->attachment);
     text_free(&why);
     program_free(&program);
     return status;
 }
 
-static void free_tracing(struct tracing *tracing)
+/* ---- The command line ---- */
+
+/* "5": stackcount's first word is no duration. */
+static bool is_number(const char *word)
 {
-    for (size_t i = 0; i < tracing->count; i++)
-        pattern_free(&tracing->patterns[i]);
-    free(tracing->patterns);
-    free(tracing->matched);
-    free(tracing->names);
-    places_free(&tracing->places);
-    if (tracing->tracefs >= 0)
-        close(tracing->tracefs);
+    return *word && !word[strspn(word, "0123456789.")];
 }
 
-static int check_usage(struct tracing *tracing, const struct arguments *arguments)
+static const char *first_number(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->count; i++)
+        if (is_number(arguments->words[i]))
+            return arguments->words[i];
+    return NULL;
+}
+
+static int parse_way(struct tracing *tracing, struct text *error)
+{
+    static const struct {
+        const char *name;
+        enum attach_way way;
+    } ways[] = {{"multi", ATTACH_MULTI}, {"pmu", ATTACH_PMU}, {"tracefs", ATTACH_TRACEFS}};
+
+    for (size_t i = 0; settings.attach && i < COUNT_OF(ways); i++)
+        if (!strcmp(settings.attach, ways[i].name)) {
+            tracing->way = ways[i].way;
+            return 0;
+        }
+    if (settings.attach)
+        text_format(error, "--attach-by: \"%s\" is none of multi, pmu, tracefs", settings.attach);
+    return settings.attach ? -EINVAL : 0;
+}
+
+/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+static int check_usage(struct tracing *tracing, const struct arguments *arguments,
+                       struct text *error)
+{
+    const char *number = first_number(arguments);
+
+    if (trace_options_check(&settings.trace, error))
+        return -EINVAL;
+    if (arguments->command)
+        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process");
+    else if (!arguments->count)
+        text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch");
+    else if (number)
+        text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
+    if (error->length)
+        return -EINVAL;
+    int result = parse_way(tracing, error);
+    return result ? result
+                  : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
+                               error);
+}
+
+static int find_and_trace(struct counting *counting, struct tracing *tracing)
 {
     struct text error = {0};
 
-    if (trace_options_check(&settings.trace, &error))
-        text_add(&error, "");
-    else if (arguments->command)
-        text_add(&error, "-- COMMAND: running a command is not there yet; -p takes a process");
-    else if (!arguments->count)
-        text_add(&error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch");
-    if (error.data) {
-        say("%s (see stackcount -h)", error.data);
-        text_free(&error);
-        return EXIT_USAGE;
-    }
-    int status = parse_way(tracing);
-    return status ? status : parse_patterns(tracing, arguments);
-}
-
-static int find_places(const struct counting *counting, struct tracing *tracing)
-{
-    tracing->tracefs = tracefs_open();
-    int status = find_functions(counting, tracing);
-    if (!status)
-        status = find_tracepoints(counting, tracing);
-    places_remove_doubles(&tracing->places);
-    return status;
+    tracing->find.kallsyms = counting->kallsyms;
+    int result = find_places(&tracing->find, &error);
+    if (result)
+        say("%s", error.data ? error.data : strerror(-result));
+    text_free(&error);
+    return result ? EXIT_FAILURE : trace(counting, tracing);
 }
 
 static int run(const struct arguments *arguments)
 {
     struct counting counting;
-    struct tracing tracing = {
-        .tracefs = -1,
-        .attachment = {.programs = {-1, -1, -1}, .tracefs = -1},
-    };
-    int status = check_usage(&tracing, arguments);
+    struct tracing tracing = {.find = {.tracefs = -1, .kallsyms = -1}};
+    struct text error = {0};
+    int status;
 
-    if (!status) {
+    if (check_usage(&tracing, arguments, &error)) {
+        say("%s (see stackcount -h)", error.data ? error.data : "out of memory");
+        status = EXIT_USAGE;
+    } else {
         status = counting_open(&counting, &settings.trace);
         counting.report.show_process =
             per_process() && (settings.trace.folded || settings.trace.pids.count != 1);
         counting.report.split_processes = settings.per_process;
         if (!status)
-            status = find_places(&counting, &tracing);
-        if (!status)
-            status = trace(&counting, &tracing);
+            status = find_and_trace(&counting, &tracing);
         counting_close(&counting);
     }
-    free_tracing(&tracing);
+    find_close(&tracing.find);
+    free(tracing.names);
+    text_free(&error);
     return status;
 }
 

@@ -2,7 +2,6 @@
 #include "probes/attach.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,11 +10,11 @@
 #include "kernel/bpf_abi.h"
 #include "kernel/perf.h"
 #include "probes/attach_text.h"
+#include "probes/detach.h"
 #include "probes/kernel_functions.h"
 
 /* One by one takes some 10 to 100 ms for each function: more than this many want --force. */
 #define MOST_SINGLE_PROBES 400
-#define CLOSING_THREADS 8
 #define SPARE_DESCRIPTORS 64
 
 enum program_kind {
@@ -268,7 +267,7 @@ static int attach_text_part(struct work *work, bool at_return, struct place **pa
     for (uint32_t i = 0; i < count && !result; i++)
         work->attachment->attached += !part[i]->error;
     /* Where none could be defined, every place has its error: that is all there is to say. */
-    return concerns_one_place(result) ? 0 : result;
+    return part[0]->error && concerns_one_place(result) ? 0 : result;
 }
 
 static int attach_by_text(struct work *work)
@@ -349,50 +348,14 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
         attachment->failed += places->items[i].error != 0;
         first_error = first_error ? first_error : places->items[i].error;
     }
-    return result ? result : attachment->attached ? 0 : first_error;
-}
-
-struct closing {
-    const int *fds;
-    size_t count;
-};
-
-static void *close_some(void *context)
-{
-    const struct closing *closing = context;
-
-    for (size_t i = 0; i < closing->count; i++)
-        close(closing->fds[i]);
-    return NULL;
-}
-
-/* Each probe that goes away waits for the whole kernel: several wait at once. */
-static void close_all(const int *fds, size_t count)
-{
-    pthread_t threads[CLOSING_THREADS];
-    struct closing parts[CLOSING_THREADS];
-    bool started[CLOSING_THREADS] = {false};
-    size_t share = (count + CLOSING_THREADS - 1) / CLOSING_THREADS;
-
-    if (count < CLOSING_THREADS) {
-        close_some(&(struct closing){fds, count});
-        return;
-    }
-    for (size_t i = 0, from = 0; i < CLOSING_THREADS; i++, from += share) {
-        size_t here = from >= count ? 0 : count - from < share ? count - from : share;
-        parts[i] = (struct closing){fds + (here ? from : 0), here};
-        started[i] = !pthread_create(&threads[i], NULL, close_some, &parts[i]);
-        if (!started[i])
-            close_some(&parts[i]);
-    }
-    for (size_t i = 0; i < CLOSING_THREADS; i++)
-        if (started[i])
-            pthread_join(threads[i], NULL);
+    if (!result && !attachment->attached)
+        result = first_error ? first_error : -ENOENT;
+    return result;
 }
 
 void attach_close(struct attachment *attachment)
 {
-    close_all(attachment->fds, attachment->count);
+    detach_all(attachment->fds, attachment->count);
     free(attachment->fds);
     attachment->fds = NULL;
     attachment->count = 0;

@@ -116,7 +116,7 @@ int attach_text_define(int tracefs, bool at_return, struct place *const *places,
     int events = open_events(tracefs);
 
     if (events < 0)
-        return events;
+        return events == -ENOENT ? -EOPNOTSUPP : events;
     own_group(&group);
     for (size_t i = 0; i < count && !group.failed; i++) {
         places[i]->error = define(events, group.data, places[i]);

@@ -15,7 +15,8 @@ void attach_text_sweep(int tracefs);
 /*
  * Defines the probes of all `places` (`count` pointers, all entries or all returns) as one event, and
  * gives its id, to be opened as a tracepoint. A place that is refused gets its `error`. 0, or a
- * negative errno when no place is left; attach_text_remove is needed after either.
+ * negative errno when no place is left (-EOPNOTSUPP: this kernel has no such file);
+ * attach_text_remove is needed after either.
  */
 int attach_text_define(int tracefs, bool at_return, struct place *const *places, size_t count,
                        uint32_t *id);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#ifndef STACKBOX_PROBES_DETACH_H
+#define STACKBOX_PROBES_DETACH_H
+
+#include <stddef.h>
+
+/*
+ * Closes events and links. The kernel waits for itself at each probe that goes away, so that many are
+ * closed by several threads, which wait at once.
+ */
+void detach_all(const int *fds, size_t count);
+
+#endif

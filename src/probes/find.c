@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "probes/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/refusal.h"
+#include "kernel/tracefs.h"
+#include "probes/kernel_functions.h"
+#include "probes/tracepoints.h"
+
+int find_parse(struct find *find, char *const *words, size_t count, bool is_regex,
+               struct text *error)
+{
+    int result = 0;
+
+    find->patterns = calloc(count + 1, sizeof(*find->patterns));
+    find->matched = calloc(count + 1, sizeof(*find->matched));
+    if (!find->patterns || !find->matched)
+        result = -ENOMEM;
+    while (!result && find->count < count) {
+        result = pattern_parse(&find->patterns[find->count], words[find->count], is_regex, error);
+        find->count += !result;
+    }
+    if (result == -ENOMEM)
+        text_add(error, "out of memory");
+    return result;
+}
+
+bool find_any_of_kind(const struct find *find, enum pattern_kind kind)
+{
+    for (size_t i = 0; i < find->count; i++)
+        if (find->patterns[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* The first pattern of a kind that matched nothing; find->count: there is none. */
+static size_t first_unmatched(const struct find *find, enum pattern_kind kind)
+{
+    size_t i = 0;
+
+    while (i < find->count && (find->patterns[i].kind != kind || find->matched[i]))
+        i++;
+    return i;
+}
+
+static int find_functions(struct find *find, struct text *error)
+{
+    if (!find_any_of_kind(find, PATTERN_KERNEL_FUNCTION))
+        return 0;
+    int result = find->kallsyms < 0
+        ? -ENOENT
+        : kernel_functions_find(find->kallsyms, find->patterns, find->count, &find->places,
+                                find->matched);
+    if (result) {
+        text_format(error, "cannot read /proc/kallsyms, which tells the kernel's functions: %s%s",
+                    strerror(-result), find->kallsyms < 0 ? " (is /proc mounted?)" : "");
+        return result;
+    }
+    size_t unmatched = first_unmatched(find, PATTERN_KERNEL_FUNCTION);
+    if (unmatched == find->count)
+        return 0;
+    const struct pattern *pattern = &find->patterns[unmatched];
+    text_format(error, "0 functions matched by \"%s\"", pattern->typed);
+    if (pattern->name.kind == MATCH_PLAIN)
+        (void)kernel_functions_near(find->kallsyms, pattern->name.text, error);
+    return -ENOENT;
+}
+
+static int find_tracepoints(struct find *find, struct text *error)
+{
+    struct text near = {0};
+    int result = 0;
+
+    for (size_t i = 0; i < find->count && !result; i++) {
+        if (find->patterns[i].kind != PATTERN_TRACEPOINT)
+            continue;
+        result = find->tracefs < 0 ? find->tracefs
+                                   : tracepoints_find(find->tracefs, &find->patterns[i],
+                                                      &find->places, &find->matched[i], &near);
+        if (result)
+            refusal_explain(REFUSED_TRACEFS, result, 0, error);
+    }
+    size_t unmatched = result ? find->count : first_unmatched(find, PATTERN_TRACEPOINT);
+    if (unmatched < find->count) {
+        text_format(error, "0 tracepoints matched by \"%s\"%s", find->patterns[unmatched].typed,
+                    near.data ? near.data : "");
+        result = -ENOENT;
+    }
+    text_free(&near);
+    return result;
+}
+
+int find_places(struct find *find, struct text *error)
+{
+    find->tracefs = tracefs_open();
+    int result = find_functions(find, error);
+
+    if (!result)
+        result = find_tracepoints(find, error);
+    places_remove_doubles(&find->places);
+    return result;
+}
+
+void find_close(struct find *find)
+{
+    for (size_t i = 0; i < find->count; i++)
+        pattern_free(&find->patterns[i]);
+    free(find->patterns);
+    free(find->matched);
+    places_free(&find->places);
+    if (find->tracefs >= 0)
+        close(find->tracefs);
+    *find = (struct find){.tracefs = -1, .kallsyms = -1};
+}
