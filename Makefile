@@ -57,6 +57,7 @@ UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
 WORKLOADS := $(sort $(wildcard tests/workloads/*.c))
 WORKLOAD_PROGRAMS := $(WORKLOADS:tests/workloads/%.c=$(BUILD)/workloads/%)
+TOOL_PROGRAMS := $(patsubst tests/tools/%.c,$(BUILD)/workloads/%,$(sort $(wildcard tests/tools/*.c)))
 
 all: $(PROGRAM)
 
@@ -95,7 +96,12 @@ $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(WORKLOAD_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $<
 
-workloads: $(WORKLOAD_PROGRAMS)
+# What live tests ask our own parts by; it goes where the workloads go, into guests too.
+$(TOOL_PROGRAMS): $(BUILD)/workloads/%: tests/tools/%.c $(BUILD)/parts.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
+
+workloads: $(WORKLOAD_PROGRAMS) $(TOOL_PROGRAMS)
 
 demo:
 	@sh scripts/demo.sh

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The text of every frame of a report, as it is printed, made once: frames are compared by its rank,
- * a number. Items are the symbols, by their index, and behind them the special frames.
+ * The text of every frame of a report, as it is printed, made once: frames are compared by its
+ * rank, a number. Items are the symbols, by their index, and behind them the special frames.
  */
 #ifndef STACKBOX_OUTPUT_LABELS_H
 #define STACKBOX_OUTPUT_LABELS_H

@@ -51,8 +51,8 @@ static size_t add_stack(const struct making *making, const struct stack *stack, 
 }
 
 /*
- * The labels' items of an entry in the order of the format. Text: kernel, then user, each leaf first;
- * folded: user, then kernel, each root first. Returns how many.
+ * The labels' items of an entry in the order of the format. Text: kernel, then user, each leaf
+ * first; folded: user, then kernel, each root first. Returns how many.
  */
 static size_t add_items(const struct making *making, size_t index, uint32_t *to)
 {

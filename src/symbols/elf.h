@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One checked view of an ELF file, of either class and byte order. It reads from an open descriptor,
- * never by path and never by mmap: a file that shrinks meanwhile gives an error, not a signal.
+ * One checked view of an ELF file, of either class and byte order. It reads from an open
+ * descriptor, never by path and never by mmap: a file that shrinks meanwhile gives an error, not a
+ * signal.
  */
 #ifndef STACKBOX_SYMBOLS_ELF_H
 #define STACKBOX_SYMBOLS_ELF_H

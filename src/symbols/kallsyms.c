@@ -105,7 +105,7 @@ struct pass {
     uint64_t first, last;
 };
 
-/* The first address that is not below `start`: the only one that a symbol there can be nearest to. */
+/* The first address not below `start`: the only one that a symbol there can be nearest to. */
 static size_t first_not_below(const struct kallsyms_search *search, uint64_t start)
 {
     size_t low = 0, high = search->count;
@@ -171,8 +171,8 @@ static bool any_between(const struct kallsyms_search *search, uint64_t low, uint
 
 /*
  * Once the sorted part has passed the last address, nothing that follows can be nearer to any: what
- * is not in that part (modules, BPF programs) lies outside of its range, or in a wide gap of it. That
- * saves half the pass.
+ * is not in that part (modules, BPF programs) lies outside of its range, or in a wide gap of it.
+ * That saves half the pass.
  */
 static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
 {

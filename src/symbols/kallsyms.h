@@ -20,8 +20,9 @@ struct kallsyms_symbol {
 };
 
 /*
- * Calls `each` with every symbol, in the order of the file; what it points to holds for that call. A
- * value of `each` other than 0 ends the pass: a negative one is returned, any other counts as done.
+ * Calls `each` with every symbol, in the order of the file; what it points to holds for that call.
+ * A value of `each` other than 0 ends the pass: a negative one is returned, any other counts as
+ * done.
  * Lines that are no symbol are passed over.
  */
 typedef int kallsyms_callback(void *context, const struct kallsyms_symbol *symbol);

@@ -9,7 +9,7 @@
 
 struct process_place {
     struct text file;  /* its base name, "[vdso]" and the like; empty: nothing is mapped there */
-    uint64_t address;  /* in the file, as ELF numbers it; in what no ELF segment holds, the offset */
+    uint64_t address;  /* as the ELF file numbers it; where none of its segments is, the offset */
 };
 
 /*

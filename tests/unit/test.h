@@ -19,6 +19,13 @@ static int test_failures, test_failures_here;
         }                                                                                 \
     } while (0)
 
+/* What was found wrong in another way than by a condition. */
+#define WRONG(what)                                                                       \
+    do {                                                                                  \
+        printf("  %s:%d: wrong: %s\n", __FILE__, __LINE__, what);                         \
+        test_failures_here++;                                                             \
+    } while (0)
+
 #define CHECK_NUMBER(actual, expected)                                                    \
     do {                                                                                  \
         long long actual_ = (long long)(actual), expected_ = (long long)(expected);       \

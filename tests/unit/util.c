@@ -19,7 +19,7 @@ static void arrays(void)
 
     for (uint32_t i = 0; i < 5000; i++) {
         if (array_reserve(&items, &room, i + 1, sizeof(*items))) {
-            CHECK(!"memory");
+            WRONG("memory");
             return;
         }
         items[i] = i * 3;
@@ -113,7 +113,7 @@ static void numbers(void)
         if (result != cases[i].result || number != (result ? 4242 : cases[i].number)) {
             printf("  \"%s\" gives %d, %llu\n", cases[i].string, result,
                    (unsigned long long)number);
-            CHECK(!"a number");
+            WRONG("a number");
         }
     }
 }
@@ -165,7 +165,7 @@ static void seconds(void)
         if (result != cases[i].result || (!result && nanoseconds != cases[i].nanoseconds)) {
             printf("  \"%s\" gives %d, %llu\n", cases[i].string, result,
                    (unsigned long long)nanoseconds);
-            CHECK(!"seconds");
+            WRONG("seconds");
         }
     }
 }
@@ -177,7 +177,7 @@ static int file_of(const char *bytes, size_t length)
     int fd = memfd_create("lines", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
-        CHECK(!"a file");
+        WRONG("a file");
     return fd;
 }
 
@@ -188,7 +188,7 @@ static void expect_line(struct lines *lines, const char *expected, size_t expect
 
     if (!line || length != expected_length || memcmp(line, expected, length) || line[length]) {
         printf("  got %zu bytes, should be %zu\n", line ? length : 0, expected_length);
-        CHECK(!"a line");
+        WRONG("a line");
     }
 }
 

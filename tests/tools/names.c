@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * names: reads addresses, one hexadecimal number a line, and says what this kernel has there:
+ *
+ *     ffffffff81000010 ffffffff81000000 startup_64
+ *     ffffffffc0201004 ffffffffc0201000 dummy_init [dummy]
+ *     ffffffffff000000 -
+ *
+ * each address with its function's start and name; sorted, each once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/kallsyms.h"
+#include "util.h"
+
+static int compare(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static size_t read_addresses(uint64_t **addresses)
+{
+    size_t count = 0, room = 0, kept = 0;
+    char word[64];
+
+    while (scanf("%63s", word) == 1) {
+        if (array_reserve(addresses, &room, count + 1, sizeof(**addresses)))
+            exit(1);
+        (*addresses)[count++] = strtoull(word, NULL, 16);
+    }
+    if (count)
+        qsort(*addresses, count, sizeof(**addresses), compare);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || (*addresses)[kept - 1] != (*addresses)[i])
+            (*addresses)[kept++] = (*addresses)[i];
+    return kept;
+}
+
+int main(void)
+{
+    uint64_t *addresses = NULL;
+    const size_t count = read_addresses(&addresses);
+    const struct kallsyms_search search = {.addresses = addresses, .count = count};
+    struct kallsyms_found *found = calloc(count + 1, sizeof(*found));
+    int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int result = !found ? -ENOMEM : fd < 0 ? -errno : kallsyms_find(fd, &search, found);
+
+    if (result) {
+        fprintf(stderr, "names: %s\n", strerror(-result));
+        return 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        printf("%016llx ", (unsigned long long)addresses[i]);
+        if (!found[i].found)
+            printf("-\n");
+        else
+            printf(found[i].module.length ? "%016llx %s [%s]\n" : "%016llx %s\n",
+                   (unsigned long long)found[i].start, found[i].name.data, found[i].module.data);
+    }
+    kallsyms_free(found, count);
+    free(found);
+    free(addresses);
+    close(fd);
+    return 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The view of an ELF file: addresses in files made by hand, files that contradict themselves. */
+#include "symbols/elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "elf_image.h"
+#include "test.h"
+#include "util.h"
+
+/* From offset to address it is another distance in each; what is not loaded lies between. */
+static const struct image_segment segments[] = {
+    {6, 64, 0x400040, 0x1000},            /* the program headers */
+    {1, 0, 0x400000, 0x234},              /* loaded */
+    {4, 0x240, 0x500240, 0x40},           /* a note */
+    {1, 0x1000, 0x402000, 0x1000},        /* loaded */
+    {1, 0x2000, 0x404f00, 0},             /* loaded, nothing in the file */
+    {1, 0x2100, 0x80405100, 0x20},        /* loaded */
+    {0x6474e551, 0, 0, 0x7fffffff},       /* the stack's rights */
+};
+
+static const struct {
+    uint64_t offset;
+    bool held;
+    uint64_t address;
+} places[] = {
+    {0, true, 0x400000},       {0x233, true, 0x400233},    {0x234, false, 0},
+    {0x250, false, 0},         {0xfff, false, 0},          {0x1000, true, 0x402000},
+    {0x1abc, true, 0x402abc},  {0x1fff, true, 0x402fff},   {0x2000, false, 0},
+    {0x2100, true, 0x80405100}, {0x211f, true, 0x8040511f}, {0x2120, false, 0},
+    {UINT64_MAX, false, 0},
+};
+
+#define TABLE 0x40
+
+static void make_sample(struct image *image, bool is_64, bool big_endian, size_t table,
+                        size_t entry_size)
+{
+    image_make(image, is_64, big_endian, table, entry_size, segments, COUNT_OF(segments), 0x2200);
+}
+
+static void check_places(const struct image *image)
+{
+    struct elf elf;
+    int fd = image_file(image, image->length), result = elf_open(&elf, fd);
+
+    CHECK_NUMBER(result, 0);
+    for (size_t i = 0; i < COUNT_OF(places) && !result; i++) {
+        uint64_t address = 0;
+        CHECK_NUMBER(elf_address_of(&elf, places[i].offset, &address), places[i].held);
+        CHECK_NUMBER(address, places[i].address);
+    }
+    if (!result) {
+        CHECK_NUMBER(elf.segment_count, 4);
+        elf_close(&elf);
+    }
+    close(fd);
+}
+
+/* Each class, byte order, and place and distance of the program headers. */
+static void addresses_of_offsets(void)
+{
+    struct image image;
+
+    for (int kind = 0; kind < 16; kind++) {
+        bool is_64 = kind & 1;
+        size_t entry_size = (is_64 ? 56 : 32) + (kind & 4 ? 24 : 0);
+        make_sample(&image, is_64, kind & 2, kind & 8 ? 0x1803 : TABLE, entry_size);
+        check_places(&image);
+    }
+}
+
+static void the_running_program(void)
+{
+    struct elf elf;
+    uint64_t address;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+    CHECK_NUMBER(elf_open(&elf, fd), 0);
+    CHECK(elf.segment_count >= 2);
+    CHECK(elf_address_of(&elf, 0, &address));
+    elf_close(&elf);
+    close(fd);
+}
+
+static int open_result(const struct image *image, size_t length)
+{
+    struct elf elf;
+    int fd = image_file(image, length), result = elf_open(&elf, fd);
+
+    if (!result)
+        elf_close(&elf);
+    CHECK(!elf.segments && !elf.segment_count);
+    close(fd);
+    return result;
+}
+
+static void hostile_headers(void)
+{
+    struct image image;
+
+    for (int kind = 0; kind < 4; kind++) {
+        bool is_64 = kind & 1;
+        size_t entry_size = is_64 ? 56 : 32, word = is_64 ? 8 : 4;
+        uint64_t greatest = is_64 ? UINT64_MAX : UINT32_MAX;
+#define MAKE() make_sample(&image, is_64, kind & 2, TABLE, entry_size)
+        MAKE();
+        CHECK_NUMBER(open_result(&image, image.length), 0);
+        for (size_t wrong = 0; wrong < entry_size; wrong += entry_size - 1) {
+            MAKE();
+            image_put(&image, image_phentsize(&image), 2, wrong);
+            CHECK_NUMBER(open_result(&image, image.length), -ENOEXEC);
+        }
+        MAKE(); /* an entry size that leads out of the file */
+        image_put(&image, image_phentsize(&image), 2, 0xffff);
+        CHECK_NUMBER(open_result(&image, image.length), -ENOEXEC);
+        static const uint16_t counts[] = {300, 4096, 4097, 0x7fff, 0xffff};
+        for (size_t i = 0; i < COUNT_OF(counts); i++) {
+            MAKE();
+            image_put(&image, image_phnum(&image), 2, counts[i]);
+            CHECK_NUMBER(open_result(&image, image.length), -ENOEXEC);
+        }
+        const uint64_t offsets[] = {image.length, image.length - entry_size + 1, greatest,
+                                    greatest - entry_size, greatest / 2, greatest / 2 + 1,
+                                    greatest / 2 - 55};
+        for (size_t i = 0; i < COUNT_OF(offsets); i++) {
+            MAKE();
+            image_put(&image, image_phoff(&image), word, offsets[i]);
+            CHECK_NUMBER(open_result(&image, image.length), -ENOEXEC);
+        }
+        MAKE(); /* no program headers, wherever they would be: an object file */
+        image_put(&image, image_phnum(&image), 2, 0);
+        image_put(&image, image_phentsize(&image), 2, 0);
+        image_put(&image, image_phoff(&image), word, greatest);
+        CHECK_NUMBER(open_result(&image, image.length), 0);
+        for (int byte = 0; byte < 6; byte++) {
+            MAKE();
+            image.bytes[byte] ^= 0xff;
+            CHECK_NUMBER(open_result(&image, image.length), -ENOEXEC);
+        }
+        MAKE();
+        image.bytes[4] = image.bytes[5] = 0;
+        CHECK_NUMBER(open_result(&image, image.length), -ENOEXEC);
+#undef MAKE
+    }
+}
+
+/* A segment at the end of all numbers: no sum of two wraps into another place. */
+static void hostile_segments(void)
+{
+    static const struct image_segment wide[] = {
+        {1, UINT64_MAX - 0xff, 0x1000, UINT64_MAX},
+        {1, 0x100, UINT64_MAX - 0xf, 0x100},
+        {1, 0x1000, 0, UINT64_MAX},
+    };
+    struct image image;
+    struct elf elf;
+    uint64_t address = 0;
+
+    image_make(&image, true, false, TABLE, 56, wide, COUNT_OF(wide), 0x1000);
+    int fd = image_file(&image, image.length);
+    CHECK_NUMBER(elf_open(&elf, fd), 0);
+    CHECK(!elf_address_of(&elf, 0, &address));
+    CHECK(!elf_address_of(&elf, 0xff, &address));
+    CHECK(elf_address_of(&elf, UINT64_MAX, &address));
+    CHECK_NUMBER(address, 0x10ff);
+    CHECK(elf_address_of(&elf, 0x100, &address));
+    CHECK(address == UINT64_MAX - 0xf);
+    CHECK(elf_address_of(&elf, 0x1005, &address));
+    CHECK_NUMBER(address, 5);
+    elf_close(&elf);
+    close(fd);
+}
+
+static void cut_at_every_byte(void)
+{
+    struct image image;
+
+    for (int kind = 0; kind < 4; kind++) {
+        size_t entry_size = kind & 1 ? 56 : 32;
+        size_t needed = TABLE + COUNT_OF(segments) * entry_size;
+        make_sample(&image, kind & 1, kind & 2, TABLE, entry_size);
+        for (size_t length = 0; length <= needed + 4; length++)
+            CHECK_NUMBER(open_result(&image, length), length < needed ? -ENOEXEC : 0);
+    }
+}
+
+/* Any bytes give an answer or an error: nothing else is asked of them here. */
+static void random_mutations(void)
+{
+    struct image image, mutant;
+    struct elf elf;
+    uint64_t address;
+    unsigned opened = 0, refused = 0;
+    int fd = memfd_create("mutants", MFD_CLOEXEC);
+
+    srand(4);
+    for (int round = 0; round < 200000; round++) {
+        int kind = round & 3;
+        if (round < 4 || !(round & 63))
+            make_sample(&image, kind & 1, kind & 2, TABLE, kind & 1 ? 56 : 32);
+        mutant = image;
+        for (int i = rand() % 6; i >= 0; i--)
+            mutant.bytes[rand() % (rand() % 2 ? 64 : 512)] = (unsigned char)(rand() % 256);
+        if (pwrite(fd, mutant.bytes, 512, 0) != 512 ||
+            (!(round & 15) && ftruncate(fd, rand() % 600)))
+            WRONG("a file");
+        int result = elf_open(&elf, fd);
+        CHECK(result == 0 || result == -ENOEXEC);
+        for (int i = 0; !result && i < 3; i++)
+            elf_address_of(&elf, (uint64_t)rand() << (rand() % 33), &address);
+        if (!result)
+            elf_close(&elf);
+        opened += !result;
+        refused += result != 0;
+    }
+    /* Mutants of both kinds came by. */
+    CHECK(opened > 10000 && refused > 10000);
+    close(fd);
+}
+
+static void what_cannot_be_read(void)
+{
+    struct elf elf;
+    int ends[2], fd = open("/", O_RDONLY | O_CLOEXEC);
+
+    CHECK_NUMBER(elf_open(&elf, fd), -EISDIR);
+    close(fd);
+    CHECK_NUMBER(elf_open(&elf, -1), -EBADF);
+    CHECK_NUMBER(pipe(ends), 0);
+    CHECK_NUMBER(elf_open(&elf, ends[0]), -ESPIPE);
+    close(ends[0]);
+    close(ends[1]);
+    fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    CHECK_NUMBER(elf_open(&elf, fd), -ENOEXEC);
+    close(fd);
+}
+
+/* Another process cuts the file off and fills it again: an error, never a signal. */
+static void a_file_that_shrinks(void)
+{
+    struct image image;
+    struct elf elf;
+    unsigned opened = 0, refused = 0;
+
+    make_sample(&image, true, false, TABLE, 56);
+    int fd = image_file(&image, image.length);
+    pid_t child = fork();
+    if (!child)
+        for (;;)
+            if (ftruncate(fd, 0) || pwrite(fd, image.bytes, image.length, 0) < 0)
+                _exit(1);
+    uint64_t end = now_ns() + 5000000000;
+    while ((opened < 100 || refused < 100) && now_ns() < end) {
+        int result = elf_open(&elf, fd);
+        CHECK(result == 0 || result == -ENOEXEC);
+        opened += !result;
+        refused += result != 0;
+        if (!result)
+            elf_close(&elf);
+    }
+    CHECK(opened && refused);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(fd);
+}
+
+int main(void)
+{
+    TEST(addresses_of_offsets);
+    TEST(the_running_program);
+    TEST(hostile_headers);
+    TEST(hostile_segments);
+    TEST(cut_at_every_byte);
+    TEST(random_mutations);
+    TEST(what_cannot_be_read);
+    TEST(a_file_that_shrinks);
+    return tests_done();
+}

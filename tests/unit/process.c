@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* From addresses of a process to files: real mappings of files made by hand, and hostile maps. */
+#include "symbols/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "elf_image.h"
+#include "test.h"
+
+#define PAGE 4096
+
+static char directory[64];
+
+static void in_directory(char *path, size_t size, const char *name)
+{
+    snprintf(path, size, "%s/%s", directory, name);
+}
+
+/* Its second page is at 0x402000, as the ELF file itself counts; its third is in no segment. */
+static bool make_file(const char *path)
+{
+    static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
+                                                    {1, PAGE, 0x402000, PAGE}};
+    struct image image;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+    image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 3 * PAGE);
+    bool made = fd >= 0 && write(fd, image.bytes, image.length) == (ssize_t)image.length;
+    close(fd);
+    return made;
+}
+
+/* Maps the file's second and third page. */
+static const char *map_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *at = mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE, fd, PAGE);
+
+    close(fd);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static bool is_place(const struct process_place *place, const char *file, uint64_t address)
+{
+    return place->file.length == strlen(file) &&
+           (!place->file.length || !strcmp(place->file.data, file)) && place->address == address;
+}
+
+static void check_place(const struct process_place *place, const char *file, uint64_t address)
+{
+    if (is_place(place, file, address))
+        return;
+    printf("  got \"%s\" 0x%llx, should be \"%s\" 0x%llx\n",
+           place->file.length ? place->file.data : "", (unsigned long long)place->address, file,
+           (unsigned long long)address);
+    WRONG("the place");
+}
+
+static void free_places(struct process_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        text_free(&places[i].file);
+}
+
+/* A file of that name, mapped, then deleted if asked for, is found as `shown`. */
+static void check_file(const char *name, const char *shown, bool deleted)
+{
+    char path[256];
+    struct process_place places[3] = {{.address = 0}};
+
+    in_directory(path, sizeof(path), name);
+    const char *at = make_file(path) ? map_file(path) : NULL;
+    CHECK(at != NULL);
+    if (!at)
+        return;
+    if (deleted)
+        unlink(path);
+    const uint64_t addresses[] = {(uintptr_t)at, (uintptr_t)at + 0x123, (uintptr_t)at + PAGE + 8};
+    CHECK_NUMBER(process_find((uint32_t)getpid(), addresses, 3, places), 0);
+    check_place(&places[0], shown, 0x402000);
+    check_place(&places[1], shown, 0x402123);
+    check_place(&places[2], shown, 2 * PAGE + 8);
+    free_places(places, 3);
+    munmap((void *)(uintptr_t)at, 2 * PAGE);
+    unlink(path);
+}
+
+static void names_of_files(void)
+{
+    check_file("plain.so", "plain.so", false);
+    check_file("two  blanks and more", "two  blanks and more", false);
+    check_file("new\nline\n", "new\nline\n", false);
+    check_file("bytes\x1b\xff\\", "bytes\x1b\xff\\", false);
+    check_file("[bracket", "[bracket", false);
+    /* Deleted, it can be read by its mapping alone, which takes a right that not all have. */
+    struct stat about;
+    if (!geteuid() && !stat("/proc/self/map_files", &about)) {
+        check_file("plain.so", "plain.so", true);
+        check_file("new\nline", "new\nline", true);
+        check_file("twice (deleted)", "twice (deleted)", true);
+    }
+}
+
+/* Without the right to follow mappings: by the path, as the process sees it. */
+static void without_rights(void)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (!child) {
+        if (!geteuid() && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
+            _exit(2);
+        prctl(PR_SET_DUMPABLE, 1);
+        char path[256];
+        struct process_place place = {.address = 0};
+        static const char *const names[] = {"readable", "new\nline of it"};
+        bool right = true;
+        for (size_t i = 0; i < COUNT_OF(names); i++) {
+            in_directory(path, sizeof(path), names[i]);
+            const uint64_t address = (uintptr_t)map_file(path) + 0x10;
+            place = (struct process_place){.address = 0};
+            right = right && !process_find((uint32_t)getpid(), &address, 1, &place) &&
+                    is_place(&place, names[i], 0x402010);
+            text_free(&place.file);
+        }
+        _exit(!right);
+    }
+    waitpid(child, &status, 0);
+    CHECK_NUMBER(status, 0);
+}
+
+static void memory_without_a_file(void)
+{
+    struct process_place places[3] = {{.address = 0}};
+    char *anonymous = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int fd = memfd_create("in memory", MFD_CLOEXEC);
+    char *memory = ftruncate(fd, PAGE) ? NULL : mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+
+    /* A hole, so that nothing else is joined to the page, and nothing is mapped beside it. */
+    munmap(anonymous + PAGE, PAGE);
+    munmap(anonymous + 3 * PAGE, PAGE);
+    const uint64_t addresses[] = {(uintptr_t)anonymous + PAGE, (uintptr_t)anonymous + 2 * PAGE + 5};
+    CHECK_NUMBER(process_find((uint32_t)getpid(), addresses, 2, places), 0);
+    check_place(&places[0], "", 0);
+    check_place(&places[1], "[anon]", 5);
+    free_places(places, 2);
+    memset(places, 0, sizeof(places));
+    const uint64_t in_memory = (uintptr_t)memory + 7, nowhere[] = {0, 1, UINT64_MAX};
+    CHECK_NUMBER(process_find((uint32_t)getpid(), &in_memory, 1, places), 0);
+    check_place(&places[0], "memfd:in memory", 7);
+    free_places(places, 1);
+    memset(places, 0, sizeof(places));
+    CHECK_NUMBER(process_find((uint32_t)getpid(), nowhere, 3, places), 0);
+    for (int i = 0; i < 3; i++)
+        check_place(&places[i], "", 0);
+    CHECK_NUMBER(process_find((uint32_t)getpid(), nowhere, 0, places), 0);
+    munmap(anonymous, PAGE);
+    munmap(anonymous + 2 * PAGE, PAGE);
+    munmap(memory, PAGE);
+    close(fd);
+}
+
+static void processes_that_are_gone(void)
+{
+    struct process_place place = {.address = 0};
+    const uint64_t address = (uintptr_t)&directory;
+    pid_t child = fork();
+    siginfo_t info;
+
+    if (!child)
+        _exit(0);
+    CHECK_NUMBER(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), 0); /* a zombie maps nothing */
+    check_place(&place, "", 0);
+    waitpid(child, NULL, 0);
+    CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), -ENOENT);
+    check_place(&place, "", 0);
+    CHECK_NUMBER(process_find(UINT32_MAX, &address, 1, &place), -ENOENT);
+}
+
+/* Another process maps and unmaps all the time, below and above what is looked for. */
+static void maps_that_change(void)
+{
+    char path[256];
+
+    in_directory(path, sizeof(path), "steady");
+    const char *at = make_file(path) ? map_file(path) : NULL;
+    pid_t child = fork();
+    if (!child)
+        for (;;) {
+            void *pieces[64];
+            for (int i = 0; i < 64; i++)
+                pieces[i] = mmap(NULL, PAGE, i & 1 ? PROT_READ : PROT_NONE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            for (int i = 0; i < 64; i++)
+                munmap(pieces[i], PAGE);
+        }
+    const uint64_t addresses[] = {(uintptr_t)at + 0x123, (uintptr_t)at + 0x456};
+    for (int i = 0; i < 300; i++) {
+        struct process_place places[2] = {{.address = 0}};
+        CHECK_NUMBER(process_find((uint32_t)child, addresses, 2, places), 0);
+        check_place(&places[0], "steady", 0x402123);
+        check_place(&places[1], "steady", 0x402456);
+        free_places(places, 2);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    munmap((void *)(uintptr_t)at, 2 * PAGE);
+}
+
+/* ---- Maps that no kernel writes, or not often ---- */
+
+static int find_in_text(const char *maps, size_t length, const uint64_t *addresses, size_t count,
+                        struct process_place *places)
+{
+    int fd = memfd_create("maps", MFD_CLOEXEC);
+
+    if (fd < 0 || write(fd, maps, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
+        WRONG("a file");
+    int result = process_find_in(fd, (uint32_t)getpid(), addresses, count, places);
+    close(fd);
+    return result;
+}
+
+/* What 0x1010 is by these maps. */
+static void check_maps(const char *maps, const char *file, uint64_t expected)
+{
+    struct process_place place = {.address = 0};
+    const uint64_t address = 0x1010;
+
+    CHECK_NUMBER(find_in_text(maps, strlen(maps), &address, 1, &place), 0);
+    check_place(&place, file, expected);
+    text_free(&place.file);
+}
+
+static void lines_of_maps(void)
+{
+    check_maps("1000-2000 r-xp 00003000 08:01 12      /none/lib.so\n", "lib.so", 0x3010);
+    check_maps("1000-2000 r-xp 00003000 08:01 12      /none/a b (deleted)", "a b", 0x3010);
+    check_maps("1000-2000 r-xp 00000000 00:00 0  /none/new\\012line\n", "new\nline", 0x10);
+    check_maps("1000-2000 r-xp 00000000 00:00 0  /none/\\012\\012\n", "\n\n", 0x10);
+    check_maps("1000-2000 r-xp 00000000 00:00 0  /none/\\01\\0123\\\n", "\\01\n3\\", 0x10);
+    check_maps("1000-2000 r-xp 00000000 00:01 3  /memfd:jit (deleted)\n", "memfd:jit", 0x10);
+    check_maps("1000-2000 r-xp 00000000 00:00 0  [vdso]\n", "[vdso]", 0x10);
+    check_maps("1000-2000 rw-p 00000000 00:00 0  [anon:a/b]\n", "[anon:a/b]", 0x10);
+    check_maps("1000-2000 rw-s 00000000 00:0e 9  anon_inode:[perf_event]\n",
+               "anon_inode:[perf_event]", 0x10);
+    check_maps("1000-2000 rw-p 00000000 00:00 0 \n", "[anon]", 0x10);
+    check_maps("1000-2000 rw-p 00000000 00:00 0\n", "[anon]", 0x10);
+    check_maps("0-1000 r-xp 0 0:0 0 /below\n1000-2000 r-xp 0 0:0 0 /right\n2000-3000 r-xp 0 0:0 0 "
+               "/above\n", "right", 0x10);
+    check_maps("0-1000 r-xp 0 0:0 0 /below\n1011-2000 r-xp 0 0:0 0 /above\n", "", 0);
+    check_maps("1000-1010 r-xp 0 0:0 0 /before\n1010-1011 r-xp 5 0:0 0 /one byte\n", "one byte", 5);
+    check_maps("1000-ffffffffffffffff r-xp fffffffffffffff8 0:0 0 /wraps\n", "wraps", 8);
+    check_maps("", "", 0);
+}
+
+static void lines_that_are_none(void)
+{
+    static const char *const wrong[] = {
+        "\n", "-", "1000", "1000-", "1000-2000", "1000-2000 ", "1000-2000 r-xp", "1000-2000 r-xp ",
+        "1000-2000 r-xp 0", "1000-2000 r-xp x 0:0 0 /a", "-1000-2000 r-xp 0 0:0 0 /a",
+        "1000 2000 r-xp 0 0:0 0 /a", "2000-1000 r-xp 0 0:0 0 /a", "1010-1010 r-xp 0 0:0 0 /a",
+        "g000-2000 r-xp 0 0:0 0 /a", "1000--2000 r-xp 0 0:0 0 /a", "+1000-2000 r-xp 0 0:0 0 /a",
+        "10000000000000000-20000000000000000 r-xp 0 0:0 0 /a",
+    };
+
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct text maps = {0};
+        text_format(&maps, "%s\n", wrong[i]);
+        check_maps(maps.data, "", 0);
+        /* And what follows such a line is read. */
+        text_format(&maps, "1000-2000 r-xp 5000 0:0 0 /right\n");
+        check_maps(maps.data, "right", 0x5010);
+        text_free(&maps);
+    }
+}
+
+static void random_maps(void)
+{
+    static const char good[] =
+        "00400000-00452000 r-xp 00000000 08:02 173521      /usr/bin/dbus-daemon\n"
+        "00e03000-00e24000 rw-p 00000000 00:00 0           [heap]\n"
+        "35b1800000-35b1820000 r-xp 00000000 08:02 135522  /usr/lib64/ld-2.15.so (deleted)\n"
+        "7fffb2c0d000-7fffb2c2e000 rw-p 00000000 00:00 0   [anon:x/y]\n";
+    static const char likely[] = "0123456789abcdef-- \n\\012/[]\0:xp";
+    const uint64_t addresses[] = {0, 0x400000, 0x400001, 0xe03010, 0x35b1800010, 0x7fffb2c0d000,
+                                  UINT64_MAX};
+    char maps[sizeof(good)];
+
+    srand(6);
+    for (int round = 0; round < 5000; round++) {
+        struct process_place places[COUNT_OF(addresses)] = {{.address = 0}};
+        memcpy(maps, good, sizeof(good));
+        for (int i = rand() % 20; i >= 0; i--)
+            maps[(size_t)rand() % sizeof(maps)] = likely[(size_t)rand() % sizeof(likely)];
+        size_t length = (size_t)rand() % sizeof(maps);
+        CHECK_NUMBER(find_in_text(maps, length, addresses, COUNT_OF(addresses), places), 0);
+        free_places(places, COUNT_OF(addresses));
+    }
+}
+
+/* What was found before reading failed is kept; here nothing was. */
+static void maps_that_cannot_be_read(void)
+{
+    struct process_place place = {.address = 0};
+    const uint64_t address = 1;
+    int fd = open("/", O_RDONLY | O_CLOEXEC);
+
+    CHECK_NUMBER(process_find_in(fd, 1, &address, 1, &place), -EISDIR);
+    close(fd);
+}
+
+int main(void)
+{
+    char path[256];
+    static const char *const names[] = {"readable", "new\nline of it", "steady"};
+
+    snprintf(directory, sizeof(directory), "/tmp/process-test.XXXXXX");
+    if (!mkdtemp(directory) || chmod(directory, 0755)) {
+        printf("FAIL a directory: cannot make %s\n", directory);
+        return 1;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        in_directory(path, sizeof(path), names[i]);
+        make_file(path);
+    }
+    TEST(names_of_files);
+    TEST(without_rights);
+    TEST(memory_without_a_file);
+    TEST(processes_that_are_gone);
+    TEST(maps_that_change);
+    TEST(lines_of_maps);
+    TEST(lines_that_are_none);
+    TEST(random_maps);
+    TEST(maps_that_cannot_be_read);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        in_directory(path, sizeof(path), names[i]);
+        unlink(path);
+    }
+    rmdir(directory);
+    return tests_done();
+}

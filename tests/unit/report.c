@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Reports, byte for byte: tallies and symbols made by hand, and the texts that they must become. */
+#include "output/report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "test.h"
+
+struct scene {
+    struct tally tally;
+    struct symbols symbols;
+    size_t item_room, frame_count;
+};
+
+static uint32_t add_symbol(struct scene *scene, bool kernel, uint64_t address, const char *function,
+                           const char *file, uint64_t offset)
+{
+    struct symbols *symbols = &scene->symbols;
+
+    if (array_reserve(&symbols->items, &scene->item_room, symbols->count + 1,
+                      sizeof(*symbols->items)))
+        abort();
+    struct symbol *symbol = &symbols->items[symbols->count];
+    *symbol = (struct symbol){.kernel = kernel, .address = address, .offset = offset};
+    if (function)
+        text_add(&symbol->function, function);
+    if (file)
+        text_add(&symbol->file, file);
+    return (uint32_t)symbols->count++;
+}
+
+/* Symbols of a stack, leaf first. */
+struct frames {
+    const uint32_t *symbols;
+    size_t count;
+};
+#define FRAMES(...)                                                                            \
+    ((struct frames){(const uint32_t[]){__VA_ARGS__},                                          \
+                     sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)})
+#define NO_FRAMES ((struct frames){0})
+
+static void add_frames(struct scene *scene, struct stack *stack, struct frames frames)
+{
+    uint64_t addresses[16];
+
+    for (size_t i = 0; i < frames.count; i++) {
+        addresses[i] = scene->symbols.items[frames.symbols[i]].address;
+        scene->symbols.frames[scene->frame_count++] = frames.symbols[i];
+    }
+    if (tally_add_stack(&scene->tally, stack, addresses, frames.count))
+        abort();
+}
+
+static struct tally_entry *add_entry(struct scene *scene, uint64_t value, uint32_t pid,
+                                     const char *comm, struct frames kernel, struct frames user)
+{
+    struct tally_entry *entry = tally_add(&scene->tally);
+
+    if (!scene->symbols.frames) {
+        scene->symbols.frames = calloc(4096, sizeof(*scene->symbols.frames));
+        scene->symbols.first = calloc(1024, sizeof(*scene->symbols.first));
+    }
+    if (!entry || !scene->symbols.frames || !scene->symbols.first)
+        abort();
+    entry->value = value;
+    entry->pid = pid;
+    strncpy(entry->comm, comm, COMM_BYTES);
+    scene->symbols.first[scene->tally.count - 1] = scene->frame_count;
+    add_frames(scene, &entry->kernel, kernel);
+    add_frames(scene, &entry->user, user);
+    return entry;
+}
+
+static void free_scene(struct scene *scene)
+{
+    symbols_free(&scene->symbols);
+    tally_free(&scene->tally);
+}
+
+static const struct tm six_oclock = {.tm_hour = 6, .tm_min = 5, .tm_sec = 4};
+
+/* Writes the report and compares it; *summary may be NULL. */
+static void expect_all(const struct scene *scene, struct report_options options,
+                       const char *expected, struct report_summary *summary)
+{
+    struct report_summary own;
+    size_t length;
+    char *written = NULL;
+    FILE *out = open_memstream(&written, &length);
+
+    CHECK_NUMBER(report_write(out, &scene->tally, &scene->symbols, &options, &six_oclock,
+                              summary ? summary : &own), 0);
+    fclose(out);
+    if (strcmp(written, expected)) {
+        printf("--- got\n%s--- should be\n%s---\n", written, expected);
+        WRONG("the text");
+    }
+    free(written);
+}
+
+#define EXPECT(scene, expected, ...)                                                           \
+    expect_all(scene, (struct report_options){__VA_ARGS__}, expected, NULL)
+
+#define BOTH .kernel = true, .user = true
+#define TEXT .format = REPORT_TEXT, .show_process = true
+#define FOLDED .format = REPORT_FOLDED, .show_process = true
+
+/* tar reads: two kernel frames, two user frames. */
+static struct scene one_block(void)
+{
+    struct scene scene = {0};
+    uint32_t vfs_read = add_symbol(&scene, true, 0xffffffff812a0010, "vfs_read", "", 0x10);
+    uint32_t mod_read = add_symbol(&scene, true, 0xffffffffc0201002, "mod_read", "mod", 0x2);
+    uint32_t in_libc = add_symbol(&scene, false, 0x7f1122334455, "", "libc.so.6", 0x114992);
+    uint32_t main_ = add_symbol(&scene, false, 0x401136, "main", "tar", 0x1f);
+
+    add_entry(&scene, 7, 4242, "tar", FRAMES(vfs_read, mod_read), FRAMES(in_libc, main_));
+    return scene;
+}
+
+static void plain_block(void)
+{
+    struct scene scene = one_block();
+
+    EXPECT(&scene,
+           "\n"
+           "  vfs_read\n"
+           "  mod_read\n"
+           "  libc.so.6+0x114992\n"
+           "  main\n"
+           "    tar [4242]\n"
+           "    7\n"
+           "\n", TEXT, BOTH);
+    EXPECT(&scene, "\n  vfs_read\n  mod_read\n  libc.so.6+0x114992\n  main\n    7\n\n",
+           .format = REPORT_TEXT, BOTH);
+    EXPECT(&scene,
+           "\n06:05:04\n  vfs_read\n  mod_read\n  libc.so.6+0x114992\n  main\n    7\n\n",
+           .format = REPORT_TEXT, BOTH, .timestamp = true);
+    free_scene(&scene);
+}
+
+static void options_of_text(void)
+{
+    struct scene scene = one_block();
+
+    EXPECT(&scene,
+           "\n"
+           "  vfs_read\n"
+           "  mod_read\n"
+           "    --\n"
+           "  libc.so.6+0x114992\n"
+           "  main\n"
+           "    tar [4242]\n"
+           "    7\n"
+           "\n", TEXT, BOTH, .delimited = true);
+    EXPECT(&scene,
+           "\n"
+           "  vfs_read+0x10\n"
+           "  mod_read+0x2\n"
+           "  libc.so.6+0x114992\n"
+           "  main+0x1f\n"
+           "    tar [4242]\n"
+           "    7\n"
+           "\n", TEXT, BOTH, .offset = true);
+    EXPECT(&scene,
+           "\n"
+           "  ffffffff812a0010 vfs_read\n"
+           "  ffffffffc0201002 mod_read [mod]\n"
+           "  7f1122334455     libc.so.6+0x114992\n"
+           "  401136           main\n"
+           "    tar [4242]\n"
+           "    7\n"
+           "\n", TEXT, BOTH, .verbose = true);
+    EXPECT(&scene,
+           "\n"
+           "  vfs_read_[k]\n"
+           "  mod_read_[k]\n"
+           "  libc.so.6+0x114992\n"
+           "  main\n"
+           "    tar [4242]\n"
+           "    7\n"
+           "\n", TEXT, BOTH, .annotations = true);
+    EXPECT(&scene,
+           "\n"
+           "06:05:04\n"
+           "  ffffffff812a0010 vfs_read+0x10_[k]\n"
+           "  ffffffffc0201002 mod_read+0x2 [mod]_[k]\n"
+           "    --\n"
+           "  7f1122334455     libc.so.6+0x114992\n"
+           "  401136           main+0x1f\n"
+           "    tar [4242]\n"
+           "    7\n"
+           "\n", TEXT, BOTH, .annotations = true, .verbose = true, .offset = true,
+           .delimited = true, .timestamp = true);
+    free_scene(&scene);
+}
+
+static void folded_lines(void)
+{
+    struct scene scene = one_block();
+
+    EXPECT(&scene, "tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH);
+    EXPECT(&scene, "main;[libc.so.6];mod_read;vfs_read 7\n", .format = REPORT_FOLDED, BOTH);
+    EXPECT(&scene, "tar;main;[libc.so.6];-;mod_read;vfs_read 7\n", FOLDED, BOTH,
+           .delimited = true);
+    EXPECT(&scene, "tar-4242;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH,
+           .split_processes = true);
+    EXPECT(&scene, "tar;main;[libc.so.6];mod_read_[k];vfs_read_[k] 7\n", FOLDED, BOTH,
+           .annotations = true);
+    EXPECT(&scene, "tar;main+0x1f;[libc.so.6];mod_read+0x2;vfs_read+0x10 7\n", FOLDED, BOTH,
+           .offset = true);
+    EXPECT(&scene, "tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH, .verbose = true);
+    /* -T adds no line of its own here: the time is the root, where that was asked for. */
+    EXPECT(&scene, "tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH, .timestamp = true);
+    EXPECT(&scene, "06:05:04;tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH,
+           .timestamp = true, .time_as_root = true);
+    EXPECT(&scene,
+           "06:05:04;tar-4242;main+0x1f;[libc.so.6];-;mod_read+0x2_[k];vfs_read+0x10_[k] 7\n",
+           FOLDED, BOTH, .time_as_root = true, .split_processes = true, .offset = true,
+           .annotations = true, .delimited = true);
+    free_scene(&scene);
+}
+
+static void one_side_empty(void)
+{
+    struct scene kernel = {0}, user = {0};
+    uint32_t tick = add_symbol(&kernel, true, 0xffffffff81000000, "tick", "", 0);
+    uint32_t main_ = add_symbol(&user, false, 0x401136, "main", "tar", 0);
+
+    add_entry(&kernel, 1, 2, "kthreadd", FRAMES(tick), NO_FRAMES);
+    add_entry(&user, 1, 3, "tar", NO_FRAMES, FRAMES(main_));
+    EXPECT(&kernel, "\n  tick\n    kthreadd [2]\n    1\n\n", TEXT, BOTH);
+    EXPECT(&kernel, "\n  tick\n    --\n    kthreadd [2]\n    1\n\n", TEXT, BOTH,
+           .delimited = true);
+    EXPECT(&kernel, "\n  tick\n    kthreadd [2]\n    1\n\n", TEXT, .kernel = true,
+           .delimited = true);
+    EXPECT(&user, "\n    --\n  main\n    tar [3]\n    1\n\n", TEXT, BOTH, .delimited = true);
+    EXPECT(&user, "\n  main\n    tar [3]\n    1\n\n", TEXT, .user = true, .delimited = true);
+    EXPECT(&kernel, "kthreadd;-;tick 1\n", FOLDED, BOTH, .delimited = true);
+    EXPECT(&kernel, "kthreadd;tick 1\n", FOLDED, .kernel = true, .delimited = true);
+    EXPECT(&user, "tar;main;- 1\n", FOLDED, BOTH, .delimited = true);
+    EXPECT(&user, "tar;main 1\n", FOLDED, .user = true, .delimited = true);
+    free_scene(&kernel);
+    free_scene(&user);
+}
+
+static void no_stack_at_all(void)
+{
+    struct scene scene = {0};
+
+    add_entry(&scene, 5, 1, "init", NO_FRAMES, NO_FRAMES);
+    EXPECT(&scene, "\n  [no stack]\n    init [1]\n    5\n\n", TEXT, BOTH);
+    EXPECT(&scene, "\n  [no stack]\n    --\n    init [1]\n    5\n\n", TEXT, BOTH,
+           .delimited = true);
+    EXPECT(&scene, "\n  [no kernel stack]\n    init [1]\n    5\n\n", TEXT, .kernel = true);
+    EXPECT(&scene, "\n  [no user stack]\n    init [1]\n    5\n\n", TEXT, .user = true,
+           .delimited = true);
+    EXPECT(&scene, "\n  [no stack]\n    init [1]\n    5\n\n", TEXT, BOTH, .verbose = true);
+    EXPECT(&scene, "\n  [no stack]\n    init [1]\n    5\n\n", TEXT, BOTH, .annotations = true,
+           .offset = true);
+    EXPECT(&scene, "init;[no stack] 5\n", FOLDED, BOTH);
+    EXPECT(&scene, "init;[no kernel stack] 5\n", FOLDED, .kernel = true);
+    EXPECT(&scene, "init;[no user stack] 5\n", FOLDED, .user = true);
+    EXPECT(&scene, "[no kernel stack] 5\n", .format = REPORT_FOLDED, .kernel = true);
+    free_scene(&scene);
+}
+
+static void lost_stacks(void)
+{
+    struct scene scene = {0};
+    uint32_t main_ = add_symbol(&scene, false, 0x401136, "main", "tar", 0);
+
+    add_entry(&scene, 1, 7, "tar", NO_FRAMES, FRAMES(main_))->kernel.state = STACK_FULL;
+    add_entry(&scene, 2, 7, "tar", NO_FRAMES, NO_FRAMES)->user.state = STACK_FULL;
+    EXPECT(&scene,
+           "\n"
+           "  [stack storage full]\n  main\n    tar [7]\n    1\n\n"
+           "  [stack storage full]\n    tar [7]\n    2\n\n", TEXT, BOTH);
+    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED,
+           BOTH);
+    /* They are stacks like others: what has the same one is one block. */
+    add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->user.state = STACK_FULL;
+    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED,
+           BOTH);
+    free_scene(&scene);
+}
+
+static void names_that_are_not_known(void)
+{
+    struct scene scene = {0};
+    uint32_t kernel = add_symbol(&scene, true, 0xffffffff81000000, NULL, NULL, 0);
+    uint32_t user = add_symbol(&scene, false, 0x1234, NULL, NULL, 0);
+    uint32_t vdso = add_symbol(&scene, false, 0x7ffc00c5, NULL, "[vdso]", 0xc5);
+    uint32_t anon = add_symbol(&scene, false, 0x7f0000c5, NULL, "[anon]", 0x10);
+    uint32_t blank = add_symbol(&scene, false, 0x500000, NULL, "my file 2", 0x20);
+
+    add_entry(&scene, 1, 7, "x", FRAMES(kernel), FRAMES(user, vdso, anon, blank));
+    EXPECT(&scene,
+           "\n"
+           "  [unknown]\n"
+           "  [unknown]\n"
+           "  [vdso]+0xc5\n"
+           "  [anon]+0x10\n"
+           "  my file 2+0x20\n"
+           "    x [7]\n"
+           "    1\n"
+           "\n", TEXT, BOTH);
+    EXPECT(&scene,
+           "\n"
+           "  ffffffff81000000 [unknown]_[k]\n"
+           "  1234             [unknown]\n"
+           "  7ffc00c5         [vdso]+0xc5\n"
+           "  7f0000c5         [anon]+0x10\n"
+           "  500000           my file 2+0x20\n"
+           "    x [7]\n"
+           "    1\n"
+           "\n", TEXT, BOTH, .verbose = true, .annotations = true, .offset = true);
+    EXPECT(&scene, "x;[my file 2];[anon];[vdso];[unknown];[unknown]_[k] 1\n", FOLDED, BOTH,
+           .annotations = true, .offset = true);
+    free_scene(&scene);
+}
+
+static void bytes_in_names(void)
+{
+    struct scene scene = {0};
+    uint32_t odd = add_symbol(&scene, false, 1, "op;\x1b[2J\n\xff", "x", 0);
+    uint32_t umlaut = add_symbol(&scene, false, 2, "gr\xc3\xb6\xc3\x9f" "e", "x", 0);
+    uint32_t file = add_symbol(&scene, false, 3, NULL, "a;b\t", 5);
+
+    add_entry(&scene, 1, 7, "a;b\n\x80", FRAMES(odd), FRAMES(umlaut, file));
+    EXPECT(&scene,
+           "\n"
+           "  op;\\x1b[2J\\x0a\\xff\n"
+           "  gr\xc3\xb6\xc3\x9f" "e\n"
+           "  a;b\\x09+0x5\n"
+           "    a;b\\x0a\\x80 [7]\n"
+           "    1\n"
+           "\n", TEXT, BOTH);
+    EXPECT(&scene, "a:b\\x0a\\x80;[a:b\\x09];gr\xc3\xb6\xc3\x9f" "e;op:\\x1b[2J\\x0a\\xff 1\n",
+           FOLDED, BOTH);
+    free_scene(&scene);
+
+    scene = (struct scene){0};
+    umlaut = add_symbol(&scene, true, 2, "f", "", 0);
+    add_entry(&scene, 1, 7, "", FRAMES(umlaut), NO_FRAMES);
+    /* All the bytes that a name may have, the last no end of a character. */
+    add_entry(&scene, 2, 7, "123456789012345\xc3", FRAMES(umlaut), NO_FRAMES);
+    EXPECT(&scene,
+           "\n  f\n    [unknown] [7]\n    1\n\n  f\n    123456789012345\\xc3 [7]\n    2\n\n", TEXT,
+           BOTH);
+    EXPECT(&scene, "[unknown];f 1\n123456789012345\\xc3;f 2\n", FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+static void processes_elsewhere(void)
+{
+    struct scene scene = {0};
+    uint32_t f = add_symbol(&scene, true, 2, "f", "", 0);
+
+    add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES)->foreign = true;
+    add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES);
+    EXPECT(&scene,
+           "\n  f\n    tar [15069]\n    1\n\n  f\n    tar [host 15069]\n    1\n\n", TEXT, BOTH);
+    EXPECT(&scene, "tar-15069;f 1\ntar-host-15069;f 1\n", FOLDED, BOTH, .split_processes = true);
+    EXPECT(&scene, "tar;f 2\n", FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+/* Two calls in one function, two modules with a function of one name. */
+static void equal_lines_are_one(void)
+{
+    struct scene scene = {0};
+    uint32_t one = add_symbol(&scene, true, 0xffffffff81000010, "f", "", 0x10);
+    uint32_t other = add_symbol(&scene, true, 0xffffffff81000020, "f", "", 0x20);
+    uint32_t in_mod = add_symbol(&scene, true, 0xffffffffc0000010, "f", "mod", 0x10);
+
+    add_entry(&scene, 1, 7, "tar", FRAMES(one), NO_FRAMES);
+    add_entry(&scene, 10, 7, "tar", FRAMES(other), NO_FRAMES);
+    add_entry(&scene, 100, 7, "tar", FRAMES(in_mod), NO_FRAMES);
+    add_entry(&scene, 1000, 7, "tar", FRAMES(one), NO_FRAMES);
+    EXPECT(&scene, "\n  f\n    tar [7]\n    1111\n\n", TEXT, BOTH);
+    EXPECT(&scene, "tar;f 1111\n", FOLDED, BOTH);
+    EXPECT(&scene,
+           "\n"
+           "  f+0x20\n    tar [7]\n    10\n\n"
+           "  f+0x10\n    tar [7]\n    1101\n\n", TEXT, BOTH, .offset = true);
+    EXPECT(&scene, "tar;f+0x20 10\ntar;f+0x10 1101\n", FOLDED, BOTH, .offset = true);
+    EXPECT(&scene,
+           "\n"
+           "  ffffffff81000020 f\n    tar [7]\n    10\n\n"
+           "  ffffffffc0000010 f [mod]\n    tar [7]\n    100\n\n"
+           "  ffffffff81000010 f\n    tar [7]\n    1001\n\n", TEXT, BOTH, .verbose = true);
+    EXPECT(&scene, "tar;f 1111\n", FOLDED, BOTH, .verbose = true);
+    free_scene(&scene);
+
+    /* The whole stack must be equal, not its beginning; and where the kernel's ends is no line. */
+    scene = (struct scene){0};
+    uint32_t a = add_symbol(&scene, true, 1, "a", "", 0);
+    uint32_t b = add_symbol(&scene, true, 2, "b", "", 0);
+    uint32_t user_b = add_symbol(&scene, false, 3, "b", "x", 0);
+    add_entry(&scene, 1, 7, "tar", FRAMES(a), NO_FRAMES);
+    add_entry(&scene, 2, 7, "tar", FRAMES(a, b), NO_FRAMES);
+    add_entry(&scene, 4, 7, "tar", FRAMES(a), FRAMES(user_b));
+    EXPECT(&scene, "\n  a\n    1\n\n  a\n  b\n    6\n\n", .format = REPORT_TEXT, BOTH);
+    EXPECT(&scene, "\n  a\n    --\n    1\n\n  a\n  b\n    --\n    2\n\n  a\n    --\n  b\n    4\n\n",
+           .format = REPORT_TEXT, BOTH, .delimited = true);
+    EXPECT(&scene, "\n  a_[k]\n    1\n\n  a_[k]\n  b_[k]\n    2\n\n  a_[k]\n  b\n    4\n\n",
+           .format = REPORT_TEXT, BOTH, .annotations = true);
+    free_scene(&scene);
+}
+
+static void processes_that_are_not_shown(void)
+{
+    struct scene scene = {0};
+    uint32_t f = add_symbol(&scene, true, 1, "f", "", 0);
+
+    add_entry(&scene, 1, 7, "tar", FRAMES(f), NO_FRAMES);
+    add_entry(&scene, 2, 8, "tar", FRAMES(f), NO_FRAMES);
+    add_entry(&scene, 4, 8, "gzip", FRAMES(f), NO_FRAMES);
+    EXPECT(&scene, "\n  f\n    tar [7]\n    1\n\n  f\n    tar [8]\n    2\n\n"
+                   "  f\n    gzip [8]\n    4\n\n", TEXT, BOTH);
+    EXPECT(&scene, "\n  f\n    7\n\n", .format = REPORT_TEXT, BOTH);
+    EXPECT(&scene, "tar;f 3\ngzip;f 4\n", FOLDED, BOTH);
+    EXPECT(&scene, "tar-7;f 1\ntar-8;f 2\ngzip-8;f 4\n", FOLDED, BOTH, .split_processes = true);
+    EXPECT(&scene, "f 7\n", .format = REPORT_FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+/* What folded text replaces makes names equal, and then they are one line, too. */
+static void equal_lines_after_replacing(void)
+{
+    struct scene scene = {0};
+    uint32_t semicolon = add_symbol(&scene, true, 1, "a;b", "", 0);
+    uint32_t colon = add_symbol(&scene, true, 2, "a:b", "", 0);
+    uint32_t blank = add_symbol(&scene, true, 3, "c 12", "", 0);
+    uint32_t underscore = add_symbol(&scene, true, 4, "c_12", "", 0);
+
+    add_entry(&scene, 1, 7, "t;r", FRAMES(semicolon), NO_FRAMES);
+    add_entry(&scene, 2, 7, "t:r", FRAMES(colon), NO_FRAMES);
+    add_entry(&scene, 4, 7, "tar", FRAMES(blank), NO_FRAMES);
+    add_entry(&scene, 8, 7, "tar", FRAMES(underscore), NO_FRAMES);
+    add_entry(&scene, 16, 7, "tar", FRAMES(colon, blank), NO_FRAMES);
+    add_entry(&scene, 32, 7, "tar", FRAMES(colon, underscore), NO_FRAMES);
+    EXPECT(&scene, "t:r;a:b 3\ntar;c_12 12\ntar;c 12;a:b 16\ntar;c_12;a:b 32\n", FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+static void last_frames_like_counts(void)
+{
+    static const struct {
+        const char *name, *shown;
+    } cases[] = {
+        {"f 1", "f_1"},       {"f 1.5", "f_1.5"},         {"a b 12", "a b_12"},
+        {"f 1x", "f 1x"},     {"f ", "f "},               {"f 12 ", "f 12 "},
+        {"12", "12"},         {"operator+ 3", "operator+_3"}, {"f -1", "f -1"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct scene scene = {0};
+        struct text expected = {0};
+        uint32_t f = add_symbol(&scene, true, 1, cases[i].name, "", 0);
+
+        add_entry(&scene, 3, 7, "tar", FRAMES(f, f), FRAMES(f));
+        text_format(&expected, "tar;%s;%s;%s 3\n", cases[i].name, cases[i].name, cases[i].shown);
+        EXPECT(&scene, expected.data, FOLDED, BOTH);
+        free_scene(&scene);
+        text_free(&expected);
+    }
+}
+
+/* By count, then name, pid and frames. */
+static void order_of_blocks(void)
+{
+    struct scene scene = {0};
+    uint32_t b = add_symbol(&scene, true, 1, "b", "", 0);
+    uint32_t a = add_symbol(&scene, true, 2, "a", "", 0);
+    uint32_t user = add_symbol(&scene, false, 3, "a", "x", 0);
+
+    add_entry(&scene, 5, 9, "zip", FRAMES(a), NO_FRAMES);
+    add_entry(&scene, 5, 10, "tar", FRAMES(a), NO_FRAMES);
+    add_entry(&scene, 5, 9, "tar", FRAMES(b, a), NO_FRAMES);
+    add_entry(&scene, 5, 9, "tar", FRAMES(b), NO_FRAMES);
+    add_entry(&scene, 5, 9, "tar", FRAMES(a), FRAMES(user));
+    add_entry(&scene, 5, 9, "tar", FRAMES(a), NO_FRAMES);
+    add_entry(&scene, 1, 9, "zip", FRAMES(b), NO_FRAMES);
+    add_entry(&scene, 18446744073709551615u, 1, "bar", FRAMES(a), NO_FRAMES);
+    EXPECT(&scene,
+           "\n"
+           "  b\n    zip [9]\n    1\n\n"
+           "  a\n    tar [9]\n    5\n\n"
+           "  a\n  a\n    tar [9]\n    5\n\n"
+           "  b\n    tar [9]\n    5\n\n"
+           "  b\n  a\n    tar [9]\n    5\n\n"
+           "  a\n    tar [10]\n    5\n\n"
+           "  a\n    zip [9]\n    5\n\n"
+           "  a\n    bar [1]\n    18446744073709551615\n\n", TEXT, BOTH);
+    EXPECT(&scene,
+           "zip-9;b 1\n"
+           "tar-9;a 5\n"
+           "tar-9;a;a 5\n"
+           "tar-9;a;b 5\n"
+           "tar-9;b 5\n"
+           "tar-10;a 5\n"
+           "zip-9;a 5\n"
+           "bar-1;a 18446744073709551615\n", FOLDED, BOTH, .split_processes = true);
+    free_scene(&scene);
+}
+
+static void the_greatest_alone(void)
+{
+    struct scene scene = {0};
+    struct report_summary summary;
+    uint32_t a = add_symbol(&scene, true, 1, "a", "", 0);
+    uint32_t b = add_symbol(&scene, true, 2, "b", "", 0);
+    uint32_t c = add_symbol(&scene, true, 3, "c", "", 0);
+
+    add_entry(&scene, 20, 1, "x", FRAMES(a), NO_FRAMES);
+    add_entry(&scene, 15, 1, "x", FRAMES(b), NO_FRAMES);
+    add_entry(&scene, 15, 1, "x", FRAMES(b), NO_FRAMES); /* greater once it is one block */
+    add_entry(&scene, 3, 1, "x", FRAMES(c), NO_FRAMES);
+    struct report_options options = {FOLDED, BOTH, .top = 1};
+    expect_all(&scene, options, "x;b 30\n", &summary);
+    CHECK_NUMBER(summary.blocks, 1);
+    CHECK_NUMBER(summary.value, 30);
+    CHECK_NUMBER(summary.left_blocks, 2);
+    CHECK_NUMBER(summary.left_value, 23);
+    options.top = 2;
+    expect_all(&scene, options, "x;a 20\nx;b 30\n", &summary);
+    CHECK_NUMBER(summary.left_value, 3);
+    static const uint64_t none_left[] = {0, 3, 4, UINT64_MAX};
+    for (size_t i = 0; i < COUNT_OF(none_left); i++) {
+        options.top = none_left[i];
+        expect_all(&scene, options, "x;c 3\nx;a 20\nx;b 30\n", &summary);
+        CHECK_NUMBER(summary.blocks, 3);
+        CHECK_NUMBER(summary.value, 53);
+        CHECK_NUMBER(summary.left_blocks, 0);
+        CHECK_NUMBER(summary.left_value, 0);
+    }
+    free_scene(&scene);
+}
+
+static void nothing_counted(void)
+{
+    struct scene scene = {0};
+
+    EXPECT(&scene, "\n", TEXT, BOTH);
+    EXPECT(&scene, "\n06:05:04\n", TEXT, BOTH, .timestamp = true);
+    EXPECT(&scene, "", FOLDED, BOTH, .time_as_root = true);
+    free_scene(&scene);
+}
+
+static int write_to(FILE *out, const struct scene *scene, enum report_format format)
+{
+    const struct report_options options = {.format = format, BOTH};
+    struct report_summary summary;
+
+    return report_write(out, &scene->tally, &scene->symbols, &options, &six_oclock, &summary);
+}
+
+static void writing_fails(void)
+{
+    struct scene scene = one_block();
+
+    for (enum report_format format = REPORT_TEXT; format <= REPORT_FOLDED; format++) {
+        FILE *full = fopen("/dev/full", "w");
+        CHECK(full != NULL);
+        CHECK_NUMBER(write_to(full, &scene, format), -ENOSPC);
+        fclose(full);
+        int ends[2];
+        CHECK_NUMBER(pipe(ends), 0);
+        FILE *closed = fdopen(ends[1], "w");
+        close(ends[0]);
+        CHECK_NUMBER(write_to(closed, &scene, format), -EPIPE);
+        fclose(closed);
+    }
+    /* More than one buffer of it. */
+    for (uint64_t i = 0; i < 900; i++)
+        add_entry(&scene, i, (uint32_t)i, "tar", FRAMES(0, 1), FRAMES(2, 3));
+    FILE *full = fopen("/dev/full", "w");
+    const struct report_options options = {TEXT, BOTH};
+    struct report_summary summary;
+    CHECK_NUMBER(report_write(full, &scene.tally, &scene.symbols, &options, &six_oclock, &summary),
+                 -ENOSPC);
+    fclose(full);
+    free_scene(&scene);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    TEST(plain_block);
+    TEST(options_of_text);
+    TEST(folded_lines);
+    TEST(one_side_empty);
+    TEST(no_stack_at_all);
+    TEST(lost_stacks);
+    TEST(names_that_are_not_known);
+    TEST(bytes_in_names);
+    TEST(processes_elsewhere);
+    TEST(equal_lines_are_one);
+    TEST(processes_that_are_not_shown);
+    TEST(equal_lines_after_replacing);
+    TEST(last_frames_like_counts);
+    TEST(order_of_blocks);
+    TEST(the_greatest_alone);
+    TEST(nothing_counted);
+    TEST(writing_fails);
+    return tests_done();
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* From a tally's addresses to names: kernel functions of a file made by hand, places in this very
+   program, and what cannot be known. */
+#include "symbols/symbolize.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static const char kallsyms_text[] =
+    "0000000000000000 A fixed_percpu_data\n"
+    "ffffffff81000000 T _stext\n"
+    "ffffffff81000000 T first\n"
+    "ffffffff81000100 T second\n"
+    "ffffffff81000100 T alias_of_second\n"
+    "ffffffff81000200 d data\n"
+    "ffffffff81000300 t third\n"
+    "ffffffff81000400 B __bss_start\n"
+    "ffffffffc0000000 t in_module\t[mod]\n";
+
+static int file_of(const char *bytes)
+{
+    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+
+    if (fd < 0 || write(fd, bytes, strlen(bytes)) != (ssize_t)strlen(bytes))
+        WRONG("a file");
+    return fd;
+}
+
+static void add_entry(struct tally *tally, uint32_t pid, const uint64_t *kernel,
+                      size_t kernel_count, const uint64_t *user, size_t user_count)
+{
+    struct tally_entry *entry = tally_add(tally);
+
+    if (!entry || tally_add_stack(tally, &entry->kernel, kernel, kernel_count) ||
+        tally_add_stack(tally, &entry->user, user, user_count))
+        abort();
+    entry->pid = pid;
+}
+
+static const struct symbol *frame(const struct symbols *symbols, size_t entry, size_t index)
+{
+    return &symbols->items[symbols->frames[symbols->first[entry] + index]];
+}
+
+static void check_symbol(const struct symbol *symbol, uint64_t address, const char *function,
+                         const char *file, uint64_t offset)
+{
+    const char *its_function = symbol->function.length ? symbol->function.data : "";
+    const char *its_file = symbol->file.length ? symbol->file.data : "";
+
+    if (symbol->address == address && !strcmp(its_function, function) &&
+        !strcmp(its_file, file) && symbol->offset == offset)
+        return;
+    printf("  got %llx \"%s\" \"%s\" 0x%llx, should be %llx \"%s\" \"%s\" 0x%llx\n",
+           (unsigned long long)symbol->address, its_function, its_file,
+           (unsigned long long)symbol->offset, (unsigned long long)address, function, file,
+           (unsigned long long)offset);
+    WRONG("the symbol");
+}
+
+/* A call that never returns ends its function: where it comes back to is the next one's start. */
+static void return_addresses(void)
+{
+    static const uint64_t kernel[] = {
+        0xffffffff81000100, /* the leaf: just where it is */
+        0xffffffff81000100, /* a return address: the call before it is in `first` */
+        0xffffffff81000101, 0xffffffff81000300, 0xffffffff81000400, 0xffffffffc0000010,
+        0xffffffff81000000, 0,
+    };
+    struct tally tally = {0};
+    struct symbols symbols;
+    const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms_text)};
+    bool hidden = true;
+
+    add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK(!hidden);
+    CHECK_NUMBER(symbols.count, 8);
+    check_symbol(frame(&symbols, 0, 0), kernel[0], "second", "", 0);
+    check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x100);
+    check_symbol(frame(&symbols, 0, 2), kernel[2], "second", "", 1);
+    check_symbol(frame(&symbols, 0, 3), kernel[3], "", "", 0); /* behind data */
+    check_symbol(frame(&symbols, 0, 4), kernel[4], "third", "", 0x100);
+    check_symbol(frame(&symbols, 0, 5), kernel[5], "in_module", "mod", 0x10);
+    check_symbol(frame(&symbols, 0, 6), kernel[6], "", "", 0); /* before the first */
+    check_symbol(frame(&symbols, 0, 7), kernel[7], "", "", 0);
+    CHECK(frame(&symbols, 0, 0)->kernel && !frame(&symbols, 0, 0)->pid);
+    symbols_free(&symbols);
+    tally_free(&tally);
+    close(wishes.kallsyms);
+}
+
+static void preferred_names(void)
+{
+    static const char *const preferred[] = {"alias_of_second"};
+    static const uint64_t kernel[] = {0xffffffff81000110, 0xffffffff81000010};
+    struct tally tally = {0};
+    struct symbols symbols;
+    const struct symbolize_wishes wishes = {file_of(kallsyms_text), preferred, 1};
+    bool hidden;
+
+    add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    check_symbol(frame(&symbols, 0, 0), kernel[0], "alias_of_second", "", 0x10);
+    check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x10);
+    symbols_free(&symbols);
+    tally_free(&tally);
+    close(wishes.kallsyms);
+}
+
+static void hidden_addresses(void)
+{
+    static const uint64_t kernel[] = {0xffffffff81000100}, user[] = {0x1000};
+    const int zeros = file_of("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
+    const int descriptors[] = {-1, zeros};
+
+    for (size_t i = 0; i < COUNT_OF(descriptors); i++) {
+        struct tally tally = {0};
+        struct symbols symbols;
+        const struct symbolize_wishes wishes = {.kallsyms = descriptors[i]};
+        bool hidden = false;
+        add_entry(&tally, UINT32_MAX, kernel, 1, user, 1);
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+        CHECK(hidden);
+        check_symbol(frame(&symbols, 0, 0), kernel[0], "", "", 0);
+        check_symbol(frame(&symbols, 0, 1), user[0], "", "", 0);
+        symbols_free(&symbols);
+        /* Where no kernel frame is, nothing of it is hidden. */
+        tally_clear(&tally);
+        add_entry(&tally, UINT32_MAX, NULL, 0, user, 1);
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+        CHECK(!hidden);
+        symbols_free(&symbols);
+        tally_free(&tally);
+    }
+    close(zeros);
+}
+
+/* The linker's name for the first byte of the program's file in memory. */
+extern const Elf64_Ehdr __ehdr_start;
+
+/* The address of something in this program, as its file numbers it. */
+static uint64_t in_file(uint64_t address)
+{
+    return __ehdr_start.e_type == ET_DYN ? address - (uintptr_t)&__ehdr_start : address;
+}
+
+static void places_in_this_program(void)
+{
+    const uint64_t leaf = (uintptr_t)&in_file, back = (uintptr_t)&file_of + 9;
+    const uint64_t user[] = {leaf, back, leaf, 0x10};
+    struct tally tally = {0};
+    struct symbols symbols;
+    const struct symbolize_wishes wishes = {.kallsyms = -1};
+    bool hidden;
+
+    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    check_symbol(frame(&symbols, 0, 0), leaf, "", "symbolize", in_file(leaf));
+    check_symbol(frame(&symbols, 0, 1), back, "", "symbolize", in_file(back));
+    check_symbol(frame(&symbols, 0, 2), leaf, "", "symbolize", in_file(leaf));
+    check_symbol(frame(&symbols, 0, 3), 0x10, "", "", 0);
+    CHECK(frame(&symbols, 0, 0)->pid == (uint32_t)getpid() && !frame(&symbols, 0, 0)->kernel);
+    symbols_free(&symbols);
+    tally_free(&tally);
+}
+
+/* A call at the very end of a mapping comes back to where something else is mapped. */
+static void a_return_behind_a_mapping(void)
+{
+    int fd = memfd_create("code", MFD_CLOEXEC);
+    char *at = mmap(NULL, 4 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (ftruncate(fd, 2 * 4096) || mmap(at + 4096, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
+                                        4096) != at + 4096)
+        WRONG("a mapping");
+    const uint64_t behind = (uintptr_t)at + 2 * 4096, user[] = {behind, behind};
+    struct tally tally = {0};
+    struct symbols symbols;
+    const struct symbolize_wishes wishes = {.kallsyms = -1};
+    bool hidden;
+
+    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK_STRING(frame(&symbols, 0, 0)->file.data, "[anon]");
+    check_symbol(frame(&symbols, 0, 1), behind, "", "memfd:code", 2 * 4096);
+    symbols_free(&symbols);
+    tally_free(&tally);
+    munmap(at, 4 * 4096);
+    close(fd);
+}
+
+/* The same number elsewhere is another process: nothing is looked up for it. */
+static void processes_elsewhere_and_gone(void)
+{
+    const uint64_t user[] = {(uintptr_t)&in_file};
+    struct tally tally = {0};
+    struct symbols symbols;
+    const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms_text)};
+    bool hidden;
+    pid_t gone = fork();
+
+    if (!gone)
+        _exit(0);
+    waitpid(gone, NULL, 0);
+    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
+    tally.entries[0].foreign = true;
+    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
+    add_entry(&tally, (uint32_t)gone, NULL, 0, user, 1);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK_NUMBER(symbols.count, 3);
+    check_symbol(frame(&symbols, 0, 0), user[0], "", "", 0);
+    check_symbol(frame(&symbols, 1, 0), user[0], "", "symbolize", in_file(user[0]));
+    check_symbol(frame(&symbols, 2, 0), user[0], "", "", 0);
+    CHECK(frame(&symbols, 0, 0)->foreign && !frame(&symbols, 1, 0)->foreign);
+    symbols_free(&symbols);
+    tally_free(&tally);
+    close(wishes.kallsyms);
+}
+
+/* Many stacks that share addresses: each is kept once, and each frame leads to its own. */
+static void many_addresses(void)
+{
+    enum { ENTRIES = 3000, FRAMES = 20, FUNCTIONS = 5000 };
+    struct text kallsyms = {0};
+    struct tally tally = {0};
+    struct symbols symbols;
+    uint64_t stack[FRAMES];
+    bool hidden;
+    unsigned wrong = 0;
+
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        text_format(&kallsyms, "%016llx t f%u\n", 0xffffffff81000000 + 0x40ull * i, i);
+    srand(8);
+    for (int i = 0; i < ENTRIES; i++) {
+        for (int k = 0; k < FRAMES; k++)
+            stack[k] = 0xffffffff81000001 + 0x10ull * (unsigned)(rand() % (FUNCTIONS * 4));
+        add_entry(&tally, 7, stack, i % FRAMES, stack, FRAMES - 1 - i % FRAMES);
+        tally.entries[i].pid = UINT32_MAX - (unsigned)i % 3;
+    }
+    const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms.data)};
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const struct tally_entry *entry = &tally.entries[i];
+        for (size_t k = 0; k < FRAMES - 1; k++) {
+            bool kernel = k < entry->kernel.count;
+            size_t in_stack = kernel ? k : k - entry->kernel.count;
+            const struct stack *its = kernel ? &entry->kernel : &entry->user;
+            const struct symbol *symbol = frame(&symbols, i, k);
+            uint64_t address = tally.addresses[its->first + in_stack];
+            char name[32] = "";
+            if (kernel)
+                snprintf(name, sizeof(name), "f%llu",
+                         (unsigned long long)(address - 0xffffffff81000000) / 0x40);
+            wrong += symbol->address != address || symbol->kernel != kernel ||
+                     symbol->is_return != (in_stack > 0) ||
+                     symbol->pid != (kernel ? 0 : entry->pid) ||
+                     strcmp(symbol->function.length ? symbol->function.data : "", name) ||
+                     (kernel && symbol->offset != (address & 0x3f));
+        }
+    }
+    CHECK_NUMBER(wrong, 0);
+    /* The kernel's 20,000 places as leaf and as return, those of three processes likewise. */
+    CHECK(symbols.count > 20000 && symbols.count < 4 * 2 * 20000);
+    symbols_free(&symbols);
+    tally_free(&tally);
+    text_free(&kallsyms);
+    close(wishes.kallsyms);
+}
+
+static void nothing_to_name(void)
+{
+    struct tally tally = {0};
+    struct symbols symbols;
+    const struct symbolize_wishes wishes = {.kallsyms = -1};
+    bool hidden = true;
+
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK(!hidden && !symbols.count);
+    symbols_free(&symbols);
+    add_entry(&tally, 7, NULL, 0, NULL, 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK(!hidden && !symbols.count);
+    symbols_free(&symbols);
+    tally_free(&tally);
+}
+
+int main(void)
+{
+    TEST(return_addresses);
+    TEST(preferred_names);
+    TEST(hidden_addresses);
+    TEST(places_in_this_program);
+    TEST(a_return_behind_a_mapping);
+    TEST(processes_elsewhere_and_gone);
+    TEST(many_addresses);
+    TEST(nothing_to_name);
+    return tests_done();
+}
