@@ -57,6 +57,8 @@ void places_remove_doubles(struct places *places)
 {
     size_t kept = 0;
 
+    if (!places->count)
+        return; /* no array yet, which qsort() would not take */
     qsort(places->items, places->count, sizeof(*places->items), compare_for_sort);
     for (size_t i = 0; i < places->count; i++) {
         if (kept && !compare_places(&places->items[kept - 1], &places->items[i]))
