@@ -7,7 +7,7 @@ const struct applet *const applets[] = {
 };
 
 const struct option common_options[] = {
-    {'h', 0, "help", NULL, option_help, 0, 0, 0, "this help"},
-    {0, 0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
+    {'h', "help", NULL, option_help, 0, 0, 0, "this help"},
+    {0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
     {0},
 };

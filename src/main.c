@@ -21,9 +21,9 @@ static struct {
 #define AT(member) offsetof(__typeof__(settings), member)
 
 static const struct option own_options[] = {
-    {0, 0, "install", "DIR", option_string, AT(directory), 0, 0,
+    {0, "install", "DIR", option_string, AT(directory), 0, 0,
      "make a link for each applet in DIR, where nothing else has its name"},
-    {0, 0, "version", NULL, option_flag, AT(version), 0, 0, "print the version"},
+    {0, "version", NULL, option_flag, AT(version), 0, 0, "print the version"},
     {0},
 };
 
@@ -71,6 +71,14 @@ static int finish_output(int status)
     return status;
 }
 
+/* What options_parse() refused. Only memory that ran out is not the user's doing. */
+static int refuse_usage(const char *name, int result, struct text *error)
+{
+    say("%s (see %s -h)", error->data ? error->data : strerror(-result), name);
+    text_free(error);
+    return result == -ENOMEM ? EXIT_FAILURE : EXIT_USAGE;
+}
+
 static int run_applet(const struct applet *applet, int argc, char **argv)
 {
     struct arguments arguments;
@@ -78,11 +86,8 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
 
     say_as = applet->name;
     int result = options_parse(applet->options, argc, argv, applet->settings, &arguments, &error);
-    if (result < 0) {
-        say("%s (see %s -h)", error.data ? error.data : strerror(-result), applet->name);
-        text_free(&error);
-        return EXIT_USAGE;
-    }
+    if (result < 0)
+        return refuse_usage(applet->name, result, &error);
     if (result == ASKED_HELP)
         manual_help(stdout, applet);
     if (result == ASKED_MAN)
@@ -131,11 +136,8 @@ static int run_options(int argc, char **argv)
     struct text error = {0};
     int result = options_parse(main_options, argc, argv, &settings, &arguments, &error);
 
-    if (result < 0) {
-        say("%s (see stackbox -h)", error.data ? error.data : strerror(-result));
-        text_free(&error);
-        return EXIT_USAGE;
-    }
+    if (result < 0)
+        return refuse_usage("stackbox", result, &error);
     if (result == ASKED_HELP)
         manual_main_help(stdout, main_options);
     if (result == ASKED_MAN)

@@ -24,8 +24,8 @@ static const struct manual_row signals[] = {
 
 /* What all applets share. */
 static const struct manual_section common_sections[] = {
-    {"Exit status", exit_status},
     {"Signals", signals},
+    {"Exit status", exit_status},
     {0},
 };
 
@@ -78,13 +78,16 @@ static void print_section(FILE *out, const struct manual_section *section)
     }
 }
 
-/* "-p, --pid": a name and its help are what a row that is listed has. */
-static void option_names(const struct option *option, struct text *names)
+/* "-t, -L, --tid": a name and its help are what a row that is listed has. */
+static void option_names(const struct option *option, const struct option *const *tables,
+                         struct text *names)
 {
     if (option->letter)
         text_format(names, "-%c, ", option->letter);
-    if (option->other_letter)
-        text_format(names, "-%c, ", option->other_letter);
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++)
+            if (row->parse == option_letter && !strcmp(row->name, option->name))
+                text_format(names, "-%c, ", row->letter);
     text_format(names, "--%s", option->name);
 }
 
@@ -92,8 +95,8 @@ static void print_options(FILE *out, const struct option *const *tables)
 {
     struct text term = {0};
 
-    for (; *tables; tables++)
-        for (const struct option *row = *tables; row->parse; row++) {
+    for (const struct option *const *table = tables; *table; table++)
+        for (const struct option *row = *table; row->parse; row++) {
             if (!row->help)
                 continue;
             if (row->parse == option_heading) {
@@ -101,7 +104,7 @@ static void print_options(FILE *out, const struct option *const *tables)
                 continue;
             }
             text_clear(&term);
-            option_names(row, &term);
+            option_names(row, tables, &term);
             if (row->argument)
                 text_format(&term, " %s", row->argument);
             if (!term.failed)
@@ -224,11 +227,11 @@ static void roff_section(FILE *out, const struct manual_section *section)
     }
 }
 
-static void roff_option(FILE *out, const struct option *option)
+static void roff_option(FILE *out, const struct option *option, const struct option *const *tables)
 {
     struct text names = {0};
 
-    option_names(option, &names);
+    option_names(option, tables, &names);
     fputs(".TP\n\\fB", out);
     print_roff(out, names.failed ? "" : names.data);
     fputs("\\fR", out);
@@ -246,14 +249,14 @@ static void roff_option(FILE *out, const struct option *option)
 static void roff_options(FILE *out, const struct option *const *tables)
 {
     roff_heading(out, "Options");
-    for (; *tables; tables++)
-        for (const struct option *row = *tables; row->parse; row++) {
+    for (const struct option *const *table = tables; *table; table++)
+        for (const struct option *row = *table; row->parse; row++) {
             if (row->parse == option_heading) {
                 fputs(".SS ", out);
                 print_roff(out, row->help);
                 fputc('\n', out);
             } else if (row->help) {
-                roff_option(out, row);
+                roff_option(out, row, tables);
             }
         }
 }
@@ -281,8 +284,8 @@ void manual_man(FILE *out, const struct applet *applet)
     roff_options(out, applet->options);
     for (const struct manual_section *section = common_sections; section->title; section++)
         roff_section(out, section);
-    roff_section(out, &(struct manual_section){"Examples", applet->examples});
     roff_section(out, &(struct manual_section){"Notes", applet->notes});
+    roff_section(out, &(struct manual_section){"Examples", applet->examples});
     fputs(".SH SEE ALSO\n.BR stackbox (1)\n", out);
 }
 

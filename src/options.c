@@ -53,11 +53,15 @@ int option_signed(const struct option *option, const char *text, void *destinati
 int option_seconds(const struct option *option, const char *text, void *destination,
                    struct text *error)
 {
+    int why = parse_seconds(text, destination);
+
     (void)option;
-    if (!parse_seconds(text, destination))
-        return 0;
-    text_format(error, "\"%s\" is no time: it takes seconds, more than 0, such as 5 or 0.5", text);
-    return -EINVAL;
+    if (why == -EINVAL)
+        text_format(error, "\"%s\" is no time: it takes seconds, such as 5 or 0.5", text);
+    else if (why)
+        text_format(error, "\"%s\" is out of range: it takes more than 0 seconds, at most %lld",
+                    text, (long long)MOST_SECONDS);
+    return why ? -EINVAL : 0;
 }
 
 /* "12,13": added to those of an earlier -p. */
@@ -120,15 +124,19 @@ int option_heading(const struct option *option, const char *text, void *destinat
     return option_ignore(option, text, destination, error);
 }
 
+int option_letter(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    return option_ignore(option, text, destination, error);
+}
+
 /* ---- Finding rows ---- */
 
-static const struct option *find_letter(const struct option *const *tables, char letter)
+/* Is this the row of the option that has this whole name? */
+static bool is_called(const struct option *row, const char *name, size_t length)
 {
-    for (; *tables; tables++)
-        for (const struct option *row = *tables; row->parse; row++)
-            if (letter == row->letter || letter == row->other_letter)
-                return row;
-    return NULL;
+    return row->name && row->parse != option_letter && strlen(row->name) == length &&
+           !memcmp(row->name, name, length);
 }
 
 /* Is `row` listed, with a name that begins so? */
@@ -146,7 +154,7 @@ static const struct option *find_name(const struct option *const *tables, const 
     *clashes = 0;
     for (; *tables; tables++)
         for (const struct option *row = *tables; row->parse; row++) {
-            if (row->name && strlen(row->name) == length && !memcmp(row->name, name, length))
+            if (is_called(row, name, length))
                 return row;
             if (begins(row, name, length)) {
                 found = row;
@@ -154,6 +162,19 @@ static const struct option *find_name(const struct option *const *tables, const 
             }
         }
     return *clashes == 1 ? found : NULL;
+}
+
+static const struct option *find_letter(const struct option *const *tables, char letter)
+{
+    size_t clashes;
+
+    for (const struct option *const *table = tables; *table; table++)
+        for (const struct option *row = *table; row->parse; row++)
+            if (row->letter == letter)
+                return row->parse == option_letter
+                    ? find_name(tables, row->name, strlen(row->name), &clashes)
+                    : row;
+    return NULL;
 }
 
 static void add_clashes(const struct option *const *tables, const char *name, size_t length,

@@ -17,9 +17,9 @@ struct number_list {
 };
 
 struct option {
-    char letter, other_letter; /* -p; an alias of it; 0: none */
-    const char *name;          /* --pid */
-    const char *argument;      /* what it takes, as help shows it; NULL: nothing */
+    char letter;          /* -p; 0: none */
+    const char *name;     /* --pid */
+    const char *argument; /* what it takes, as help shows it; NULL: nothing */
     /*
      * Puts `text` into `destination`. 0, or -EINVAL with the rest of a sentence in `error`; above 0
      * it ends the parsing without an error.
@@ -34,6 +34,10 @@ struct option {
 /* A row that is no option: help and man page put it above those that follow. */
 #define OPTION_HEADING(title) {.parse = option_heading, .help = (title)}
 
+/* One more letter for the option of this name, which may be in another of the tables. */
+#define OPTION_LETTER(another, of_name) \
+    {.letter = (another), .name = (of_name), .parse = option_letter}
+
 /* Parsers; the comment is the type of the destination. */
 int option_flag(const struct option *, const char *, void *, struct text *);    /* bool */
 int option_number(const struct option *, const char *, void *, struct text *);  /* uint64_t */
@@ -44,7 +48,9 @@ int option_string(const struct option *, const char *, void *, struct text *);  
 int option_help(const struct option *, const char *, void *, struct text *); /* gives ASKED_HELP */
 int option_man(const struct option *, const char *, void *, struct text *);  /* gives ASKED_MAN */
 int option_ignore(const struct option *, const char *, void *, struct text *);
-int option_heading(const struct option *, const char *, void *, struct text *); /* never called */
+/* These two mark their rows, and are never called. */
+int option_heading(const struct option *, const char *, void *, struct text *);
+int option_letter(const struct option *, const char *, void *, struct text *);
 
 enum {
     ASKED_HELP = 1,

@@ -151,7 +151,7 @@ int parse_seconds(const char *string, uint64_t *nanoseconds)
         }
     if (*string || !any)
         return -EINVAL;
-    if (over || whole > INT64_MAX / 1000000000 - 1)
+    if (over || whole > MOST_SECONDS)
         return -ERANGE;
     *nanoseconds = whole * 1000000000 + fraction;
     return *nanoseconds ? 0 : -ERANGE;

@@ -37,6 +37,9 @@ void text_free(struct text *text);
  */
 int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t *number);
 
+/* 292 years: what is added to the clock does not overflow. */
+#define MOST_SECONDS (INT64_MAX / 1000000000 - 1)
+
 /* Seconds as a plain decimal ("5", "0.25") into nanoseconds; more than 0. As parse_number. */
 int parse_seconds(const char *string, uint64_t *nanoseconds);
 

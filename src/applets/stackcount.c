@@ -29,14 +29,14 @@ static struct stackcount_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
 
 static const struct option own_options[] = {
     OPTION_HEADING("Counting"),
-    {'c', 0, NULL, "CPU", option_signed, AT(trace.cpu), 0, 65535, NULL}, /* as bcc has it */
-    {'r', 0, "regex", NULL, option_flag, AT(regex), 0, 0,
+    OPTION_LETTER('c', "cpu"), /* as bcc has it */
+    {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
      "patterns are extended regular expressions, found anywhere in a name"},
-    {'P', 0, "perpid", NULL, option_flag, AT(per_process), 0, 0,
-     "processes apart, under -K too"},
-    {0, 0, "force", NULL, option_flag, AT(force), 0, 0,
-     "trace, however long attaching and detaching so many functions takes"},
-    {0, 0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
+    {'P', "perpid", NULL, option_flag, AT(per_process), 0, 0,
+     "keep processes apart, with -K too"},
+    {0, "force", NULL, option_flag, AT(force), 0, 0,
+     "trace even so many functions that attaching and detaching takes long"},
+    {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
      "how kernel functions are probed: multi, pmu or tracefs (default: the first that works)"},
     {0},
 };
@@ -45,11 +45,11 @@ static const struct option *const options[] = {own_options, trace_options, commo
 
 static const struct manual_row patterns[] = {
     {"vfs_read, p::vfs_read", "a kernel function"},
-    {"vfs_read+0x10", "an instruction of it"},
-    {"r::vfs_read", "its return"},
-    {"tcp_*", "all whose whole name matches; * is the only wildcard"},
+    {"vfs_read+0x10", "the instruction at this offset in it"},
+    {"r::vfs_read", "a return from it"},
+    {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
     {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
-    {NULL, "What cannot be traced is skipped and said. With -r names are extended regular "
+    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are extended regular "
      "expressions, found anywhere as grep -E does."},
     {0},
 };
@@ -67,8 +67,8 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "It needs root. Probes of kernel functions need a kernel with CONFIG_KPROBES; "
-     "tracepoints need tracefs, which is used without being mounted for others if it is not "
-     "mounted."},
+     "tracepoints need tracefs, which need not be mounted: then it is mounted for this process "
+     "alone."},
     {NULL, "A function that the compiler put into its callers cannot be traced, and some the "
      "kernel keeps probes out of. /proc/kallsyms and, in tracefs, available_filter_functions tell "
      "what there is."},
@@ -76,7 +76,8 @@ static const struct manual_row notes[] = {
      "-e and the file."},
     {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without "
      "them hides its callers."},
-    {NULL, "As in bcc's stackcount -c is taken for -C; --hash-storage-size is taken and ignored."},
+    {NULL, "--hash-storage-size of bcc's stackcount is taken, and ignored: the table of counts has "
+     "the size that the stacks need."},
     {0},
 };
 
@@ -305,10 +306,12 @@ static int trace(struct counting *counting, struct tracing *tracing)
 
 /* ---- The command line ---- */
 
-/* "5": stackcount's first word is no duration. */
+/* "5" or "0.5": stackcount's first word is no duration. "." alone may be a regular expression. */
 static bool is_number(const char *word)
 {
-    return *word && !word[strspn(word, "0123456789.")];
+    uint64_t nanoseconds;
+
+    return parse_seconds(word, &nanoseconds) != -EINVAL;
 }
 
 static const char *first_number(const struct arguments *arguments)

@@ -21,23 +21,25 @@ struct settings {
 
 static const struct option first[] = {
     OPTION_HEADING("First"),
-    {'a', 0, "all", NULL, option_flag, AT(all), 0, 0, "all"},
-    {'b', 'B', "brief", NULL, option_flag, AT(brief), 0, 0, "brief"},
-    {'n', 0, "number", "N", option_number, AT(number), 3, 7, "a number"},
-    {0, 0, "any", "N", option_number, AT(any), 0, UINT64_MAX, "any number"},
-    {'C', 0, "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "a CPU"},
+    {'a', "all", NULL, option_flag, AT(all), 0, 0, "all"},
+    OPTION_LETTER('B', "brief"),
+    OPTION_LETTER('P', "pid"), /* which is in the other table */
+    {'b', "brief", NULL, option_flag, AT(brief), 0, 0, "brief"},
+    {'n', "number", "N", option_number, AT(number), 3, 7, "a number"},
+    {0, "any", "N", option_number, AT(any), 0, UINT64_MAX, "any number"},
+    {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "a CPU"},
     {0},
 };
 
 static const struct option second[] = {
-    {'i', 0, "interval", "S", option_seconds, AT(time), 0, 0, "a time"},
-    {'p', 'P', "pid", "PID[,PID]", option_numbers, AT(pids), 1, 4194304, "pids"},
-    {'o', 0, "file", "FILE", option_string, AT(file), 0, 0, "a file"},
-    {0, 0, "color", NULL, option_flag, AT(color), 0, 0, NULL},
-    {0, 0, "fixed", "N", option_ignore, 0, 0, 0, NULL},
-    {'c', 0, NULL, "CPU", option_signed, AT(cpu), 0, 65535, NULL},
-    {'h', 0, "help", NULL, option_help, 0, 0, 0, "help"},
-    {0, 0, "man", NULL, option_man, 0, 0, 0, "man"},
+    {'i', "interval", "S", option_seconds, AT(time), 0, 0, "a time"},
+    {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, 4194304, "pids"},
+    {'o', "file", "FILE", option_string, AT(file), 0, 0, "a file"},
+    {0, "color", NULL, option_flag, AT(color), 0, 0, NULL},
+    {0, "fixed", "N", option_ignore, 0, 0, 0, NULL},
+    OPTION_LETTER('c', "cpu"),
+    {'h', "help", NULL, option_help, 0, 0, 0, "help"},
+    {0, "man", NULL, option_man, 0, 0, 0, "man"},
     {0},
 };
 
@@ -113,6 +115,16 @@ static void letters_are_joined(void)
     CHECK(settings.all && !settings.brief);
     CHECK_NUMBER(PARSE("-c3"), 0);
     CHECK_NUMBER(settings.cpu, 3);
+}
+
+static void more_letters_for_an_option(void)
+{
+    CHECK_NUMBER(PARSE("-aB", "-P", "7", "-c", "3"), 0);
+    CHECK(settings.all && settings.brief && settings.cpu == 3);
+    CHECK_NUMBER(settings.pids.count, 1);
+    CHECK_NUMBER(settings.pids.numbers[0], 7);
+    REFUSES("-c: takes CPU", "-c");
+    REFUSES("-c: \"x\" is not a whole number", "-cx");
 }
 
 static void words_and_options_are_mixed(void)
@@ -200,9 +212,10 @@ static void seconds(void)
         uint64_t nanoseconds;
     } right[] = {{"5", 5000000000}, {"0.25", 250000000}, {".5", 500000000}, {"1.", 1000000000},
                  {"0.000000001", 1}, {"00001.5", 1500000000}, {"1.0000000009", 1000000000}};
-    static const char *const wrong[] = {"",   "0",   "0.0", "-1",  "1s", ".",  "1.2.3", "1e3",
-                                        "1,5", "0x5", " 1",  "inf", "nan", "0.0000000001",
-                                        "99999999999999999999"};
+    static const char *const wrong[] = {"",    "-1",  "1s", ".",   "1.2.3", "1e3",
+                                        "1,5", "0x5", " 1", "inf", "nan",   "--"};
+    static const char *const outside[] = {"0", "0.0", "0.0000000001", "9223372036",
+                                          "99999999999999999999"};
 
     for (size_t i = 0; i < COUNT_OF(right); i++) {
         CHECK_NUMBER(PARSE("-i", right[i].text), 0);
@@ -210,10 +223,18 @@ static void seconds(void)
     }
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         char message[128];
-        snprintf(message, sizeof(message), "-i: \"%s\" is no time: it takes seconds, more than 0, "
-                 "such as 5 or 0.5", wrong[i]);
+        snprintf(message, sizeof(message), "-i: \"%s\" is no time: it takes seconds, such as 5 or "
+                 "0.5", wrong[i]);
         REFUSES(message, "-i", wrong[i]);
     }
+    for (size_t i = 0; i < COUNT_OF(outside); i++) {
+        char message[128];
+        snprintf(message, sizeof(message), "-i: \"%s\" is out of range: it takes more than 0 "
+                 "seconds, at most 9223372035", outside[i]);
+        REFUSES(message, "-i", outside[i]);
+    }
+    CHECK_NUMBER(PARSE("-i", "9223372035.999999999"), 0);
+    CHECK(settings.time == 9223372035999999999);
 }
 
 static void lists_add_up(void)
@@ -310,26 +331,212 @@ static void long_words(void)
     CHECK_NUMBER(PARSE("-n", word + 2), -EINVAL);
 }
 
-/* Any words at all are taken or refused in one line. */
+/* A command line that the kernel takes can have words of 128 KB and be 2 MB long. */
+static void many_and_large_words(void)
+{
+    enum { WORDS = 10000, LARGE = 1 << 20 };
+    char **argv = calloc(WORDS + 2, sizeof(*argv));
+    char *large = malloc(LARGE + 1);
+
+    if (!argv || !large) {
+        CHECK(argv && large);
+        free(argv);
+        free(large);
+        return;
+    }
+    argv[0] = (char *)"program";
+    for (int i = 1; i <= WORDS; i++)
+        argv[i] = (char *)(i % 3 == 0 ? "word" : i % 3 == 1 ? "-abB" : "--number=5");
+    free(arguments.words);
+    settings = (struct settings){.cpu = -1};
+    CHECK_NUMBER(options_parse(tables, WORDS + 1, argv, &settings, &arguments, &error), 0);
+    CHECK_NUMBER(arguments.count, WORDS / 3);
+    CHECK(settings.all && settings.brief && settings.number == 5);
+    memset(large, 'a', LARGE);
+    large[LARGE] = '\0';
+    CHECK_NUMBER(PARSE(large, "-o", large), 0);
+    CHECK(arguments.count == 1 && arguments.words[0] == large && settings.file == large);
+    CHECK_NUMBER(PARSE("-p", large), -EINVAL);
+    memset(large, ',', LARGE);
+    CHECK_NUMBER(PARSE("-p", large), -EINVAL);
+    memset(large, '9', LARGE);
+    CHECK_NUMBER(PARSE("-n", large), -EINVAL);
+    CHECK_NUMBER(PARSE("-i", large), -EINVAL);
+    memset(large, '-', 2);
+    CHECK_NUMBER(PARSE(large), -EINVAL);
+    CHECK(error.length > LARGE);
+    free(argv);
+    free(large);
+}
+
+/* ---- Command lines by chance ---- */
+
+/* The same in every run: what failed once fails again. */
+static uint32_t chance(uint32_t below)
+{
+    static uint64_t state = 1;
+
+    state = state * 6364136223846793005 + 1442695040888963407;
+    return (uint32_t)(state >> 33) % below;
+}
+
+static void put_flag(const char *const *forms, uint32_t count, char *word)
+{
+    strcpy(word, forms[chance(count)]);
+}
+
+/* An option with its value in one word or two. How many. */
+static int put_value(char letter, const char *name, const char *value, char words[2][64])
+{
+    switch (chance(4)) {
+    case 0:
+        snprintf(words[0], 64, "-%c%s", letter, value);
+        return 1;
+    case 1:
+        snprintf(words[0], 64, "--%s=%s", name, value);
+        return 1;
+    case 2:
+        snprintf(words[0], 64, "-%c", letter);
+        break;
+    default:
+        snprintf(words[0], 64, "--%s", name);
+    }
+    strcpy(words[1], value);
+    return 2;
+}
+
+/* Puts one more option, chosen by chance, into `words` and what it means into `meant`. */
+static int put_option(struct settings *meant, char words[2][64])
+{
+    static const char *const all[] = {"-a", "--all", "--al"};
+    static const char *const brief[] = {"-b", "-B", "--brief", "--b", "-bB"};
+    uint32_t number = chance(5) + 3;
+    char value[32];
+
+    switch (chance(6)) {
+    case 0:
+        meant->all = true;
+        put_flag(all, COUNT_OF(all), words[0]);
+        return 1;
+    case 1:
+        meant->brief = true;
+        put_flag(brief, COUNT_OF(brief), words[0]);
+        return 1;
+    case 2:
+        meant->number = number;
+        snprintf(value, sizeof(value), chance(2) ? "%u" : "0x%x", number);
+        return put_value('n', chance(2) ? "number" : "num", value, words);
+    case 3:
+        meant->cpu = number;
+        snprintf(value, sizeof(value), "%u", number);
+        return put_value(chance(2) ? 'C' : 'c', "cpu", value, words);
+    case 4:
+        meant->time = (uint64_t)number * 1500000000;
+        snprintf(value, sizeof(value), "%u.%u", number * 3 / 2, number % 2 * 5);
+        return put_value('i', chance(2) ? "interval" : "in", value, words);
+    default:
+        meant->pids.numbers[meant->pids.count++] = number;
+        meant->pids.numbers[meant->pids.count++] = number * 1000;
+        snprintf(value, sizeof(value), "%u,%u000", number, number);
+        return put_value(chance(2) ? 'p' : 'P', "pid", value, words);
+    }
+}
+
+/* Right command lines mean what they were made from. */
+static void right_words(void)
+{
+    bool right = true;
+
+    for (int round = 0; round < 50000 && right; round++) {
+        struct settings meant = {.cpu = -1};
+        char words[12][64];
+        const char *argv[13];
+        int count = 0;
+        size_t plain = 0;
+        while (count < 10) {
+            if (chance(5) == 0) {
+                strcpy(words[count++], chance(2) ? "-" : "word");
+                plain++;
+            } else {
+                count += put_option(&meant, words + count);
+            }
+        }
+        for (int i = 0; i < count; i++)
+            argv[i] = words[i];
+        argv[count] = NULL;
+        right = !parse(argv) && arguments.count == plain && settings.all == meant.all &&
+                settings.brief == meant.brief && settings.number == meant.number &&
+                settings.cpu == meant.cpu && settings.time == meant.time &&
+                settings.pids.count == meant.pids.count &&
+                !memcmp(settings.pids.numbers, meant.pids.numbers, sizeof(meant.pids.numbers));
+        for (int i = 0; i < count && !right; i++)
+            printf("  %s\n", words[i]);
+    }
+    CHECK(right);
+}
+
+/* A word of pieces that mean something, or of any bytes at all. */
+static void put_pieces(char *word)
+{
+    static const char *const pieces[] = {
+        "-",   "--",   "=",    "p",     "t",       "L",        "C",       "c",        "U",
+        "K",   "d",    "s",    "v",     "a",       "f",        "i",       "T",        "D",
+        "r",   "P",    "h",    "x",     "0",       "5",        "9",       ",",        ".",
+        "0x",  " ",    "\n",   "\x1b[", "\xff",    "\xc3\xa9", "%s",      "%n",       "all",
+        "pid", "tid",  "cpu",  "top",   "depth",   "duration", "interval", "folded",  "debug",
+        "man", "help", "regex", "force", "number", "stack-storage-size", "hash-storage-size",
+        "cgroupmap", "4194304", "4194305", "18446744073709551616", "0.000000001", "vfs_read"};
+
+    *word = '\0';
+    for (uint32_t left = chance(6); left; left--) {
+        char byte[2] = {(char)(1 + chance(255)), '\0'};
+        strcat(word, chance(16) ? pieces[chance(COUNT_OF(pieces))] : byte);
+    }
+}
+
+/* Parses `argv` by these tables into that much memory. The applets' tables share their first. */
+static bool parses_or_refuses(const struct option *const *these, size_t size, int argc, char **argv)
+{
+    void *memory = calloc(1, size); /* of its own, so that what is written beside it is found */
+    struct arguments words = {0};
+    struct text why = {0};
+
+    if (!memory)
+        return false;
+    int result = options_parse(these, argc, argv, memory, &words, &why);
+    bool right = result == ASKED_HELP || result == ASKED_MAN;
+    if (result == -EINVAL)
+        right = why.length && !why.failed && why.data[0] == '-' && strstr(why.data, ": ");
+    if (result == 0)
+        right = words.count < (size_t)argc && !why.length;
+    free(words.words);
+    text_free(&why);
+    free(memory);
+    return right;
+}
+
+/* Any words at all are taken, or refused by a line that begins with the option. */
 static void any_words(void)
 {
-    static const char *const pieces[] = {"-", "--", "=", "a", "n", "p", "i", "h", "5", "0", ",", ".",
-                                         "all", "number", "pid", "interval", "man", "x", "\xff", ""};
+    static const struct option *const trace_tables[] = {trace_options, common_options, NULL};
+    bool right = true;
 
-    srand(1);
-    for (int round = 0; round < 20000; round++) {
-        char words[3][64] = {"", "", ""};
-        for (int i = 0; i < 3; i++)
-            for (int length = rand() % 6; length; length--)
-                strcat(words[i], pieces[(size_t)rand() % COUNT_OF(pieces)]);
-        int result = PARSE(words[0], words[1], words[2]);
-        bool right = result == 0 || result == ASKED_HELP || result == ASKED_MAN;
-        if (result == -EINVAL)
-            right = error.length && !strchr(error.data, '\n') && error.data[0] == '-';
-        if (!right)
-            printf("  %s %s %s: %d\n", words[0], words[1], words[2], result);
-        CHECK(right);
+    for (int round = 0; round < 200000 && right; round++) {
+        char words[4][256];
+        char *argv[6] = {(char *)"program"};
+        int argc = 1;
+        for (uint32_t count = chance(5); count; count--, argc++) {
+            put_pieces(words[argc - 1]);
+            argv[argc] = words[argc - 1];
+        }
+        right = parses_or_refuses(tables, sizeof(settings), argc, argv) &&
+                parses_or_refuses(trace_tables, sizeof(struct trace_options), argc, argv);
+        for (size_t i = 0; applets[i] && right; i++)
+            right = parses_or_refuses(applets[i]->options, 16384, argc, argv);
+        for (int i = 1; i < argc && !right; i++)
+            printf("  round %d: %s\n", round, argv[i]);
     }
+    CHECK(right);
 }
 
 static void help_ends_the_parsing(void)
@@ -360,8 +567,8 @@ static void check_row(const char *applet, const struct option *row)
     bool takes_none = row->parse == option_flag || row->parse == option_help ||
                       row->parse == option_man;
     size_t length = row->help ? strlen(row->help) : 1;
-    bool heading = row->parse == option_heading;
-    bool right = length && (heading || ((row->name || !row->help) && takes_none == !row->argument));
+    bool marks = row->parse == option_heading || row->parse == option_letter;
+    bool right = length && (marks || (row->name && takes_none == !row->argument));
 
     if (right && row->parse == option_number)
         right = row->least <= row->greatest && row->greatest;
@@ -371,14 +578,23 @@ static void check_row(const char *applet, const struct option *row)
     CHECK(right);
 }
 
-static bool letters_clash(const struct option *one, const struct option *other)
+/* Two rows of one letter, or of one name where both are options. */
+static bool rows_clash(const struct option *one, const struct option *other)
 {
-    char letters[] = {one->letter, one->other_letter, other->letter, other->other_letter};
+    if (one->letter && one->letter == other->letter)
+        return true;
+    return one->parse != option_letter && other->parse != option_letter && one->name &&
+           other->name && !strcmp(one->name, other->name);
+}
 
-    for (int i = 0; i < 2; i++)
-        for (int j = 2; j < 4; j++)
-            if (letters[i] && letters[i] == letters[j])
-                return true;
+/* Is there an option for this one more letter to stand for? */
+static bool stands_for_one(const struct option *letter, const struct option *const *rows,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i]->parse != option_letter && rows[i]->name && rows[i]->help &&
+            !strcmp(rows[i]->name, letter->name))
+            return true;
     return false;
 }
 
@@ -394,12 +610,13 @@ static void check_tables(const char *name, const struct option *const *all)
     for (size_t i = 0; i < count; i++) {
         check_row(name, rows[i]);
         for (size_t j = 0; j < i; j++) {
-            bool clash = letters_clash(rows[i], rows[j]) ||
-                         (rows[i]->name && rows[j]->name && !strcmp(rows[i]->name, rows[j]->name));
+            bool clash = rows_clash(rows[i], rows[j]);
             if (clash)
-                printf("  %s: -%c --%s is there twice\n", name, rows[i]->letter, rows[i]->name);
+                printf("  %s: -%c --%s is there twice\n", name,
+                       rows[i]->letter ? rows[i]->letter : ' ', rows[i]->name);
             CHECK(!clash);
         }
+        CHECK(rows[i]->parse != option_letter || stands_for_one(rows[i], rows, count));
     }
 }
 
@@ -416,6 +633,7 @@ int main(void)
     TEST(nothing_is_fine);
     TEST(every_form_of_a_value);
     TEST(letters_are_joined);
+    TEST(more_letters_for_an_option);
     TEST(words_and_options_are_mixed);
     TEST(two_dashes_end_the_options);
     TEST(texts_are_taken_as_they_are);
@@ -429,6 +647,8 @@ int main(void)
     TEST(names_cut_short);
     TEST(unknown_options);
     TEST(long_words);
+    TEST(many_and_large_words);
+    TEST(right_words);
     TEST(any_words);
     TEST(help_ends_the_parsing);
     TEST(user_and_kernel_stacks_only);
