@@ -5,7 +5,7 @@
 
 . "${0%/*}/../live/lib.sh"
 
-install_sh=${0%/*}/../../scripts/install.sh
+install_sh=$(cd "${0%/*}/../../scripts" && pwd)/install.sh
 
 # links_in DIR: its links and where they lead to
 links_in()
@@ -83,6 +83,23 @@ is "tree: can be moved" "$("$scratch/moved/bin/stackcount" -h | sed q)" \
 "$STACKBOX" stackcount --man >"$scratch/page"
 is "tree: the page of the applet" "$(cksum <"$scratch/moved/share/man/man1/stackcount.1")" \
     "$(cksum <"$scratch/page")"
+
+mkdir -p "$scratch/a place/bin"
+echo precious >"$scratch/a place/bin/stackcount"
+if (cd "$scratch" && sh "$install_sh" "a place" "$STACKBOX") >"$scratch/out" 2>&1; then
+    fail "another program of that name" "install.sh said nothing of it"
+else
+    contains "another program of that name: named" "$scratch/out" "a place/bin/stackcount is there"
+fi
+is "another program of that name: stays" "$(cat "$scratch/a place/bin/stackcount")" precious
+rm "$scratch/a place/bin/stackcount"
+(cd "$scratch" && umask 077 && sh "$install_sh" "a place" "$STACKBOX") >"$scratch/out" 2>&1
+is "a relative directory with a blank" "$? $(cat "$scratch/out") $(links_in "$scratch/a place/bin")" \
+    "0  stackcount -> stackbox "
+is "what is private to the installer can be used by all" \
+    "$(stat -c %A "$scratch/a place/bin/stackbox" "$scratch/a place/share/man/man1/stackbox.1" |
+        tr '\n' ' ')" "-rwxr-xr-x -rw-r--r-- "
+
 if sh "$install_sh" "$scratch/moved" /nowhere >"$scratch/out" 2>&1; then
     fail "no binary" "install.sh said nothing of it"
 else

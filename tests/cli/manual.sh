@@ -15,7 +15,7 @@ listed_by_help()
 }
 listed_by_page()
 {
-    sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/s/^\\fB\(.*\)/\1/p' "$page" |
+    sed -n '/^\.SH OPTIONS/,/^\.SH \(SIGNALS\|EXIT\)/s/^\\fB\(.*\)/\1/p' "$page" |
         sed 's/\\fR.*//; s/\\-/-/g; s/^.*--//'
 }
 
@@ -46,11 +46,11 @@ form stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by cpu \
 debug delimited depth duration folded force help interval kernel-stacks-only man offset perpid pid \
 regex stack-storage-size tid timestamp top user-stacks-only verbose "
-letters=$(sed -n 's/^  \(-.*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
+letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
-    CDKLPTUadfhiprstv
+    CDKLPTUacdfhiprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|EXIT STATUS|SIGNALS|EXAMPLES|NOTES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 
 # What is listed is taken, in the form that is listed. --help after it ends all in time.
 sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
@@ -70,9 +70,23 @@ while read -r option argument; do
 done <"$scratch/options"
 is "as many as are listed" "$(grep -c . "$scratch/options")" "$(($(listed_by_help | wc -l) - 2))"
 
-# Taken for those who know them from elsewhere, but not advertised.
-"$STACKBOX" stackcount --hash-storage-size 10240 -c 0 --help >"$scratch/out" 2>&1
-is "--hash-storage-size and -c are taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
+contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
+contains "-L is listed where -t is" "$help" "  -t, -L, --tid TID[,TID] "
+
+# Each letter is that of the long option beside it: both want the same of their values.
+sed -n 's/^  \(-.*\), --\([a-z-]*\) [A-Z].*/\1 \2/p' "$help" | tr -d , |
+    awk '{ for (i = 1; i < NF; i++) print $i, $NF }' >"$scratch/letters"
+while read -r letter name; do
+    said=$("$STACKBOX" stackcount "--$name" -- f 2>&1)
+    is "$letter is --$name" "$("$STACKBOX" stackcount "$letter" -- f 2>&1)" \
+        "stackcount: $letter${said#*--"$name"}"
+done <"$scratch/letters"
+is "letters that take a value" "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" \
+    "-p -t -L -C -c -D -i "
+
+# Taken for those who know it from elsewhere, but not advertised.
+"$STACKBOX" stackcount --hash-storage-size 10240 --help >"$scratch/out" 2>&1
+is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
 
 # An example that is wrong usage would not come as far as to its --help.
 sed -n '/^Examples:/,$s/^  \(stackcount .*\)/\1/p' "$help" | sed 's/ > .*//' >"$scratch/examples"

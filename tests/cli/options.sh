@@ -18,7 +18,8 @@ refuses()
     line=$1
     shift
     run "$@"
-    is "$*" "$status $(cat "$scratch/out" "$scratch/err")" "2 $line"
+    name=$(printf '%s' "$*" | LC_ALL=C tr -c ' -~' '?' | cut -c 1-72)
+    is "$name" "$status $(cat "$scratch/out" "$scratch/err")" "2 $line"
 }
 
 # wrong LINE ARG...: the same of stackcount, without what its lines begin and end with
@@ -70,6 +71,21 @@ refuses 'stackbox: "vfs_read" is one word too many: an applet comes first (see s
     --version vfs_read
 refuses 'stackbox: -D: there is no such option (see stackbox -h)' -D 5 stackcount vfs_read
 refuses 'stackbox: --install: takes DIR (see stackbox -h)' --install
+refuses 'stackbox: there is no applet "" (stackbox alone lists them)' ''
+for word in - --; do
+    refuses "stackbox: \"$word\" is one word too many: an applet comes first (see stackbox -h)" \
+        "$word"
+done
+if command -v bash >/dev/null; then
+    for name in '' / stackcount/ stackcoun; do
+        is "called \"$name\"" "$(bash -c 'exec -a "$0" "$@"' "$name" "$STACKBOX" --version)" \
+            "$("$STACKBOX" --version)"
+    done
+    is "called as an applet" "$(bash -c 'exec -a stackcount "$@"' "" "$STACKBOX" -h | cksum)" \
+        "$(cksum <"$scratch/help")"
+else
+    skip "other names to be called by" "bash is not installed"
+fi
 
 # ---- an applet's options
 
@@ -80,14 +96,20 @@ wrong '-- COMMAND: running a command is not there yet; -p takes a process' vfs_r
 wrong '-p: "12x" is not a whole number' -p 12x vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
 wrong '--pid: "" is not a whole number' --pid= vfs_read
+wrong '-p: "" is not a whole number' -p '' vfs_read
+wrong '-p: "" is not a whole number' -p 1,,2 vfs_read
+wrong '-p: "-K" is not a whole number' -p -K vfs_read
 wrong '-L: "-1" is not a whole number' -L -1 vfs_read
 wrong '-C: "65536" is out of range: it takes 0 to 65535' -C 65536 vfs_read
 wrong '-c: "x" is not a whole number' -c x vfs_read
-for text in 0 -1 1s 0x5 '' 0.0000000001 99999999999999999999; do
-    wrong "-i: \"$text\" is no time: it takes seconds, more than 0, such as 5 or 0.5" \
-        -i "$text" vfs_read
-    wrong "-D: \"$text\" is no time: it takes seconds, more than 0, such as 5 or 0.5" \
-        vfs_read -D "$text"
+for text in -1 1s 0x5 '' -- -K; do
+    wrong "-i: \"$text\" is no time: it takes seconds, such as 5 or 0.5" -i "$text" vfs_read
+    wrong "-D: \"$text\" is no time: it takes seconds, such as 5 or 0.5" vfs_read -D "$text"
+done
+for text in 0 0.0 0.0000000001 9223372036 99999999999999999999; do
+    range="\"$text\" is out of range: it takes more than 0 seconds, at most 9223372035"
+    wrong "--interval: $range" "--interval=$text" vfs_read
+    wrong "-D: $range" "-D$text" vfs_read
 done
 wrong '--depth: "0" is out of range: it takes 1 to 65535' --depth 0 vfs_read
 wrong '--top: "0" is out of range: it takes 1 or more' --top=0 vfs_read
@@ -103,14 +125,75 @@ wrong '--mntnsmap: filters are not taken from pinned maps; -p takes processes' \
     --mntnsmap=/sys/fs/bpf/map vfs_read
 wrong '-o: there is no such option; near: --folded' -folded vfs_read
 wrong '--depth: takes N' --dept
+wrong '--: there is no such option' --=5 vfs_read
+wrong '-=: there is no such option' -K=1 vfs_read
 
-refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
-    stackcount --attach-by magic vfs_read
-refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
-refuses 'stackcount: "0.5" is no pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
-run stackcount -r '(' </dev/null
+wrong '--attach-by: "magic" is none of multi, pmu, tracefs' --attach-by magic vfs_read
+wrong '"5" is no pattern; did you mean -D 5?' vfs_read 5
+wrong '"0.5" is no pattern; did you mean -D 0.5?' 0.5 vfs_read
+# A number, too, to parse_seconds(); but letters of a regular expression to everybody else.
+run stackcount -r -p 4194304 .
+is "-r .: a regular expression" "$status $(cat "$scratch/err")" \
+    "1 stackcount: there is no process 4194304"
+run stackcount -r '('
 is "-r '(': exit status" $status 2
 contains "-r '(': the reason" "$scratch/err" '"(" is not an extended regular expression: '
+
+# ---- bytes and sizes
+
+# one_line WHAT STATUS: exit status 2, and one line of stderr which a terminal can be shown
+one_line()
+{
+    is "$1: exit status" "$2" 2
+    is "$1: one line" "$(wc -l <"$scratch/err")" 1
+    is "$1: escaped" "$(LC_ALL=C tr -d ' -~\n' <"$scratch/err" | wc -c)" 0
+}
+
+controls=$(printf '\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017\020\021\022\023'
+           printf '\024\025\026\027\030\031\032\033\034\035\036\037\177x')
+shown='\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13'
+shown=$shown'\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7fx'
+wrong "\"$shown::f\": a function of a program or library cannot be traced yet; kernel functions\
+ (vfs_read, r::vfs_read) and tracepoints (t:sched:sched_switch) can" "$controls::f"
+wrong "-p: \"$shown\" is not a whole number" -p "$controls" vfs_read
+wrong "--$shown: there is no such option" "--$controls" vfs_read
+refuses "stackbox: there is no applet \"$shown\" (stackbox alone lists them)" "$controls"
+
+# Single bytes: controls, what roff, printf or a shell may care for, and what is no UTF-8.
+bad=
+for octal in 001 011 012 033 037 040 042 045 047 052 134 177 200 205 233 240 300 301 355 364 376 377
+do
+    # shellcheck disable=SC2059 # an escape in octal
+    byte=$(printf "\\${octal}x")
+    for words in "stackcount c:$byte" "stackcount -D$byte f" "stackcount --$byte f" "box$byte"; do
+        IFS=' ' # a blank that is a byte of ours parts words, too: that is wrong usage as well
+        # shellcheck disable=SC2086
+        run $words
+        [ "$status $(wc -l <"$scratch/err") $(LC_ALL=C tr -d ' -~\n' <"$scratch/err" | wc -c)" = \
+            "2 1 0" ] || bad="$bad $octal"
+        unset IFS
+    done
+done
+is "bytes that are not shown as they are" "$bad" ""
+
+# The longest word that the kernel passes on has 128 KB.
+head -c 130000 /dev/zero | tr '\0' a >"$scratch/large"
+large=$(cat "$scratch/large")
+for words in "$large:f" "-D$large f" "--$large f" "--pid=$large f" "--attach-by $large f"; do
+    # shellcheck disable=SC2086
+    run stackcount $words
+    one_line "130000 letters" $status
+done
+many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "-K " }')
+# shellcheck disable=SC2086
+wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' $many
+many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "-p 1 " }')
+# shellcheck disable=SC2086
+wrong '-p: takes 256 numbers at most' $many
+many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "vfs_%d ", i }')
+# shellcheck disable=SC2086
+run stackcount -p 4194304 $many
+is "10000 patterns" "$status $(cat "$scratch/err")" "1 stackcount: there is no process 4194304"
 
 # ---- where output goes
 
