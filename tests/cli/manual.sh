@@ -73,12 +73,13 @@ is "as many as are listed" "$(grep -c . "$scratch/options")" "$(($(listed_by_hel
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
 contains "-L is listed where -t is" "$help" "  -t, -L, --tid TID[,TID] "
 
-# Each letter is that of the long option beside it: both want the same of their values.
+# Each letter is that of the long option beside it: both give the same limits to their values.
+large=99999999999999999999
 sed -n 's/^  \(-.*\), --\([a-z-]*\) [A-Z].*/\1 \2/p' "$help" | tr -d , |
     awk '{ for (i = 1; i < NF; i++) print $i, $NF }' >"$scratch/letters"
 while read -r letter name; do
-    said=$("$STACKBOX" stackcount "--$name" -- f 2>&1)
-    is "$letter is --$name" "$("$STACKBOX" stackcount "$letter" -- f 2>&1)" \
+    said=$("$STACKBOX" stackcount "--$name" $large f 2>&1)
+    is "$letter is --$name" "$("$STACKBOX" stackcount "$letter" $large f 2>&1)" \
         "stackcount: $letter${said#*--"$name"}"
 done <"$scratch/letters"
 is "letters that take a value" "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" \
