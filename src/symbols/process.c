@@ -74,20 +74,22 @@ static int open_plain(const char *path)
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* The file as the process sees it: by the mapping itself, which also holds when it was deleted. */
+/*
+ * The file as the process sees it: by the mapping itself, which also holds when it was deleted,
+ * else by its path. A descriptor, -1 where it cannot be opened, or -ENOMEM.
+ */
 static int open_mapped(uint32_t pid, const struct mapping *mapping)
 {
     struct text path = {0};
-    int fd = -1;
 
     text_format(&path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)mapping->start,
                 (unsigned long long)mapping->end);
-    if (!path.failed)
-        fd = open_plain(path.data);
-    text_clear(&path);
-    text_format(&path, "/proc/%u/root%s", pid, mapping->path);
-    if (fd < 0 && !path.failed)
-        fd = open_plain(path.data);
+    int fd = path.failed ? -ENOMEM : open_plain(path.data);
+    if (fd == -1) {
+        text_clear(&path);
+        text_format(&path, "/proc/%u/root%s", pid, mapping->path);
+        fd = path.failed ? -ENOMEM : open_plain(path.data);
+    }
     text_free(&path);
     return fd;
 }
@@ -110,13 +112,14 @@ static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *
 {
     struct elf elf = {0};
     bool of_file = mapping->path[0] == '/';
-    int fd = of_file ? open_mapped(pid, mapping) : -1, result = 0;
-    bool is_elf = fd >= 0 && !elf_open(&elf, fd);
+    int fd = of_file ? open_mapped(pid, mapping) : -1;
+    int opened = fd >= 0 ? elf_open(&elf, fd) : fd;
+    int result = opened == -ENOMEM ? opened : 0;
 
     for (size_t i = 0; i < count && !result; i++) {
         uint64_t offset = addresses[i] - mapping->start + (of_file ? mapping->offset : 0);
         places[i].address = offset;
-        if (is_elf)
+        if (!opened)
             (void)elf_address_of(&elf, offset, &places[i].address);
         if (of_file)
             add_base_name(&places[i].file, mapping->path);
@@ -124,7 +127,7 @@ static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *
             text_add(&places[i].file, *mapping->path ? mapping->path : "[anon]");
         result = places[i].file.failed ? -ENOMEM : 0;
     }
-    if (is_elf)
+    if (!opened)
         elf_close(&elf);
     if (fd >= 0)
         close(fd);
