@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -261,6 +262,36 @@ static void lines_of_maps(void)
     check_maps("", "", 0);
 }
 
+/* Was the file of that path opened when it was looked up as a mapping? */
+static bool is_opened(const char *path)
+{
+    char maps[320], events[1024];
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+    if (watch < 0 || inotify_add_watch(watch, path, IN_OPEN) < 0)
+        WRONG("a watch");
+    snprintf(maps, sizeof(maps), "1000-2000 r-xp 00003000 08:01 12 %s\n", path);
+    check_maps(maps, strrchr(path, '/') + 1, 0x3010);
+    bool opened = read(watch, events, sizeof(events)) > 0;
+    close(watch);
+    return opened;
+}
+
+/* What opening does to anything but a plain file is not known: it keeps its offsets. */
+static void only_plain_files_are_opened(void)
+{
+    char path[256];
+
+    in_directory(path, sizeof(path), "plain");
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    CHECK(is_opened(path));
+    unlink(path);
+    in_directory(path, sizeof(path), "pipe");
+    CHECK_NUMBER(mkfifo(path, 0644), 0);
+    CHECK(!is_opened(path));
+    unlink(path);
+}
+
 static void lines_that_are_none(void)
 {
     static const char *const wrong[] = {
@@ -337,6 +368,7 @@ int main(void)
     TEST(processes_that_are_gone);
     TEST(maps_that_change);
     TEST(lines_of_maps);
+    TEST(only_plain_files_are_opened);
     TEST(lines_that_are_none);
     TEST(random_maps);
     TEST(maps_that_cannot_be_read);
