@@ -15,6 +15,7 @@
 #include "probes/attach.h"
 #include "probes/find.h"
 
+#define SEE_HELP " (see stackcount -h)"
 #define MOST_LISTED 5 /* functions that could not be traced */
 
 struct stackcount_options {
@@ -342,12 +343,14 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 {
     const char *number = first_number(arguments);
 
-    if (trace_options_check(&settings.trace, error))
+    if (trace_options_check(&settings.trace, error)) {
+        text_add(error, SEE_HELP);
         return -EINVAL;
+    }
     if (arguments->command)
-        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process");
+        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process" SEE_HELP);
     else if (!arguments->count)
-        text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch");
+        text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch" SEE_HELP);
     else if (number)
         text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
     if (error->length)
@@ -378,7 +381,7 @@ static int run(const struct arguments *arguments)
     int status;
 
     if (check_usage(&tracing, arguments, &error)) {
-        say("%s (see stackcount -h)", error.data ? error.data : "out of memory");
+        say("%s", error.data ? error.data : "out of memory");
         status = EXIT_USAGE;
     } else {
         status = counting_open(&counting, &settings.trace);
