@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "symbols/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -171,16 +172,58 @@ int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t co
     return result;
 }
 
-int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
-                 struct process_place *places)
+static int open_maps(uint32_t pid)
 {
     char path[32];
 
     snprintf(path, sizeof(path), "/proc/%u/maps", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static bool shows_memory(uint32_t pid)
+{
+    char byte;
+    int fd = open_maps(pid);
+    bool shown = fd >= 0 && read(fd, &byte, 1) == 1;
+
+    if (fd >= 0)
+        close(fd);
+    return shown;
+}
+
+/*
+ * Where the first thread of a process has ended and others go on, /proc/PID shows no memory. The
+ * same memory is shown by /proc/TID of another thread; the process itself if none shows any.
+ */
+static uint32_t thread_with_memory(uint32_t pid)
+{
+    char path[32];
+    uint32_t found = pid;
+    struct dirent *entry;
+    uint64_t thread;
+
+    if (shows_memory(pid))
+        return pid;
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    DIR *threads = opendir(path);
+    while (threads && found == pid && (entry = readdir(threads)))
+        if (!parse_number(entry->d_name, 1, UINT32_MAX, &thread) && shows_memory((uint32_t)thread))
+            found = (uint32_t)thread;
+    if (threads)
+        closedir(threads);
+    return found;
+}
+
+int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
+                 struct process_place *places)
+{
+    uint32_t shown_by = thread_with_memory(pid);
+    int fd = open_maps(shown_by);
+
     if (fd < 0)
-        return -errno;
-    int result = process_find_in(fd, pid, addresses, count, places);
+        return fd;
+    int result = process_find_in(fd, shown_by, addresses, count, places);
     close(fd);
     return result;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
@@ -183,6 +184,49 @@ static void processes_that_are_gone(void)
     CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), -ENOENT);
     check_place(&place, "", 0);
     CHECK_NUMBER(process_find(UINT32_MAX, &address, 1, &place), -ENOENT);
+}
+
+static void *wait_for_the_end(void *nothing)
+{
+    pause();
+    return nothing;
+}
+
+/* Another one goes on with its memory; where there is the right to, the file is deleted, too. */
+static void a_first_thread_that_has_ended(void)
+{
+    char path[256], state[32];
+    struct process_place place = {.address = 0};
+    struct text status = {0};
+    struct stat about;
+
+    in_directory(path, sizeof(path), "ended.so");
+    const char *at = make_file(path) ? map_file(path) : NULL;
+    const uint64_t address = (uintptr_t)at + 0x123;
+    if (!geteuid() && !stat("/proc/self/map_files", &about))
+        unlink(path);
+    pid_t child = fork();
+    if (!child) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, wait_for_the_end, NULL))
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    snprintf(state, sizeof(state), "/proc/%d/status", child);
+    uint64_t end = now_ns() + 10000000000;
+    do {
+        text_clear(&status);
+        CHECK_NUMBER(read_file(AT_FDCWD, state, 65536, &status), 0);
+    } while (status.data && !strstr(status.data, "State:\tZ") && now_ns() < end);
+    CHECK(status.data && strstr(status.data, "State:\tZ"));
+    CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), 0);
+    check_place(&place, "ended.so", 0x402123);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    free_places(&place, 1);
+    text_free(&status);
+    munmap((void *)(uintptr_t)at, 2 * PAGE);
+    unlink(path);
 }
 
 /* Another process maps and unmaps all the time, below and above what is looked for. */
@@ -366,6 +410,7 @@ int main(void)
     TEST(without_rights);
     TEST(memory_without_a_file);
     TEST(processes_that_are_gone);
+    TEST(a_first_thread_that_has_ended);
     TEST(maps_that_change);
     TEST(lines_of_maps);
     TEST(only_plain_files_are_opened);
