@@ -12,10 +12,10 @@ have_root || skip_all "tracing needs root"
 N=20000
 BOTH=$((2 * N))
 
-# counted: what the report in $scratch/out says of the workload
+# counted: what the report in $scratch/out says of the workload (calls-PID with -P)
 counted()
 {
-    folded_sum "$scratch/out" '^calls;'
+    folded_sum "$scratch/out" '^calls(-[0-9]*)?;'
 }
 
 # exact NAME PATTERN OPTION...: one run, from before the first call to after the last
@@ -71,7 +71,7 @@ intervals()
 
 if have_kprobes; then
     exact "a kernel function" __x64_sys_getppid
-    exact "kernel stacks alone" __x64_sys_getppid -K
+    exact "kernel stacks alone" __x64_sys_getppid -K -P
     intervals "a kernel function, over intervals" __x64_sys_getppid
     own "a kernel function, one process of two" __x64_sys_getppid
     exact "returns" r::__x64_sys_getppid
