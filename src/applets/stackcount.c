@@ -159,7 +159,23 @@ static void say_skipped(const struct tracing *tracing)
     text_free(&names);
 }
 
-/* Nothing could be attached: the reason that concerns all, or the one of a single place. */
+/* Each place was refused for itself. */
+static void say_none_traced(const struct places *places)
+{
+    const struct place *first = &places->items[0];
+
+    if (places->count > 1)
+        say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
+            "them after boot (\"%s\", ...)", places->count, first->name);
+    else if (first->offset)
+        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
+            "out of it", first->name, (unsigned long long)first->offset);
+    else
+        say("\"%s\" cannot be traced: the kernel keeps probes out of it, or freed it after boot",
+            first->name);
+}
+
+/* Nothing could be attached: the reason that concerns all, or those of the places. */
 static int say_not_attached(const struct tracing *tracing, int error)
 {
     const struct attachment *attachment = &tracing->attachment;
@@ -178,8 +194,7 @@ static int say_not_attached(const struct tracing *tracing, int error)
     }
     bool single = attachment->failed && attachment->failed == tracing->find.places.count;
     if (single && find_any_of_kind(&tracing->find, PATTERN_KERNEL_FUNCTION))
-        say("\"%s\" cannot be traced: the kernel keeps probes out of it, inlined it, or has no "
-            "instruction there", tracing->find.places.items[0].name);
+        say_none_traced(&tracing->find.places);
     else if (refusal_explain(REFUSED_PROBES, error, 0, &why), why.data)
         say("cannot trace: %s", why.data);
     text_free(&why);
