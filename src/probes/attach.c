@@ -245,8 +245,8 @@ static int attach_by_events(struct work *work)
         result = attach_by_event(work, &type, place);
         if (result && !concerns_one_place(result))
             return result;
-        place->error = result;
-        work->attachment->attached += !result; /* an error of another way is no more */
+        place->error = result; /* an error that a link had is no more */
+        work->attachment->attached += !result;
         if (asks && work->attachment->attached == before + SAMPLED_PROBES)
             return refuse_too_many(work, now_ns() - start);
         if (work->request->progress)
