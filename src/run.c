@@ -22,12 +22,18 @@
 volatile sig_atomic_t run_stopped;
 static volatile sig_atomic_t report_asked;
 
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+static bool ignored[COUNT_OF(ending)]; /* when we started: so they stay */
+
 static void on_end(int signal)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
 
-    /* The next one does what it always does: the user does not want to wait. */
-    sigaction(signal, &action, NULL);
+    (void)signal;
+    /* The next one, whichever, does what it always does: the user does not want to wait. */
+    for (size_t i = 0; i < COUNT_OF(ending); i++)
+        if (!ignored[i])
+            sigaction(ending[i], &action, NULL);
     run_stopped = 1;
 }
 
@@ -39,7 +45,6 @@ static void on_report(int signal)
 
 static void take_signals(void)
 {
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction end = {.sa_handler = on_end}, report = {.sa_handler = on_report};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigset_t held;
@@ -48,10 +53,11 @@ static void take_signals(void)
     sigemptyset(&held);
     for (size_t i = 0; i < COUNT_OF(ending); i++) {
         sigaddset(&end.sa_mask, ending[i]);
-        if (!sigaction(ending[i], NULL, &before) && before.sa_handler == SIG_IGN)
-            continue;
-        sigaction(ending[i], &end, NULL);
+        ignored[i] = !sigaction(ending[i], NULL, &before) && before.sa_handler == SIG_IGN;
     }
+    for (size_t i = 0; i < COUNT_OF(ending); i++)
+        if (!ignored[i])
+            sigaction(ending[i], &end, NULL);
     sigaction(SIGUSR1, &report, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
 }

@@ -15,6 +15,7 @@
 #include "probes/attach.h"
 #include "probes/find.h"
 
+#define SEE_HELP " (see stackcount -h)"
 #define MOST_LISTED 5 /* functions that could not be traced */
 
 struct stackcount_options {
@@ -159,7 +160,23 @@ static void say_skipped(const struct tracing *tracing)
     text_free(&names);
 }
 
-/* Nothing could be attached: the reason that concerns all, or the one of a single place. */
+/* Each place was refused for itself. */
+static void say_none_traced(const struct places *places)
+{
+    const struct place *first = &places->items[0];
+
+    if (places->count > 1)
+        say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
+            "them after boot (\"%s\", ...)", places->count, first->name);
+    else if (first->offset)
+        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
+            "out of it", first->name, (unsigned long long)first->offset);
+    else
+        say("\"%s\" cannot be traced: the kernel keeps probes out of it, or freed it after boot",
+            first->name);
+}
+
+/* Nothing could be attached: the reason that concerns all, or those of the places. */
 static int say_not_attached(const struct tracing *tracing, int error)
 {
     const struct attachment *attachment = &tracing->attachment;
@@ -178,8 +195,7 @@ static int say_not_attached(const struct tracing *tracing, int error)
     }
     bool single = attachment->failed && attachment->failed == tracing->find.places.count;
     if (single && find_any_of_kind(&tracing->find, PATTERN_KERNEL_FUNCTION))
-        say("\"%s\" cannot be traced: the kernel keeps probes out of it, inlined it, or has no "
-            "instruction there", tracing->find.places.items[0].name);
+        say_none_traced(&tracing->find.places);
     else if (refusal_explain(REFUSED_PROBES, error, 0, &why), why.data)
         say("cannot trace: %s", why.data);
     text_free(&why);
@@ -345,12 +361,14 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 {
     const char *number = first_number(arguments);
 
-    if (trace_options_check(&settings.trace, error))
+    if (trace_options_check(&settings.trace, error)) {
+        text_add(error, SEE_HELP);
         return -EINVAL;
+    }
     if (arguments->command)
-        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process");
+        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process" SEE_HELP);
     else if (!arguments->count)
-        text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch");
+        text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch" SEE_HELP);
     else if (number)
         text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
     if (error->length)
@@ -381,7 +399,7 @@ static int run(const struct arguments *arguments)
     int status;
 
     if (check_usage(&tracing, arguments, &error)) {
-        say("%s (see stackcount -h)", error.data ? error.data : "out of memory");
+        say("%s", error.data ? error.data : "out of memory");
         status = EXIT_USAGE;
     } else {
         status = counting_open(&counting, &settings.trace);

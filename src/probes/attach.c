@@ -15,6 +15,7 @@
 
 /* One by one takes some 10 to 100 ms for each function: more than this many want --force. */
 #define MOST_SINGLE_PROBES 400
+#define SAMPLED_PROBES 8
 #define SPARE_DESCRIPTORS 64
 
 enum program_kind {
@@ -201,11 +202,12 @@ static int attach_by_event(struct work *work, const struct perf_probe_type *type
     return attach_event(work, event, PROGRAM_KPROBE);
 }
 
-/* How long the first probe took tells how long so many will: closing costs as much again. */
-static int refuse_too_many(struct work *work, uint64_t first_took)
+/* How long the first probes took tells how long all will: closing costs as much again. */
+static int refuse_too_many(struct work *work, uint64_t sample_took)
 {
     work->attachment->too_many = work->count;
-    work->attachment->seconds = (double)first_took * 2 * (double)work->count / 1e9;
+    work->attachment->seconds =
+        (double)sample_took * 2 / SAMPLED_PROBES * (double)work->count / 1e9;
     return -E2BIG;
 }
 
@@ -233,17 +235,19 @@ static int attach_by_events(struct work *work)
     if (program < 0)
         return program;
     allow_descriptors(work->count);
+    bool asks = work->count > MOST_SINGLE_PROBES && !work->request->force;
+    size_t before = work->attachment->attached;
+    uint64_t start = now_ns();
     for (size_t i = 0; i < work->count; i++) {
         struct place *place = work->functions[i];
-        uint64_t start = now_ns();
         if (work->request->stop && *work->request->stop)
             return -EINTR;
         result = attach_by_event(work, &type, place);
         if (result && !concerns_one_place(result))
             return result;
-        place->error = result;
-        work->attachment->attached += !result; /* an error of another way is no more */
-        if (!i && work->count > MOST_SINGLE_PROBES && !work->request->force)
+        place->error = result; /* an error that a link had is no more */
+        work->attachment->attached += !result;
+        if (asks && work->attachment->attached == before + SAMPLED_PROBES)
             return refuse_too_many(work, now_ns() - start);
         if (work->request->progress)
             work->request->progress(i + 1, work->count);

@@ -62,7 +62,7 @@ static int find_functions(struct find *find, struct text *error)
     }
     size_t unmatched = first_unmatched(find, PATTERN_KERNEL_FUNCTION);
     if (unmatched == find->count)
-        return 0;
+        return kernel_functions_check_offsets(find->kallsyms, &find->places, error);
     const struct pattern *pattern = &find->patterns[unmatched];
     text_format(error, "0 functions matched by \"%s\"", pattern->typed);
     if (pattern->name.kind == MATCH_PLAIN)

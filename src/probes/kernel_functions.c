@@ -69,6 +69,33 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
     return kallsyms_each(kallsyms, match_symbol, &pass);
 }
 
+static int check_offset(int kallsyms, const struct place *place, struct text *error)
+{
+    uint64_t address = place->address + place->offset;
+    const struct kallsyms_search search = {.addresses = &address, .count = 1};
+    struct kallsyms_found found = {0};
+    int result = kallsyms_find(kallsyms, &search, &found);
+
+    if (!result && (!found.found || found.start != place->address)) {
+        text_format(error, "\"%s+0x%llx\" is behind the end of %s", place->name,
+                    (unsigned long long)place->offset, place->name);
+        result = -ERANGE;
+    }
+    kallsyms_free(&found, 1);
+    return result;
+}
+
+int kernel_functions_check_offsets(int kallsyms, const struct places *places, struct text *error)
+{
+    int result = 0;
+
+    /* Where the kernel hides addresses there is nothing to compare. */
+    for (size_t i = 0; i < places->count && !result; i++)
+        if (places->items[i].offset && places->items[i].address)
+            result = check_offset(kallsyms, &places->items[i], error);
+    return result;
+}
+
 /* A function under a name that ftrace may list it by. */
 struct listed {
     const char *name;

@@ -21,6 +21,12 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
  */
 int kernel_functions_sift(int tracefs, struct place *const *functions, size_t count);
 
+/*
+ * Does each offset lead into the function that it is of, not behind its end? 0, -ERANGE with one
+ * line in `error`, or another negative errno.
+ */
+int kernel_functions_check_offsets(int kallsyms, const struct places *places, struct text *error);
+
 /* Appends "; near: a, b" for a name that no function has. */
 int kernel_functions_near(int kallsyms, const char *name, struct text *near);
 

@@ -144,6 +144,9 @@ static int rank_of(const struct kallsyms_search *search, const struct kallsyms_s
         rank = RANK_GLOBAL;
     while (name[underscores] == '_' && underscores < MOST_UNDERSCORES)
         underscores++;
+    /* A system call without arguments is one function under the names of both of x86's ABIs. */
+    if (!strncmp(name, "__ia32_", 7))
+        rank--;
     return rank - underscores;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "symbols/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,20 +75,22 @@ static int open_plain(const char *path)
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* The file as the process sees it: by the mapping itself, which also holds when it was deleted. */
+/*
+ * The file as the process sees it: by the mapping itself, which also holds when it was deleted,
+ * else by its path. A descriptor, -1 where it cannot be opened, or -ENOMEM.
+ */
 static int open_mapped(uint32_t pid, const struct mapping *mapping)
 {
     struct text path = {0};
-    int fd = -1;
 
     text_format(&path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)mapping->start,
                 (unsigned long long)mapping->end);
-    if (!path.failed)
-        fd = open_plain(path.data);
-    text_clear(&path);
-    text_format(&path, "/proc/%u/root%s", pid, mapping->path);
-    if (fd < 0 && !path.failed)
-        fd = open_plain(path.data);
+    int fd = path.failed ? -ENOMEM : open_plain(path.data);
+    if (fd == -1) {
+        text_clear(&path);
+        text_format(&path, "/proc/%u/root%s", pid, mapping->path);
+        fd = path.failed ? -ENOMEM : open_plain(path.data);
+    }
     text_free(&path);
     return fd;
 }
@@ -110,13 +113,14 @@ static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *
 {
     struct elf elf = {0};
     bool of_file = mapping->path[0] == '/';
-    int fd = of_file ? open_mapped(pid, mapping) : -1, result = 0;
-    bool is_elf = fd >= 0 && !elf_open(&elf, fd);
+    int fd = of_file ? open_mapped(pid, mapping) : -1;
+    int opened = fd >= 0 ? elf_open(&elf, fd) : fd;
+    int result = opened == -ENOMEM ? opened : 0;
 
     for (size_t i = 0; i < count && !result; i++) {
         uint64_t offset = addresses[i] - mapping->start + (of_file ? mapping->offset : 0);
         places[i].address = offset;
-        if (is_elf)
+        if (!opened)
             (void)elf_address_of(&elf, offset, &places[i].address);
         if (of_file)
             add_base_name(&places[i].file, mapping->path);
@@ -124,7 +128,7 @@ static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *
             text_add(&places[i].file, *mapping->path ? mapping->path : "[anon]");
         result = places[i].file.failed ? -ENOMEM : 0;
     }
-    if (is_elf)
+    if (!opened)
         elf_close(&elf);
     if (fd >= 0)
         close(fd);
@@ -168,16 +172,58 @@ int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t co
     return result;
 }
 
-int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
-                 struct process_place *places)
+static int open_maps(uint32_t pid)
 {
     char path[32];
 
     snprintf(path, sizeof(path), "/proc/%u/maps", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static bool shows_memory(uint32_t pid)
+{
+    char byte;
+    int fd = open_maps(pid);
+    bool shown = fd >= 0 && read(fd, &byte, 1) == 1;
+
+    if (fd >= 0)
+        close(fd);
+    return shown;
+}
+
+/*
+ * Where the first thread of a process has ended and others go on, /proc/PID shows no memory. The
+ * same memory is shown by /proc/TID of another thread; the process itself if none shows any.
+ */
+static uint32_t thread_with_memory(uint32_t pid)
+{
+    char path[32];
+    uint32_t found = pid;
+    struct dirent *entry;
+    uint64_t thread;
+
+    if (shows_memory(pid))
+        return pid;
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    DIR *threads = opendir(path);
+    while (threads && found == pid && (entry = readdir(threads)))
+        if (!parse_number(entry->d_name, 1, UINT32_MAX, &thread) && shows_memory((uint32_t)thread))
+            found = (uint32_t)thread;
+    if (threads)
+        closedir(threads);
+    return found;
+}
+
+int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
+                 struct process_place *places)
+{
+    uint32_t shown_by = thread_with_memory(pid);
+    int fd = open_maps(shown_by);
+
     if (fd < 0)
-        return -errno;
-    int result = process_find_in(fd, pid, addresses, count, places);
+        return fd;
+    int result = process_find_in(fd, shown_by, addresses, count, places);
     close(fd);
     return result;
 }

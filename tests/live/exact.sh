@@ -15,7 +15,7 @@ BOTH=$((2 * N))
 # counted: what the report in $scratch/out says of the workload
 counted()
 {
-    folded_sum "$scratch/out" '^calls;'
+    folded_sum "$scratch/out" '^calls[-;]'
 }
 
 # exact NAME PATTERN OPTION...: one run, from before the first call to after the last
@@ -36,7 +36,17 @@ exact()
     finish_workload one
 }
 
+# missed: the events that stackbox says the kernel kept from it
+missed()
+{
+    sed -n 's/.*: up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err"
+}
+
 # own NAME PATTERN: -p shows the calls of one of two processes that make them at the same time
+#
+# On the newest kernels a program on a system call's tracepoint can be preempted, and the kernel keeps
+# the events of others on that CPU from it meanwhile. There the truth is the count and what is said to
+# be missing; everywhere else, and for functions always, it is the count.
 own()
 {
     start_workload one calls -w -k -t 2 -n $N
@@ -46,8 +56,12 @@ own()
         go one
         wait_until "$LIMIT" grep -q '^done' "$scratch/other.out"
         finish_stackbox
-        is "$1" "$(folded_sum "$scratch/out" "^calls-$(pid_of one);") of $(folded_sum "$scratch/out")" \
-            "$BOTH of $BOTH"
+        own=$(folded_sum "$scratch/out" "^calls-$(pid_of one);")
+        is "$1: nothing else" "$(folded_sum "$scratch/out")" "$own"
+        case $2/$(missed) in
+        t:*/[1-9]*) between "$1: with what is said to be missed" $((own + $(missed))) $BOTH $((2 * BOTH)) ;;
+        *) is "$1" "$own" $BOTH ;;
+        esac
     else
         fail "$1" "did not start: $(cat "$scratch/err")"
     fi
@@ -71,7 +85,7 @@ intervals()
 
 if have_kprobes; then
     exact "a kernel function" __x64_sys_getppid
-    exact "kernel stacks alone" __x64_sys_getppid -K
+    exact "kernel stacks alone, processes apart" __x64_sys_getppid -K -P
     intervals "a kernel function, over intervals" __x64_sys_getppid
     own "a kernel function, one process of two" __x64_sys_getppid
     exact "returns" r::__x64_sys_getppid

@@ -47,7 +47,7 @@ END {
 }' "$scratch/table" >"$scratch/questions"
 
 # The nearest symbol at or below, by the best of its names: global over weak over local, then the
-# fewest underscores before it, then the first. No name where that is no function, or 1 MB away.
+# fewest underscores before it, then not that of another ABI, then the first. No name where that is no function, or 1 MB away.
 # shellcheck disable=SC2016
 sort -u "$scratch/questions" | sed 's/$/ ~/' | sort - "$scratch/table" |
     awk "$draw"'
@@ -57,6 +57,7 @@ function distance(from, to,    high) {
 }
 function rank(type, name,    value) {
     value = type ~ /[wWvV]/ ? 100 : type ~ /[A-Z]/ ? 200 : 0
+    if (name ~ /^__ia32_/) value--
     for (; substr(name, 1, 1) == "_"; name = substr(name, 2))
         value--
     return value

@@ -41,6 +41,10 @@ test_ends()
     for process in $test_processes; do
         kill -s KILL "$process"
     done 2>/dev/null
+    # What a test mounted there and left is no file of ours to remove.
+    grep -o " $scratch/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do
+        umount -l "$mounted"
+    done
     rm -rf "$scratch"
     [ $test_status = 0 ] || [ $test_failures != 0 ] ||
         fail "the whole test" "ended early with status $test_status"

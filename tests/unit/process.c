@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -184,6 +186,49 @@ static void processes_that_are_gone(void)
     CHECK_NUMBER(process_find(UINT32_MAX, &address, 1, &place), -ENOENT);
 }
 
+static void *wait_for_the_end(void *nothing)
+{
+    pause();
+    return nothing;
+}
+
+/* Another one goes on with its memory; where there is the right to, the file is deleted, too. */
+static void a_first_thread_that_has_ended(void)
+{
+    char path[256], state[32];
+    struct process_place place = {.address = 0};
+    struct text status = {0};
+    struct stat about;
+
+    in_directory(path, sizeof(path), "ended.so");
+    const char *at = make_file(path) ? map_file(path) : NULL;
+    const uint64_t address = (uintptr_t)at + 0x123;
+    if (!geteuid() && !stat("/proc/self/map_files", &about))
+        unlink(path);
+    pid_t child = fork();
+    if (!child) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, wait_for_the_end, NULL))
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    snprintf(state, sizeof(state), "/proc/%d/status", child);
+    uint64_t end = now_ns() + 10000000000;
+    do {
+        text_clear(&status);
+        CHECK_NUMBER(read_file(AT_FDCWD, state, 65536, &status), 0);
+    } while (status.data && !strstr(status.data, "State:\tZ") && now_ns() < end);
+    CHECK(status.data && strstr(status.data, "State:\tZ"));
+    CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), 0);
+    check_place(&place, "ended.so", 0x402123);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    free_places(&place, 1);
+    text_free(&status);
+    munmap((void *)(uintptr_t)at, 2 * PAGE);
+    unlink(path);
+}
+
 /* Another process maps and unmaps all the time, below and above what is looked for. */
 static void maps_that_change(void)
 {
@@ -261,6 +306,36 @@ static void lines_of_maps(void)
     check_maps("", "", 0);
 }
 
+/* Was the file of that path opened when it was looked up as a mapping? */
+static bool is_opened(const char *path)
+{
+    char maps[320], events[1024];
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+    if (watch < 0 || inotify_add_watch(watch, path, IN_OPEN) < 0)
+        WRONG("a watch");
+    snprintf(maps, sizeof(maps), "1000-2000 r-xp 00003000 08:01 12 %s\n", path);
+    check_maps(maps, strrchr(path, '/') + 1, 0x3010);
+    bool opened = read(watch, events, sizeof(events)) > 0;
+    close(watch);
+    return opened;
+}
+
+/* What opening does to anything but a plain file is not known: it keeps its offsets. */
+static void only_plain_files_are_opened(void)
+{
+    char path[256];
+
+    in_directory(path, sizeof(path), "plain");
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    CHECK(is_opened(path));
+    unlink(path);
+    in_directory(path, sizeof(path), "pipe");
+    CHECK_NUMBER(mkfifo(path, 0644), 0);
+    CHECK(!is_opened(path));
+    unlink(path);
+}
+
 static void lines_that_are_none(void)
 {
     static const char *const wrong[] = {
@@ -335,8 +410,10 @@ int main(void)
     TEST(without_rights);
     TEST(memory_without_a_file);
     TEST(processes_that_are_gone);
+    TEST(a_first_thread_that_has_ended);
     TEST(maps_that_change);
     TEST(lines_of_maps);
+    TEST(only_plain_files_are_opened);
     TEST(lines_that_are_none);
     TEST(random_maps);
     TEST(maps_that_cannot_be_read);

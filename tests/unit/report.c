@@ -466,6 +466,12 @@ static void last_frames_like_counts(void)
         add_entry(&scene, 3, 7, "tar", FRAMES(f, f), FRAMES(f));
         text_format(&expected, "tar;%s;%s;%s 3\n", cases[i].name, cases[i].name, cases[i].shown);
         EXPECT(&scene, expected.data, FOLDED, BOTH);
+        /* People take them as they are. */
+        text_clear(&expected);
+        text_format(&expected, "\n  %s\n    3\n\n", cases[i].name);
+        scene.tally.entries[0].kernel.count = 1;
+        scene.tally.entries[0].user = (struct stack){0};
+        EXPECT(&scene, expected.data, .format = REPORT_TEXT, BOTH);
         free_scene(&scene);
         text_free(&expected);
     }
