@@ -128,9 +128,11 @@ wrong '--depth: takes N' --dept
 wrong '--: there is no such option' --=5 vfs_read
 wrong '-=: there is no such option' -K=1 vfs_read
 
-wrong '--attach-by: "magic" is none of multi, pmu, tracefs' --attach-by magic vfs_read
-wrong '"5" is no pattern; did you mean -D 5?' vfs_read 5
-wrong '"0.5" is no pattern; did you mean -D 0.5?' 0.5 vfs_read
+# What says all there is to say does not send on to the help.
+refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
+    stackcount --attach-by magic vfs_read
+refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
+refuses 'stackcount: "0.5" is no pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
 # A number, too, to parse_seconds(); but letters of a regular expression to everybody else.
 run stackcount -r -p 4194304 .
 is "-r .: a regular expression" "$status $(cat "$scratch/err")" \
@@ -153,8 +155,9 @@ controls=$(printf '\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017\
            printf '\024\025\026\027\030\031\032\033\034\035\036\037\177x')
 shown='\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13'
 shown=$shown'\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7fx'
-wrong "\"$shown::f\": a function of a program or library cannot be traced yet; kernel functions\
- (vfs_read, r::vfs_read) and tracepoints (t:sched:sched_switch) can" "$controls::f"
+refuses "stackcount: \"$shown::f\": a function of a program or library cannot be traced yet; kernel\
+ functions (vfs_read, r::vfs_read) and tracepoints (t:sched:sched_switch) can" \
+    stackcount "$controls::f"
 wrong "-p: \"$shown\" is not a whole number" -p "$controls" vfs_read
 wrong "--$shown: there is no such option" "--$controls" vfs_read
 refuses "stackbox: there is no applet \"$shown\" (stackbox alone lists them)" "$controls"
