@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: no
+#
+# Which functions a pattern means, and that each of them is traced once: what the header says is
+# compared with the kernel's own lists.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_kprobes || skip_all "this kernel has no kprobes"
+
+mkdir "$scratch/tracefs" && mount -t tracefs tracefs "$scratch/tracefs"
+
+# traced ARG...: how many functions stackcount says it traces; what it says otherwise if it does not
+traced()
+{
+    run_stackbox stackcount -f -D 0.1 "$@"
+    if [ $status = 0 ]; then
+        sed -n 's/^Tracing \([0-9]*\) functions.*/\1/p' "$scratch/err"
+    else
+        echo "status $status, $(cat "$scratch/err")"
+    fi
+}
+
+# traceable REGEX: how many functions have such a name, as ftrace and kallsyms list them
+traceable()
+{
+    awk -v wanted="$1" '
+        NR == FNR { if ($1 ~ wanted) listed[$1] = 1; next }
+        $2 ~ /^[tTwW]$/ && $3 in listed && !seen[$1]++ { count++ }
+        END { print count + 0 }' "$scratch/tracefs/available_filter_functions" /proc/kallsyms
+}
+
+# hundredths of a second since boot
+clock()
+{
+    awk '{ printf "%d\n", $1 * 100 }' /proc/uptime
+}
+
+# by_link ARG...: does this kernel link many functions at once?
+by_link()
+{
+    run_stackbox stackcount -f -D 0.1 --attach-by multi "$@"
+    [ $status = 0 ]
+}
+
+# Many functions: all at once where the kernel can, else one by one.
+if by_link vfs_read; then
+    begin=$(clock)
+    count=$(traced 'tcp_*')
+    end=$(clock)
+    echo "  note: tcp_*: $count functions, the run took $((end - begin - 10)) hundredths more than its duration"
+    is "tcp_*: all that can be traced" "$count" "$(traceable '^tcp_')"
+    between "tcp_*: how many" "$count" 300 500
+    run_stackbox stackcount -f -D 0.1 --attach-by multi --debug 'tcp_*'
+    contains "tcp_*: by links" "$scratch/err" "functions by kprobe.multi links"
+    contains "what cannot be traced is counted and said" "$scratch/err" "skipped $(($(sed -n \
+        's/.*skipped \([0-9]*\) of.*/\1/p' "$scratch/err"))) of"
+    run_stackbox stackcount -f -D 0.1 --attach-by pmu '*'
+    else
+    begin=$(clock)
+    count=$(traced 'vfs_*')
+    end=$(clock)
+    echo "  note: vfs_*: $count functions, the run took $((end - begin - 10)) hundredths more than its duration"
+    # A probe can be on what ftrace does not list, too.
+    between "vfs_*: all that can be traced" "$count" "$(traceable '^vfs_')" \
+        "$(awk '$2 ~ /^[tT]$/ && $3 ~ /^vfs_/ && !seen[$1]++' /proc/kallsyms | wc -l)"
+    run_stackbox stackcount -f -D 0.1 --debug 'vfs_r*'
+    contains "vfs_*: one by one" "$scratch/err" "functions by kprobe PMU events"
+    run_stackbox stackcount -f -D 0.1 '*'
+fi
+is "too many one by one: status" $status 1
+contains "too many one by one: how many, how long" "$scratch/err" \
+    "functions one by one would take about"
+contains "too many one by one: what to do" "$scratch/err" "narrow the pattern, or say --force"
+is "too many one by one: in one line" "$(wc -l <"$scratch/err")" 1
+
+# Regular expressions, and patterns that overlap.
+is "an anchored regular expression" "$(traced -r '^tcp_(send|recv)msg$')" 2
+is "a regular expression is found anywhere" "$(traced -r 'p_sendms[g]$')" \
+    "$(traceable 'p_sendms[g]$')"
+is "several patterns that overlap" "$(traced vfs_read 'vfs_rea*' 'vfs_r*d')" "$(traceable '^vfs_rea|^vfs_r.*d$')"
+is "an entry and a return are two" "$(traced vfs_read r::vfs_read)" 2
+
+# One function with several names.
+is "names of one address are one function" \
+    "$(traced __x64_sys_getppid __do_sys_getppid __ia32_sys_getppid)" 1
+for name in __x64_sys_getppid __do_sys_getppid __ia32_sys_getppid; do
+    start_workload one calls -w -k -n 50
+    start_stackbox stackcount -K -p "$(pid_of one)" "$name"
+    go one
+    finish_stackbox
+    finish_workload one
+    is "the name that was typed is shown: $name" "$(sed -n 3p "$scratch/out")" "  $name"
+done
+
+# One name of several functions: static ones of different files, and each can be traced.
+double=$(awk '
+    NR == FNR { if (NF == 1) listed[$1]++; next }
+    $2 == "t" && $3 in listed { there[$3]++ }
+    END { for (name in there) if (there[name] == listed[name] && there[name] > 2) print name }' \
+    "$scratch/tracefs/available_filter_functions" /proc/kallsyms | sort | head -n 1)
+is "functions of one name, $double" "$(traced "$double")" "$(traceable "^$double\$")"
+
+# An instruction of a function. The first takes 4 or 5 bytes: endbr64, or a call to the tracer.
+start_workload one calls -w -k -n 50
+for offset in 4 0x5 9; do
+    start_stackbox stackcount -f -p "$(pid_of one)" "__x64_sys_getppid+$offset" && break
+done
+go one
+finish_stackbox
+finish_workload one
+is "an instruction, +$offset" "$(folded_sum "$scratch/out" ';__x64_sys_getppid ')" 50
+is "between two instructions" "$(traced __x64_sys_getppid+1)" "status 1, stackcount: \
+\"__x64_sys_getppid+0x1\" cannot be traced: no instruction begins there, or the kernel keeps probes out of it"
+is "behind the end of a function" "$(traced __x64_sys_getppid+0x10000)" \
+    "status 1, stackcount: \"__x64_sys_getppid+0x10000\" is behind the end of __x64_sys_getppid"
+
+# What cannot be traced: said, and fatal only when nothing is left.
+is "one that cannot be traced" "$(traced exc_int3)" "status 1, stackcount: \"exc_int3\" cannot be \
+traced: the kernel keeps probes out of it, or freed it after boot"
+traced exc_int3 noist_exc_debug >"$scratch/none"
+contains "several that cannot be traced" "$scratch/none" "none of the 2 functions can be traced"
+run_stackbox stackcount -f -D 0.1 exc_int3 vfs_read
+contains "one of two is skipped" "$scratch/err" \
+    "skipped 1 of 2, which this kernel does not let trace: exc_int3"
+contains "and the other traced" "$scratch/err" "Tracing 1 functions for \"exc_int3\", \"vfs_read\""
+
+# A module's functions come and go with it.
+if load_module dummy; then
+    start_stackbox stackcount -K -v dummy_validate
+    ip link add dummy7 type dummy
+    finish_stackbox
+    contains "a module's function" "$scratch/out" " dummy_validate [dummy]"
+    is "is called once for a device" "$(grep -c '^    1$' "$scratch/out")" 1
+    start_stackbox stackcount -f r::dummy_xmit r::dummy_get_stats64
+    ip link show dummy7 >"$scratch/link"
+    finish_stackbox
+    between "returns of a module's functions" "$(folded_sum "$scratch/out" '^ip;')" 1 10
+    ip link del dummy7
+    rmmod dummy
+    is "a module that was traced can go" $? 0
+    traced dummy_validate >"$scratch/none"
+    contains "then there is no such function" "$scratch/none" \
+        '0 functions matched by "dummy_validate"'
+else
+    skip "a module's functions" "no dummy.ko"
+fi
