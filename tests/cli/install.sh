@@ -94,7 +94,8 @@ fi
 is "another program of that name: stays" "$(cat "$scratch/a place/bin/stackcount")" precious
 rm "$scratch/a place/bin/stackcount"
 (cd "$scratch" && umask 077 && sh "$install_sh" "a place" "$STACKBOX") >"$scratch/out" 2>&1
-is "a relative directory with a blank" "$? $(cat "$scratch/out") $(links_in "$scratch/a place/bin")" \
+is "a relative directory with a blank" \
+    "$? $(cat "$scratch/out") $(links_in "$scratch/a place/bin")" \
     "0  stackcount -> stackbox "
 is "what is private to the installer can be used by all" \
     "$(stat -c %A "$scratch/a place/bin/stackbox" "$scratch/a place/share/man/man1/stackbox.1" |
