@@ -116,7 +116,7 @@ bench:
 	@sh scripts/bench.sh
 
 install: $(PROGRAM)
-	sh scripts/install.sh "$(DESTDIR)$(PREFIX)" ./$(PROGRAM)
+	sh scripts/install.sh "$(DESTDIR)$(PREFIX)" "$(abspath $(PROGRAM))"
 
 clean:
 	rm -rf build stackbox

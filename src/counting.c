@@ -88,6 +88,19 @@ static int check_depth(const struct trace_options *options)
     return EXIT_USAGE;
 }
 
+/* Is there such a CPU? Where /sys does not tell, it is taken for one. */
+static int check_cpu(const struct trace_options *options)
+{
+    static const char all[] = "/sys/devices/system/cpu";
+    char one[64];
+
+    snprintf(one, sizeof(one), "%s/cpu%lld", all, (long long)options->cpu);
+    if (options->cpu < 0 || access(all, F_OK) || !access(one, F_OK))
+        return 0;
+    say("there is no CPU %lld", (long long)options->cpu);
+    return EXIT_FAILURE;
+}
+
 int counting_open(struct counting *counting, const struct trace_options *options)
 {
     *counting = (struct counting){
@@ -116,6 +129,8 @@ int counting_open(struct counting *counting, const struct trace_options *options
     store_init(&counting->store);
     find_namespace(&counting->filter);
     int status = check_depth(options);
+    if (!status)
+        status = check_cpu(options);
     if (!status)
         status = open_run(counting);
     return status ? status : open_store(counting);

@@ -9,13 +9,15 @@
 
 have_root || skip_all "tracing needs root"
 
+# Nobody else's process has this name.
+NAME=calls$$
 N=20000
 BOTH=$((2 * N))
 
 # counted: what the report in $scratch/out says of the workload
 counted()
 {
-    folded_sum "$scratch/out" '^calls[-;]'
+    folded_sum "$scratch/out" "^$NAME[-;]"
 }
 
 # exact NAME PATTERN OPTION...: one run, from before the first call to after the last
@@ -23,7 +25,7 @@ exact()
 {
     name=$1 pattern=$2
     shift 2
-    start_workload one calls -w -k -t 2 -n $N
+    start_workload one calls -w -k -t 2 -n $N -N $NAME
     if ! start_stackbox stackcount -f "$@" "$pattern"; then
         fail "$name" "did not start: $(cat "$scratch/err")"
         finish_workload one
@@ -72,7 +74,7 @@ own()
 # intervals NAME PATTERN: reports all the while, and each call is in exactly one of them
 intervals()
 {
-    start_workload one calls -w -k -t 2 -n $N
+    start_workload one calls -w -k -t 2 -n $N -N $NAME
     if start_stackbox stackcount -f -i 0.1 "$2"; then
         go one
         finish_stackbox

@@ -9,6 +9,8 @@
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
+# Nobody else's process has this name.
+NAME=calls$$
 EVENT=t:syscalls:sys_enter_getppid
 # An event that does not come: no process hangs here.
 QUIET=t:sched:sched_process_hang
@@ -18,11 +20,11 @@ EMPTY="$HEADER
 Detaching..."
 
 for signal in INT TERM HUP; do
-    start_workload "by$signal" calls -w -k -n 500
+    start_workload "by$signal" calls -w -k -n 500 -N $NAME
     start_stackbox stackcount -f $EVENT
     go "by$signal"
     finish_stackbox $signal
-    is "SIG$signal ends it with its report" "$(folded_sum "$scratch/out" '^calls;') $status" "500 0"
+    is "SIG$signal ends it with its report" "$(folded_sum "$scratch/out" "^$NAME;") $status" "500 0"
     finish_workload "by$signal"
 done
 
@@ -51,16 +53,16 @@ wait $ignoring
 is "another signal still ends it" $? 0
 
 # SIGUSR1: a report now, and on; each event is in one of them.
-start_workload usr calls -w -k -n 300
+start_workload usr calls -w -k -n 300 -N $NAME
 start_stackbox stackcount -f $EVENT
 go usr
 kill -s USR1 "$stackbox"
-wait_until 20 grep -q '^calls;' "$scratch/out"
-is "SIGUSR1 gives a report" "$(folded_sum "$scratch/out" '^calls;')" 300
-start_workload again calls -w -k -n 200
+wait_until 20 grep -q "^$NAME;" "$scratch/out"
+is "SIGUSR1 gives a report" "$(folded_sum "$scratch/out" "^$NAME;")" 300
+start_workload again calls -w -k -n 200 -N $NAME
 go again
 finish_stackbox
-is "and tracing goes on" "$(folded_sum "$scratch/out" '^calls;')" 500
+is "and tracing goes on" "$(folded_sum "$scratch/out" "^$NAME;")" 500
 finish_workload usr
 finish_workload again
 
@@ -113,6 +115,8 @@ is "-p ends with its last process" "$(folded_sum "$scratch/out") $status" "20 0"
 run_stackbox stackcount -p 4194303 $EVENT
 is "a process that does not exist" "$status $(cat "$scratch/err")" \
     "1 stackcount: there is no process 4194303"
+run_stackbox stackcount -C 65535 $EVENT
+is "a CPU that does not exist" "$status $(cat "$scratch/err")" "1 stackcount: there is no CPU 65535"
 run_stackbox stackcount -t 4194303 $EVENT
 is "a thread that does not exist" "$status $(cat "$scratch/err")" \
     "1 stackcount: there is no thread 4194303"

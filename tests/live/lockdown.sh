@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: no
+# last
+#
+# A kernel that is locked down either lets the tracing be right, or is named as the reason.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "needs root"
+[ -w /sys/kernel/security/lockdown ] || skip_all "this kernel has no lockdown"
+
+# right_or_named LEVEL PATTERN
+right_or_named()
+{
+    start_workload one calls -w -k -t 2 -n 500
+    if start_stackbox stackcount -f -p "$(pid_of one)" "$2"; then
+        go one
+        finish_stackbox
+        is "$1: $2 is counted" "$(folded_sum "$scratch/out")" 1000
+    else
+        wait_stackbox
+        is "$1: $2 is refused: status and lines" "$status $(grep -c . "$scratch/err")" "1 1"
+        contains "$1: $2 is refused: the reason" "$scratch/err" \
+            "this kernel is locked down ($1), which keeps tracers out of it: boot with lockdown=none"
+    fi
+    finish_workload one
+}
+
+for level in integrity confidentiality; do
+    echo $level >/sys/kernel/security/lockdown
+    contains "the kernel is locked down: $level" /sys/kernel/security/lockdown "[$level]"
+    right_or_named $level __x64_sys_getppid
+    right_or_named $level t:syscalls:sys_enter_getppid
+done
