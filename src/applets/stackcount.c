@@ -7,16 +7,14 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "attaching.h"
 #include "counting.h"
 #include "insns/count.h"
 #include "insns/dump.h"
 #include "kernel/bpf.h"
-#include "kernel/refusal.h"
-#include "probes/attach.h"
 #include "probes/find.h"
 
 #define SEE_HELP " (see stackcount -h)"
-#define MOST_LISTED 5 /* functions that could not be traced */
 
 struct stackcount_options {
     struct trace_options trace;
@@ -67,7 +65,7 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "It needs root. Probes of kernel functions need a kernel with CONFIG_KPROBES; "
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON where no tracefs is needed. Probes of kernel functions need a kernel with CONFIG_KPROBES; "
      "tracepoints need tracefs, which need not be mounted: then it is mounted for this process "
      "alone."},
     {NULL, "A function that the compiler put into its callers cannot be traced, and some the "
@@ -130,80 +128,6 @@ static void debug_program(const struct program *program, const struct linked *li
 
 /* ---- Attaching ---- */
 
-/* A line on a terminal, for as long as slow attaching goes on. */
-static void show_progress(size_t done, size_t total)
-{
-    static uint64_t shown;
-    uint64_t now = now_ns();
-
-    if (!shown)
-        shown = now;
-    if (now - shown < 500000000 || !isatty(STDERR_FILENO))
-        return;
-    fprintf(stderr, "\rattaching: %zu of %zu functions%s", done, total, done == total ? "\n" : "");
-    if (done < total)
-        shown = now - 300000000;
-}
-
-static void say_skipped(const struct tracing *tracing)
-{
-    size_t failed = tracing->attachment.failed, listed = 0;
-    struct text names = {0};
-
-    if (!failed)
-        return;
-    for (size_t i = 0; i < tracing->find.places.count && listed < MOST_LISTED; i++)
-        if (tracing->find.places.items[i].error)
-            text_format(&names, "%s%s", listed++ ? ", " : "", tracing->find.places.items[i].name);
-    say("skipped %zu of %zu, which this kernel does not let trace: %s%s", failed,
-        tracing->find.places.count, names.data ? names.data : "", failed > listed ? ", ..." : "");
-    text_free(&names);
-}
-
-/* Each place was refused for itself. */
-static void say_none_traced(const struct places *places)
-{
-    const struct place *first = &places->items[0];
-
-    if (places->count > 1)
-        say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
-            "them after boot (\"%s\", ...)", places->count, first->name);
-    else if (first->offset)
-        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
-            "out of it", first->name, (unsigned long long)first->offset);
-    else
-        say("\"%s\" cannot be traced: the kernel keeps probes out of it, or freed it after boot",
-            first->name);
-}
-
-/* Nothing could be attached: the reason that concerns all, or those of the places. */
-static int say_not_attached(const struct tracing *tracing, int error)
-{
-    const struct attachment *attachment = &tracing->attachment;
-    struct text why = {0};
-
-    if (error == -E2BIG && attachment->too_many) {
-        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
-            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
-        return EXIT_FAILURE;
-    }
-    if (error == -EINTR)
-        return EXIT_FAILURE;
-    if (error == -EOPNOTSUPP && settings.attach) {
-        say("--attach-by %s: this kernel has no such way", settings.attach);
-        return EXIT_FAILURE;
-    }
-    bool single = attachment->failed && attachment->failed == tracing->find.places.count;
-    if (single && find_any_of_kind(&tracing->find, PATTERN_KERNEL_FUNCTION))
-        say_none_traced(&tracing->find.places);
-    else if (refusal_explain(REFUSED_PROBES, error, 0, &why), why.data)
-        say("cannot trace: %s", why.data);
-    text_free(&why);
-    if (settings.trace.debug && attachment->log.length)
-        fprintf(stderr, "%s\n", attachment->log.data);
-    return EXIT_FAILURE;
-}
-
 static int attach(struct tracing *tracing, const struct linked *linked)
 {
     const struct attach_request request = {
@@ -214,16 +138,10 @@ static int attach(struct tracing *tracing, const struct linked *linked)
         .way = tracing->way,
         .force = settings.force,
         .stop = &run_stopped,
-        .progress = show_progress,
+        .progress = attaching_show_progress,
     };
-    int result = attach_open(&tracing->attachment, &request, &tracing->find.places);
-    if (result)
-        return say_not_attached(tracing, result);
-    say_skipped(tracing);
-    if (settings.trace.debug)
-        say("attached %zu places, functions by %s", tracing->attachment.attached,
-            attach_way_name(tracing->attachment.function_way));
-    return 0;
+
+    return attaching_attach(&tracing->attachment, &request, &tracing->find, settings.trace.debug);
 }
 
 /* ---- The run ---- */
@@ -338,23 +256,6 @@ static const char *first_number(const struct arguments *arguments)
     return NULL;
 }
 
-static int parse_way(struct tracing *tracing, struct text *error)
-{
-    static const struct {
-        const char *name;
-        enum attach_way way;
-    } ways[] = {{"multi", ATTACH_MULTI}, {"pmu", ATTACH_PMU}, {"tracefs", ATTACH_TRACEFS}};
-
-    for (size_t i = 0; settings.attach && i < COUNT_OF(ways); i++)
-        if (!strcmp(settings.attach, ways[i].name)) {
-            tracing->way = ways[i].way;
-            return 0;
-        }
-    if (settings.attach)
-        text_format(error, "--attach-by: \"%s\" is none of multi, pmu, tracefs", settings.attach);
-    return settings.attach ? -EINVAL : 0;
-}
-
 /* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
@@ -373,7 +274,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
     if (error->length)
         return -EINVAL;
-    int result = parse_way(tracing, error);
+    int result = attaching_parse_way(&tracing->way, settings.attach, error);
     return result ? result
                   : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
                                error);

@@ -74,48 +74,52 @@ static int mount_detached(void)
     return result;
 }
 
-static int send_descriptor(int socket, int fd)
-{
-    char byte = 0;
-    struct iovec piece = {&byte, 1};
+/* A message of one byte that can carry one descriptor. */
+struct envelope {
+    char byte;
+    struct iovec piece;
+    struct msghdr message;
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct msghdr message = {
-        .msg_iov = &piece,
+    } control;
+};
+
+static void make_envelope(struct envelope *envelope)
+{
+    *envelope = (struct envelope){0};
+    envelope->piece = (struct iovec){&envelope->byte, 1};
+    envelope->message = (struct msghdr){
+        .msg_iov = &envelope->piece,
         .msg_iovlen = 1,
-        .msg_control = control.bytes,
-        .msg_controllen = sizeof(control.bytes),
+        .msg_control = envelope->control.bytes,
+        .msg_controllen = sizeof(envelope->control.bytes),
     };
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+}
+
+static int send_descriptor(int socket, int fd)
+{
+    struct envelope envelope;
+
+    make_envelope(&envelope);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
 
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-    return sendmsg(socket, &message, 0) < 0 ? -errno : 0;
+    return sendmsg(socket, &envelope.message, 0) < 0 ? -errno : 0;
 }
 
 static int receive_descriptor(int socket)
 {
-    char byte;
+    struct envelope envelope;
     int fd;
-    struct iovec piece = {&byte, 1};
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct msghdr message = {
-        .msg_iov = &piece,
-        .msg_iovlen = 1,
-        .msg_control = control.bytes,
-        .msg_controllen = sizeof(control.bytes),
-    };
 
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) <= 0)
+    make_envelope(&envelope);
+    if (recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC) <= 0)
         return -EPERM;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
     if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
         return -EPERM;
     memcpy(&fd, CMSG_DATA(header), sizeof(fd));

@@ -141,7 +141,7 @@ if have_kprobes; then
     mkdir "$scratch/debugfs" && mount -t debugfs debugfs "$scratch/debugfs"
     for way in multi pmu tracefs; do
         start_stackbox stackcount --attach-by $way vfs_read || {
-            contains "a way that this kernel has not: $way" "$scratch/err" "this kernel has no such way"
+            contains "a way that this kernel has not: $way" "$scratch/err" "--attach-by: this kernel has no "
             continue
         }
         kill -s KILL "$stackbox"

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "attaching.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/refusal.h"
+
+#define MOST_LISTED 5 /* functions that could not be traced */
+
+int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error)
+{
+    static const struct {
+        const char *name;
+        enum attach_way way;
+    } ways[] = {{"multi", ATTACH_MULTI}, {"pmu", ATTACH_PMU}, {"tracefs", ATTACH_TRACEFS}};
+
+    *way = ATTACH_BEST;
+    if (!typed)
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        if (!strcmp(typed, ways[i].name)) {
+            *way = ways[i].way;
+            return 0;
+        }
+    text_format(error, "--attach-by: \"%s\" is none of multi, pmu, tracefs", typed);
+    return -EINVAL;
+}
+
+void attaching_show_progress(size_t done, size_t total)
+{
+    static uint64_t shown;
+    uint64_t now = now_ns();
+
+    if (!shown)
+        shown = now;
+    if (now - shown < 500000000 || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rattaching: %zu of %zu functions%s", done, total, done == total ? "\n" : "");
+    if (done < total)
+        shown = now - 300000000;
+}
+
+static void say_skipped(const struct attachment *attachment, const struct places *places)
+{
+    size_t failed = attachment->failed, listed = 0;
+    struct text names = {0};
+
+    if (!failed)
+        return;
+    for (size_t i = 0; i < places->count && listed < MOST_LISTED; i++)
+        if (places->items[i].error)
+            text_format(&names, "%s%s", listed++ ? ", " : "", places->items[i].name);
+    say("skipped %zu of %zu, which this kernel does not let trace: %s%s", failed,
+        places->count, names.data ? names.data : "", failed > listed ? ", ..." : "");
+    text_free(&names);
+}
+
+/* Each place was refused for itself. */
+static void say_none_traced(const struct places *places)
+{
+    const struct place *first = &places->items[0];
+
+    if (places->count > 1)
+        say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
+            "them after boot (\"%s\", ...)", places->count, first->name);
+    else if (first->offset)
+        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
+            "out of it", first->name, (unsigned long long)first->offset);
+    else
+        say("\"%s\" cannot be traced: the kernel keeps probes out of it, or freed it after boot",
+            first->name);
+}
+
+/* Nothing could be attached: the reason that concerns all, or those of the places. */
+static int say_not_attached(const struct attachment *attachment, enum attach_way way,
+                            const struct find *find, int error)
+{
+    const struct places *places = &find->places;
+    struct text why = {0};
+
+    if (error == -E2BIG && attachment->too_many) {
+        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
+            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+        return EXIT_FAILURE;
+    }
+    if (error == -EINTR)
+        return EXIT_FAILURE;
+    if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
+        say("--attach-by: this kernel has no %s", attach_way_name(way));
+        return EXIT_FAILURE;
+    }
+    bool single = attachment->failed && attachment->failed == places->count;
+    if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION))
+        say_none_traced(places);
+    else if (refusal_explain(REFUSED_PROBES, error, 0, &why), why.data)
+        say("cannot trace: %s", why.data);
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
+int attaching_attach(struct attachment *attachment, const struct attach_request *request,
+                     struct find *find, bool debug)
+{
+    int result = attach_open(attachment, request, &find->places);
+
+    if (debug && attachment->log.length)
+        fprintf(stderr, "%s\n", attachment->log.data);
+    if (result)
+        return say_not_attached(attachment, request->way, find, result);
+    say_skipped(attachment, &find->places);
+    if (debug)
+        say("attached %zu places, functions by %s", attachment->attached,
+            attach_way_name(attachment->function_way));
+    return 0;
+}

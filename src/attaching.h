@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Attaching, as applets that take patterns do it, and what there is to say about it. */
+#ifndef STACKBOX_ATTACHING_H
+#define STACKBOX_ATTACHING_H
+
+#include "probes/attach.h"
+#include "probes/find.h"
+
+/* What --attach-by takes; `typed` may be NULL. 0, or -EINVAL with one line in `error`. */
+int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error);
+
+/* A line on a terminal, for as long as slow attaching goes on: for attach_request.progress. */
+void attaching_show_progress(size_t done, size_t total);
+
+/*
+ * Attaches what was found, and says what was skipped or why nothing could be attached. 0 or the exit
+ * status; attach_close after either. With `debug` the verifier's words on a refused program, too.
+ */
+int attaching_attach(struct attachment *attachment, const struct attach_request *request,
+                     struct find *find, bool debug);
+
+#endif
