@@ -213,10 +213,14 @@ finish_workload()
     wait "$(pid_of "$1")"
 }
 
+# Words to run stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".
+under=
+
 # run_stackbox ARG...: to its end. Output in $scratch/out and $scratch/err, exit status in $status.
 run_stackbox()
 {
-    "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" "$@" </dev/null \
+    # shellcheck disable=SC2086 # words
+    "$WORKLOADS/session" --limit "$LIMIT" $under "$STACKBOX" "$@" </dev/null \
         >"$scratch/out" 2>"$scratch/err"
     status=$?
 }
@@ -232,7 +236,8 @@ start_stackbox()
 {
     : >"$scratch/out"
     : >"$scratch/err"
-    "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" "$@" </dev/null \
+    # shellcheck disable=SC2086 # words
+    "$WORKLOADS/session" --limit "$LIMIT" $under "$STACKBOX" "$@" </dev/null \
         >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
     test_processes="$test_processes $stackbox"

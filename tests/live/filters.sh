@@ -1,0 +1,207 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Which events count, and whose they are said to be: filters pick exactly their own, processes are
+# kept apart or merged, also where the pids are those of a namespace.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+N=1000
+EVENT=t:syscalls:sys_enter_getppid
+# A place with a kernel stack. (On 5.10 tracepoints of system calls have none.)
+PLACE=$EVENT
+have_kprobes && PLACE=__x64_sys_getppid
+
+# counted: all of the report in $scratch/out
+counted()
+{
+    folded_sum "$scratch/out"
+}
+
+# thread NAME N: the N-th thread of a workload, the main thread being the first
+thread()
+{
+    ls "/proc/$(pid_of "$1")/task" | sort -n | sed -n "${2}p"
+}
+
+# picked NAME EXPECTED OPTION...: of N calls from each of two threads on two CPUs so many are counted.
+# The next workload is started here, for the options of the next test to name its threads.
+picked()
+{
+    name=$1 expected=$2
+    shift 2
+    start_stackbox stackcount -f "$@" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    go two
+    finish_stackbox
+    finish_workload two
+    is "$name" "$(counted)" "$expected"
+    start_workload two calls -w -k -t 2 -n $N
+}
+
+start_workload two calls -w -k -t 2 -n $N
+picked "-p: a process, all its threads" $((2 * N)) -p "$(pid_of two)"
+picked "-t: one thread" $N -t "$(thread two 2)"
+picked "-L: two threads" $((2 * N)) -L "$(thread two 2),$(thread two 3)"
+picked "-t: the thread that makes no calls" 0 -t "$(thread two 1)"
+picked "-p and -t: both must hold" 0 -p $$ -t "$(thread two 2)"
+if [ "$(nproc)" -gt 1 ]; then
+    picked "-C: one CPU" $N -p "$(pid_of two)" -C 1
+    picked "-c: the same, as in bcc" $N -p "$(pid_of two)" -c 0
+    picked "-C: a CPU that is not there" 0 -p "$(pid_of two)" -C 4000
+else
+    skip "-C" "one CPU"
+fi
+go two
+finish_workload two
+
+# Several processes: picked, apart, merged, the greatest.
+for i in 1 2 3; do
+    start_workload $i calls -w -k -n $((i * 100)) -N "calls"
+done
+start_stackbox stackcount -f -P -K -p "$(pid_of 1),$(pid_of 3)" $PLACE
+for i in 1 2 3; do
+    go $i
+done
+finish_stackbox
+is "-p: two of three processes" "$(counted)" 400
+is "-P: each apart" "$(folded_sum "$scratch/out" "^calls-$(pid_of 1);") \
+$(folded_sum "$scratch/out" "^calls-$(pid_of 3);")" "100 300"
+for i in 1 2 3; do
+    finish_workload $i
+    start_workload $i calls -w -k -n $((i * 100)) -N "calls"
+done
+start_stackbox stackcount -K -p "$(pid_of 1),$(pid_of 2),$(pid_of 3)" $PLACE
+for i in 1 2 3; do
+    go $i
+done
+finish_stackbox
+is "-K: one block for all processes" "$(grep '^    ' "$scratch/out")" "    600"
+for i in 1 2 3; do
+    finish_workload $i
+    start_workload $i calls -w -k -n $((i * 100)) -N "calls"
+done
+start_stackbox stackcount --top 1 -p "$(pid_of 1),$(pid_of 2),$(pid_of 3)" $PLACE
+for i in 1 2 3; do
+    go $i
+done
+finish_stackbox
+is "--top: the greatest" "$(grep '^    ' "$scratch/out" | tr '\n' ' ')" \
+    "    calls [$(pid_of 3)]     300 "
+is "--top: what is left out" "$(cat "$scratch/err")" \
+    "stackcount: --top left out 2 more stacks with 300 events"
+for i in 1 2 3; do
+    finish_workload $i
+done
+
+# --depth keeps the leaf's end of the stack.
+for depth in 127 3; do
+    start_workload deep spread -w -k -n 1 -r 10
+    start_stackbox stackcount -U -p "$(pid_of deep)" --depth $depth $EVENT
+    go deep
+    finish_stackbox
+    finish_workload deep
+    grep '^  [^ ]' "$scratch/out" >"$scratch/frames-$depth"
+    is "--depth $depth: the sum" "$(sed -n 's/^    //p' "$scratch/out")" 10
+done
+between "a deep stack" "$(wc -l <"$scratch/frames-127")" 10 40
+is "--depth 3: three frames from the leaf" "$(cat "$scratch/frames-3")" \
+    "$(head -n 3 "$scratch/frames-127")"
+
+# One bucket for stacks: what has no place in it is counted all the same.
+start_workload deep spread -w -k -n 200 -r 5
+start_stackbox stackcount -f -p "$(pid_of deep)" --stack-storage-size 1 $PLACE
+go deep
+finish_stackbox
+finish_workload deep
+missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
+is "--stack-storage-size 1: the sum" "$(($(counted) + ${missing:-0}))" 1000
+contains "--stack-storage-size 1: the loss is said" "$scratch/err" "events are counted without their stack"
+
+# Command names are any bytes.
+for format in -P -Pf; do
+    start_workload odd calls -w -k -n 10 -N 'a\x01\x1b[\xff;b\xc3\xa4'
+    start_stackbox stackcount $format -p "$(pid_of odd),$$" $EVENT
+    go odd
+    finish_stackbox
+    finish_workload odd
+    if [ $format = -P ]; then
+        contains "a command name in text" "$scratch/out" \
+            "    a\\x01\\x1b[\\xff;bä [$(pid_of odd)]"
+    else
+        contains "a command name in folded stacks" "$scratch/out" \
+            "a\\x01\\x1b[\\xff:bä-$(pid_of odd);"
+    fi
+done
+
+# without COMMAND: the sum is the same on a kernel that does not know this command of bpf(2)
+without()
+{
+    start_workload one calls -w -k -t 2 -n $N
+    under="$WORKLOADS/deny --syscall bpf/$1:EINVAL --"
+    start_stackbox stackcount -f -i 0.3 --debug -p "$(pid_of one)" $PLACE
+    under=
+    go one
+    finish_stackbox
+    finish_workload one
+    is "without bpf(2)'s command $1" "$(counted)" $((2 * N))
+}
+# 25 is BPF_MAP_LOOKUP_AND_DELETE_BATCH, 28 is BPF_LINK_CREATE.
+without 25
+without 28
+have_kprobes && contains "without links there are events" "$scratch/err" \
+    "functions by kprobe PMU events"
+
+# In a pid namespace pids are numbered anew; a process that is not in it has the number of the host.
+mkfifo "$scratch/word"
+cat >"$scratch/inside.sh" <<'END'
+"$WORKLOADS/calls" -w -k -n 70 <"$scratch/word" >"$scratch/inside.out" &
+inside=$!
+exec 9>"$scratch/word"
+echo $inside >"$scratch/inside.pid"
+"$WORKLOADS/session" --limit 60 "$STACKBOX" stackcount "$@" </dev/null >"$scratch/out" 2>"$scratch/err" &
+stackbox=$!
+tries=100
+until grep -q '^Tracing' "$scratch/out" "$scratch/err" || [ $((tries -= 1)) = 0 ]; do
+    sleep 0.1
+done
+echo >&9
+: >"$scratch/started"
+until [ -f "$scratch/finish" ] || [ $((tries -= 1)) = -100 ]; do
+    sleep 0.1
+done
+kill -s INT $stackbox
+wait $stackbox
+echo >&9
+END
+export scratch WORKLOADS STACKBOX
+# inside ARG...: stackcount in a pid namespace; what runs there and outside makes its calls meanwhile
+inside()
+{
+    rm -f "$scratch/started" "$scratch/finish" "$scratch/inside.pid"
+    start_workload outside calls -w -k -n 30
+    "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" 2>"$scratch/why" &
+    namespace=$!
+    test_processes="$test_processes $namespace"
+    wait_until 30 test -f "$scratch/started" || return
+    go outside
+    wait_until 30 grep -q '^done' "$scratch/inside.out"
+    : >"$scratch/finish"
+    wait $namespace
+    finish_workload outside
+}
+if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
+    inside -f -P $EVENT
+    is "in a pid namespace: pids as they are there" \
+        "$(folded_sum "$scratch/out" "^calls-$(cat "$scratch/inside.pid");")" 70
+    is "and a process that is not in it" "$(folded_sum "$scratch/out" '^calls-host-[0-9]*;')" 30
+    inside $EVENT
+    contains "in text" "$scratch/out" "    calls [host "
+    inside -f -P -p 2 $EVENT
+    is "-p takes a pid of the namespace" "$(cat "$scratch/inside.pid") $(counted)" "2 70"
+else
+    skip "pid namespaces" "$(cat "$scratch/why")"
+fi
