@@ -3,39 +3,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NUMBER_CAP_SYS_ADMIN 21
-#define NUMBER_CAP_SYS_RESOURCE 24
 #define NUMBER_CAP_PERFMON 38 /* 5.8 */
 #define NUMBER_CAP_BPF 39     /* 5.8 */
 
-/* The word behind `field` in /proc/self/status, as a number of that base. */
-static uint64_t status_number(const char *field, int base)
-{
-    struct text status = {0};
-    uint64_t number = 0;
+/* The inode of the initial user namespace, the same in every kernel. */
+#define INITIAL_USER_NAMESPACE 0xEFFFFFFD
 
-    if (!read_file(AT_FDCWD, "/proc/self/status", 65536, &status) && status.data) {
-        const char *at = strstr(status.data, field);
-        if (at)
-            number = strtoull(at + strlen(field), NULL, base);
-    }
-    text_free(&status);
-    return number;
-}
-
+/* By system calls alone: /proc may not be there. */
 bool refusal_has_capability(unsigned capability)
 {
-    return status_number("\nCapEff:", 16) >> capability & 1;
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+    if (syscall(SYS_capget, &header, data))
+        return false;
+    return data[capability / 32].effective >> capability % 32 & 1;
 }
 
 static bool under_seccomp(void)
 {
-    return status_number("\nSeccomp:", 10) == 2;
+    return prctl(PR_GET_SECCOMP) == 2; /* by a filter: SECCOMP_MODE_FILTER */
+}
+
+/* Capabilities of such a namespace, root's too, are over what belongs to it: not over the kernel. */
+static bool in_user_namespace(void)
+{
+    struct stat about;
+
+    return !stat("/proc/self/ns/user", &about) && about.st_ino != INITIAL_USER_NAMESPACE;
 }
 
 /* "integrity" or "confidentiality"; false when the kernel is not locked down (or does not say). */
@@ -90,6 +95,15 @@ static bool explain_capabilities(struct text *sentence)
     return true;
 }
 
+static bool explain_user_namespace(struct text *sentence)
+{
+    if (!in_user_namespace())
+        return false;
+    text_add(sentence, "root of a user namespace has no rights over the kernel: run it as root "
+             "outside of the container");
+    return true;
+}
+
 static bool explain_locked_memory(uint64_t map_bytes, struct text *sentence)
 {
     struct rlimit limit;
@@ -112,10 +126,11 @@ static bool explain_paranoid(struct text *sentence)
     long value = read && level.data ? strtol(level.data, NULL, 10) : 0;
 
     text_free(&level);
-    if (value < 2 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
+    /* Up to 2 CAP_PERFMON is enough. Higher values are Debian's and others' own. */
+    if (value < 3 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
         return false;
     text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run it "
-                "as root, or set it lower (sysctl kernel.perf_event_paranoid=1)", value);
+                "as root, or set it lower (sysctl kernel.perf_event_paranoid=2)", value);
     return true;
 }
 
@@ -124,7 +139,7 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
 {
     bool maps = what == REFUSED_MAPS;
 
-    if (explain_capabilities(sentence))
+    if (explain_capabilities(sentence) || explain_user_namespace(sentence))
         return;
     if (!maps && explain_lockdown(sentence))
         return;
