@@ -59,6 +59,22 @@ static void say_skipped(const struct attachment *attachment, const struct places
     text_free(&names);
 }
 
+/* Functions are told apart by their addresses: without, several names are a matter of luck. */
+static void say_undistinguished(const struct find *find)
+{
+    size_t matched = 0, hidden = 0;
+
+    for (size_t i = 0; i < find->count; i++)
+        matched += find->patterns[i].kind == PATTERN_KERNEL_FUNCTION ? find->matched[i] : 0;
+    for (size_t i = 0; i < find->places.count; i++)
+        hidden += find->places.items[i].kind == PLACE_KERNEL_FUNCTION &&
+                  !find->places.items[i].address;
+    if (hidden && matched > 1)
+        say("the kernel hides its addresses: a function with several of these names counts for each, "
+            "and of several with one name one is traced; run as root or with CAP_SYSLOG, and with "
+            "kernel.kptr_restrict below 2");
+}
+
 /* Each place was refused for itself. */
 static void say_none_traced(const struct places *places)
 {
@@ -89,6 +105,12 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
     }
     if (error == -EINTR)
         return EXIT_FAILURE;
+    if (way == ATTACH_TRACEFS && find->tracefs < 0) {
+        refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
+        say("--attach-by: %s", why.data ? why.data : strerror(-find->tracefs));
+        text_free(&why);
+        return EXIT_FAILURE;
+    }
     if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
         say("--attach-by: this kernel has no %s", attach_way_name(way));
         return EXIT_FAILURE;
@@ -112,6 +134,7 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     if (result)
         return say_not_attached(attachment, request->way, find, result);
     say_skipped(attachment, &find->places);
+    say_undistinguished(find);
     if (debug)
         say("attached %zu places, functions by %s", attachment->attached,
             attach_way_name(attachment->function_way));

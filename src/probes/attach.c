@@ -162,6 +162,9 @@ static int attach_by_links(struct work *work)
     size_t left = 0;
     int program = program_for(work, PROGRAM_MULTI), result = part ? 0 : -ENOMEM;
 
+    /* Without the right to load it there is none to load it for another way, either. */
+    if (!result && (program == -EPERM || program == -EACCES))
+        result = program;
     if (!result && (program < 0 || !bpf_has_kprobe_multi(program)))
         result = -EOPNOTSUPP;
     if (!result)
