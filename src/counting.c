@@ -200,7 +200,10 @@ static void say_losses(const struct counting *counting)
         say("%llu events are counted without their stack: stack storage was full; raise "
             "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_lost,
             counting->store.main.stack_entries);
-    if (counting->names_hidden)
+    if (counting->names_hidden && counting->kallsyms < 0)
+        say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
+            "mounted?");
+    else if (counting->names_hidden)
         say("the kernel hides its addresses, so its functions have no names: run as root or with "
             "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
 }
