@@ -32,6 +32,12 @@ refused()
     fi
 }
 
+# Does this kernel link many functions at once?
+by_link()
+{
+    "$STACKBOX" stackcount -f -D 0.1 --attach-by multi vfs_read </dev/null >"$scratch/linked" 2>&1
+}
+
 # Rights.
 have_root || {
     run_stackbox stackcount $EVENT
@@ -49,6 +55,27 @@ refused "perf_event_open(2) refused by seccomp" "a seccomp filter refuses" \
     --syscall perf_event_open:EACCES -- $EVENT
 refused "no perf_event_open(2) by seccomp" "a seccomp filter refuses perf_event_open(2)" \
     --syscall perf_event_open:ENOSYS -- $EVENT
+
+# Root elsewhere: of a user namespace, and where /proc is not there to ask.
+if unshare -U -r true 2>/dev/null; then
+    unshare -U -r "$STACKBOX" stackcount $EVENT </dev/null >"$scratch/out" 2>"$scratch/err"
+    is "root of a user namespace" "$? $(cat "$scratch/err")" "1 stackcount: cannot create maps: root \
+of a user namespace has no rights over the kernel: run it as root outside of the container"
+else
+    skip "root of a user namespace" "there are none"
+fi
+mkdir "$scratch/root" && cp "$STACKBOX" "$scratch/root/stackbox"
+chroot "$scratch/root" /stackbox stackcount vfs_read 2>"$scratch/err" </dev/null
+is "no /proc: status" $? 1
+contains "no /proc" "$scratch/err" "cannot read /proc/kallsyms, which tells the kernel's functions"
+chroot "$scratch/root" /stackbox stackcount -K -D 0.3 t:sched:sched_switch </dev/null \
+    >"$scratch/out" 2>"$scratch/err"
+is "no /proc: a tracepoint can be traced" $? 0
+is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: /proc/kallsyms cannot be read, \
+so the kernel's functions have no names: is /proc mounted?"
+"$DENY" --syscall bpf:EPERM -- chroot "$scratch/root" /stackbox stackcount $EVENT </dev/null \
+    >"$scratch/out" 2>"$scratch/err"
+contains "no /proc: a refusal is the right one" "$scratch/err" "a seccomp filter refuses bpf(2)"
 
 # tracefs: the mount is our own, and where one way is closed another is taken.
 refused "no tracefs" "tracefs cannot be read: run it as root" --syscall fsopen:EPERM \
@@ -103,19 +130,52 @@ if have_kprobes; then
     is "is skipped beside one that can: status" $status 0
     run_stackbox stackcount -f -D 0.1 --attach-by pmu vfs_read+0x1
     is "between two instructions: status" $status 1
-    # Debian's 3 refuses what needs perf_event_open(2) even with both capabilities.
+    # With both capabilities, and without root: no tracefs, no names, but the count is right.
+    BOTH="--only bpf --only perfmon --uid 65534"
     paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+    echo 2 >/proc/sys/kernel/perf_event_paranoid
+    for way in pmu multi; do
+        [ $way = pmu ] || by_link || continue
+        start_workload one calls -w -k -n 100
+        under="$DENY $BOTH --"
+        start_stackbox stackcount -f --attach-by $way -p "$(pid_of one)" __x64_sys_getppid
+        under=
+        go one
+        finish_stackbox
+        finish_workload one
+        is "two capabilities are enough: $way" "$(folded_sum "$scratch/out") $status" "100 0"
+        contains "and names are said to be hidden: $way" "$scratch/err" "with CAP_SYSLOG"
+    done
+    # shellcheck disable=SC2086 # words
+    refused "two capabilities: tracepoints" "tracefs cannot be read: run it as root" $BOTH -- $EVENT
+    # shellcheck disable=SC2086 # words
+    refused "two capabilities: tracefs" "--attach-by: tracefs cannot be read: run it as root" \
+        $BOTH -- --attach-by tracefs vfs_read
+    refused "CAP_BPF alone" "cannot trace: CAP_PERFMON is missing" --only bpf --uid 65534 -- vfs_read
+    refused "CAP_PERFMON alone" "cannot create maps: CAP_BPF is missing" --only perfmon \
+        --uid 65534 -- vfs_read
+    by_link && refused "CAP_BPF alone: multi" "cannot trace: CAP_PERFMON is missing" --only bpf \
+        --uid 65534 -- --attach-by multi vfs_read
+    # Debian's 3 refuses what needs perf_event_open(2) even with both capabilities.
     echo 3 >/proc/sys/kernel/perf_event_paranoid
-    refused "perf_event_paranoid" "kernel.perf_event_paranoid = 3" --only bpf --only perfmon \
-        --uid 65534 -- --attach-by pmu vfs_read
-    echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
-    # kprobe.multi, where the kernel has it, does not need it.
-    run_stackbox stackcount -f -D 0.1 --attach-by multi vfs_read
-    if [ $status = 0 ]; then
-        "$WORKLOADS/session" --limit 60 "$DENY" --only bpf --only perfmon --uid 65534 -- \
+    # shellcheck disable=SC2086 # words
+    refused "perf_event_paranoid" "sysctl kernel.perf_event_paranoid=2" \
+        $BOTH -- --attach-by pmu vfs_read
+    if by_link; then
+        # shellcheck disable=SC2086 # words
+        "$WORKLOADS/session" --limit 60 "$DENY" $BOTH -- \
             "$STACKBOX" stackcount -f -D 0.5 vfs_read </dev/null >"$scratch/out" 2>"$scratch/err"
-        is "with two capabilities and no root: kprobe.multi" $? 0
+        is "kprobe.multi does not need it" $? 0
     fi
+    echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
+
+    # Names that may be of one function, or of several: nothing tells where addresses are hidden.
+    echo 2 >/proc/sys/kernel/kptr_restrict
+    run_stackbox stackcount -f -D 0.1 __x64_sys_getppid __do_sys_getppid
+    contains "names without addresses" "$scratch/err" "the kernel hides its addresses: a function with"
+    run_stackbox stackcount -f -D 0.1 vfs_read
+    lacks "one name without an address" "$scratch/err" "the kernel hides its addresses: a function"
+    echo "$restrict" >/proc/sys/kernel/kptr_restrict
 fi
 
 # Before 5.11 maps count against RLIMIT_MEMLOCK: what tells is whether a map of 64 KB does.
