@@ -183,6 +183,9 @@ export scratch WORKLOADS STACKBOX
 inside()
 {
     rm -f "$scratch/started" "$scratch/finish" "$scratch/inside.pid"
+    for file in out err inside.out; do
+        : >"$scratch/$file"
+    done
     start_workload outside calls -w -k -n 30 -N $NAME
     "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" 2>"$scratch/why" &
     namespace=$!
