@@ -94,6 +94,15 @@ static int find_tracepoints(struct find *find, struct text *error)
     return result;
 }
 
+/* For now. */
+static int find_user(const struct find *find, struct text *error)
+{
+    if (!find_any_of_kind(find, PATTERN_USER_FUNCTION) && !find_any_of_kind(find, PATTERN_USDT))
+        return 0;
+    text_add(error, "functions and probes of programs and libraries cannot be traced yet");
+    return -EOPNOTSUPP;
+}
+
 int find_places(struct find *find, struct text *error)
 {
     find->tracefs = tracefs_open();
@@ -101,6 +110,8 @@ int find_places(struct find *find, struct text *error)
 
     if (!result)
         result = find_tracepoints(find, error);
+    if (!result)
+        result = find_user(find, error);
     places_remove_doubles(&find->places);
     return result;
 }
