@@ -21,7 +21,7 @@
 #define FEW_CPUS 16
 
 /* What was too young to be taken is old enough after this. */
-#define LATER_NS 2000000
+#define LATER_NS 5000000
 
 /* The greatest record holds a path of 4,096 bytes; its length is a number of 16 bits. */
 #define MOST_RECORD_BYTES 65536
@@ -238,16 +238,17 @@ static struct ring *earliest(struct task_events *events)
     return first;
 }
 
-/* What makes the descriptor readable is taken back by looking at it. */
+/* What makes the descriptor readable is taken back by looking at it, once for each (EPOLLET). */
 static void take_back_readable(struct task_events *events)
 {
-    struct epoll_event woken;
-    uint64_t times;
+    struct epoll_event woken[16];
+    int count;
 
-    if (events->is_timed && read(events->timer, &times, sizeof(times)) == sizeof(times))
-        events->is_timed = false;
-    for (size_t i = 0; i < events->count && epoll_wait(events->epoll, &woken, 1, 0) > 0; i++)
-        ;
+    do {
+        count = epoll_wait(events->epoll, woken, COUNT_OF(woken), 0);
+        for (int i = 0; i < count; i++)
+            events->is_timed = events->is_timed && woken[i].data.fd != events->timer;
+    } while (count == COUNT_OF(woken));
 }
 
 static void call_later(struct task_events *events)
@@ -283,6 +284,13 @@ int task_events_fd(const struct task_events *events)
 
 /* ---- Opening ---- */
 
+static int watch(const struct task_events *events, int fd)
+{
+    struct epoll_event wanted = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+
+    return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
+}
+
 static int map_ring(struct task_events *events, struct ring *ring)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -292,10 +300,7 @@ static int map_ring(struct task_events *events, struct ring *ring)
         return -errno;
     ring->page = at;
     ring->data = (char *)at + page;
-    struct epoll_event wanted = {.events = EPOLLIN};
-    if (epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &wanted))
-        return -errno;
-    return 0;
+    return watch(events, ring->fd);
 }
 
 static int add_ring(struct task_events *events, int fd)
@@ -336,11 +341,7 @@ int task_events_open(struct task_events **made)
         return -ENOMEM;
     events->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     events->epoll = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event wanted = {.events = EPOLLIN};
-    int result = 0;
-    if (events->timer < 0 || events->epoll < 0 ||
-        epoll_ctl(events->epoll, EPOLL_CTL_ADD, events->timer, &wanted))
-        result = -errno;
+    int result = events->timer < 0 || events->epoll < 0 ? -errno : watch(events, events->timer);
     if (!result)
         result = open_rings(events);
     if (result) {
