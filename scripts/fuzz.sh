@@ -52,6 +52,7 @@ fuzz()
     fi
     tail -n 60 "build/fuzz/$1.log"
     echo "FAIL fuzz-$1: exit status $status, the input is:"
+    # shellcheck disable=SC2012 # names that libFuzzer gave
     ls -t build/fuzz/found/"$1"-* 2>&1 | head -n 3
 }
 
@@ -66,15 +67,17 @@ fuzz_all()
 mkdir -p build/fuzz/found || exit 1
 rm -f build/fuzz/*.result
 if reason=$(has_libfuzzer); then
-    programs=build/fuzz/fuzz
-    make -s -j2 SANITIZE=1 FUZZER=1 CC=clang BUILD=build/fuzz \
-        $(printf "$programs/%s " "$@") || exit 1
+    programs=build/fuzz/fuzz flags='SANITIZE=1 FUZZER=1 CC=clang BUILD=build/fuzz'
 else
     echo "SKIP fuzz-libfuzzer: $(echo "$reason" | head -n 1)"
-    programs=build/asan/fuzz
-    make -s -j2 SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
-        $(printf "$programs/%s " "$@") || exit 1
+    programs=build/asan/fuzz flags='SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox'
 fi
+wanted=''
+for target; do
+    wanted="$wanted $programs/$target"
+done
+# shellcheck disable=SC2086 # lists of words
+make -s -j2 $flags $wanted || exit 1
 
 odd='' even=''
 for target; do

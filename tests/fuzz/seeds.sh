@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# seeds.sh      makes the files of corpus/elf and corpus/usdt anew, with gcc, clang and ld.lld
+# seeds.sh      makes the files of corpus/elf, corpus/usdt and corpus/link_cache anew
 #
-# They are committed, since what they look like depends on the compilers. Each is as small as a
-# linker makes it: of a few KB, so that a fuzzer's changes meet what is read.
+# With gcc, clang, ld.lld and python3. They are committed, since what they look like depends on the
+# compilers. Each is as small as a linker makes it: of a few KB, so that a fuzzer's changes meet what
+# is read.
 
+# shellcheck disable=SC2086 # lists of words
 set -eu
 cd "$(dirname "$0")"
 corpus=$PWD/corpus
@@ -24,6 +26,7 @@ __attribute__((noinline)) int first(int n) { return other(n) + 1; }
 int second(int n) { return first(n) * another(n); }
 END
 cat > sdt.S <<'END'
+.file "sdt.S"
 .text
 .globl _start
 .type _start,@function
@@ -60,7 +63,6 @@ _.stapsdt.base: .space 1
 .section .probes,"aw"
 sema: .2byte 0
 END
-# shellcheck disable=SC2086 # lists of words
 flags="-Os -nostdlib -ffreestanding -fno-asynchronous-unwind-tables \
     -fno-stack-protector -fno-ident"
 link="-Wl,--no-warn-rwx-segments -Wl,-z,noseparate-code -Wl,-n \
@@ -101,3 +103,44 @@ chmod 644 ./*
 mkdir -p "$corpus/elf" "$corpus/usdt"
 cp sdt64 sdt32 sdt64-stripped "$corpus/usdt"
 cp ./* "$corpus/elf"
+
+mkdir -p "$corpus/link_cache"
+cd "$corpus/link_cache"
+python3 - <<'END'
+from struct import pack
+
+LIBRARIES = [('libc.so.6', '/lib/x86_64-linux-gnu/libc.so.6', 0),
+             ('libc.so.6', '/lib32/libc.so.6', 0),
+             ('libc.so.6', '/lib/haswell/libc.so.6', 1 << 62),
+             ('libssl.so.3', '/usr/lib/libssl.so.3', 0),
+             ('ld-musl-x86_64.so.1', '/lib/ld-musl-x86_64.so.1', 0)]
+
+def strings(first):
+    """The strings one behind the other, and where those of each library are."""
+    places, text = [], b''
+    for name, path, _ in LIBRARIES:
+        places.append((first + len(text), first + len(text) + len(name) + 1))
+        text += name.encode() + b'\0' + path.encode() + b'\0'
+    return places, text
+
+def old(order):
+    places, text = strings(0)
+    entries = b''.join(pack(order + '3I', 3, *place) for place in places)
+    return b'ld.so-1.7.0\0' + pack(order + 'I', len(places)) + entries, text
+
+def new(order, said):
+    places, text = strings(48 + 24 * len(LIBRARIES))
+    entries = b''.join(pack(order + '4IQ', 0x303, *place, 0, library[2])
+                       for place, library in zip(places, LIBRARIES))
+    return (b'glibc-ld.so.cache1.1' + pack(order + '2I', len(places), len(text)) +
+            bytes([said, 0, 0, 0]) + bytes(16) + entries + text)
+
+def both():
+    head, text = old('<')
+    return head + bytes(-len(head) % 8) + new('<', 2)
+
+for name, content in {'new': new('<', 2), 'new-unsaid': new('<', 0), 'new-big': new('>', 3),
+                      'old': b''.join(old('<')), 'old-big': b''.join(old('>')),
+                      'both': both(), 'empty': new('<', 2)[:20] + bytes(28)}.items():
+    open(name, 'wb').write(content)
+END
