@@ -289,12 +289,11 @@ const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address)
     return NULL;
 }
 
-/* A section's name, its NUL with it, is `name`. */
-static bool is_named(const struct elf *elf, const struct elf_section *section, const char *name)
+bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
+                  size_t size)
 {
     const struct elf_section *names = &elf->sections[elf->section_names];
     char bytes[64];
-    size_t size = strlen(name) + 1;
 
     return elf->section_names && size <= sizeof(bytes) && names->type != SHT_NOBITS &&
            section->name < names->size && size <= names->size - section->name &&
@@ -305,7 +304,7 @@ static bool is_named(const struct elf *elf, const struct elf_section *section, c
 const struct elf_section *elf_section(const struct elf *elf, const char *name)
 {
     for (size_t i = 1; i < elf->section_count; i++)
-        if (is_named(elf, &elf->sections[i], name))
+        if (elf_is_named(elf, &elf->sections[i], name, strlen(name) + 1))
             return &elf->sections[i];
     return NULL;
 }

@@ -307,8 +307,8 @@ static bool collect_wanted(struct wanted *wanted, const uint64_t *addresses, siz
     return wanted->count;
 }
 
-int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
-             struct elf_found *found)
+int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
+                     struct elf_found *found)
 {
     struct elf_symbol_table table;
     struct wanted wanted = {calloc(count + 1, sizeof(*addresses)),
@@ -323,6 +323,14 @@ int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
         result = find_in_table(elf, &table, &wanted, found);
     free(wanted.addresses);
     free(wanted.where);
+    return result;
+}
+
+int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
+             struct elf_found *found)
+{
+    int result = elf_find_symbols(elf, addresses, count, found);
+
     return result ? result : elf_plt_find(elf, addresses, count, found);
 }
 
