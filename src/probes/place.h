@@ -57,6 +57,8 @@ int places_add(struct places *places, const struct place *place);
  * Sorts: places of one file follow each other, entries before returns.
  */
 void places_remove_doubles(struct places *places);
+/* Without the name of the file: "malloc", "provider:probe", "0x1234". */
+const char *place_own_name(const struct place *place);
 void places_free(struct places *places);
 
 #endif
