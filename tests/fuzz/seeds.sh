@@ -101,7 +101,7 @@ clang --target=s390x-linux-gnu -Os -ffreestanding -fno-ident -fPIC -c lib.c -o s
 rm -f object ./*.c ./*.S sdt.o
 chmod 644 ./*
 mkdir -p "$corpus/elf" "$corpus/usdt"
-cp sdt64 sdt32 sdt64-stripped "$corpus/usdt"
+cp sdt64 sdt32 sdt64-stripped exe64 lib64 lib32 "$corpus/usdt"
 cp ./* "$corpus/elf"
 
 mkdir -p "$corpus/link_cache"
