@@ -123,8 +123,8 @@ def strings(first):
         text += name.encode() + b'\0' + path.encode() + b'\0'
     return places, text
 
-def old(order):
-    places, text = strings(0)
+def old(order, first=0):
+    places, text = strings(first)
     entries = b''.join(pack(order + '3I', 3, *place) for place in places)
     return b'ld.so-1.7.0\0' + pack(order + 'I', len(places)) + entries, text
 
@@ -136,8 +136,10 @@ def new(order, said):
             bytes([said, 0, 0, 0]) + bytes(16) + entries + text)
 
 def both():
-    head, text = old('<')
-    return head + bytes(-len(head) % 8) + new('<', 2)
+    """The strings are behind the new one's entries, for both."""
+    head, _ = old('<')
+    pad = -len(head) % 8
+    return old('<', pad + 48 + 24 * len(LIBRARIES))[0] + bytes(pad) + new('<', 2)
 
 for name, content in {'new': new('<', 2), 'new-unsaid': new('<', 0), 'new-big': new('>', 3),
                       'old': b''.join(old('<')), 'old-big': b''.join(old('>')),
