@@ -13,7 +13,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 
-# GROUP NEED PACKAGE PROBE: a program in PATH, or a file. `want`: goes without, with less.
+# GROUP NEED PACKAGE PROBE: a program in PATH, or a file, which may be a pattern. `want`: goes
+# without, with less.
 packages()
 {
     cat <<'END'
@@ -29,13 +30,15 @@ test  need clang            clang
 test  need llvm             llvm-objdump
 test  need bpftool          bpftool
 test  need mandoc           mandoc
+test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h
 END
 }
 
+# shellcheck disable=SC2086 # a path may be a pattern
 is_there()
 {
     case $1 in
-    /*) [ -e "$1" ] ;;
+    /*) set -- $1; [ -e "$1" ] ;;
     *)  command -v "$1" >/dev/null ;;
     esac
 }

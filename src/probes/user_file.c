@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "probes/library_names.h"
+#include "probes/machine.h"
 #include "symbols/elf_symbols.h"
 
 #define BLANKS " \t\r\n"
