@@ -8,7 +8,7 @@
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages
 #
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
-# each pairing of BUILD and PROGRAM is its own build.
+# each pairing of BUILD and PROGRAM is its own build. FUZZER=1 beside SANITIZE=1 is libFuzzer.
 
 VERSION  := 0.1
 DATE     := 2026-11-20
@@ -38,6 +38,12 @@ ALL_LDFLAGS += -fsanitize=address,undefined
 else
 ALL_LDFLAGS += -static -s
 endif
+ifdef FUZZER
+ALL_CFLAGS  += -fsanitize=fuzzer-no-link
+FUZZ_DRIVER := -fsanitize=fuzzer
+else
+FUZZ_DRIVER := tests/fuzz/driver.c
+endif
 
 # musl's headers come without the kernel's: those are taken from the system, after musl's own.
 ifneq ($(findstring musl,$(CC)),)
@@ -57,6 +63,8 @@ UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
 WORKLOADS := $(sort $(wildcard tests/workloads/*.c))
 WORKLOAD_PROGRAMS := $(WORKLOADS:tests/workloads/%.c=$(BUILD)/workloads/%)
+FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%, \
+            $(filter-out tests/fuzz/driver.c,$(sort $(wildcard tests/fuzz/*.c))))
 TOOL_PROGRAMS := $(patsubst tests/tools/%.c,$(BUILD)/workloads/%,$(sort $(wildcard tests/tools/*.c)))
 
 all: $(PROGRAM)
@@ -84,6 +92,13 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@$(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
 
 units: $(UNIT_PROGRAMS)
+
+# Without libFuzzer, which not every compiler has, a driver of ours calls them.
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/parts.a $(BUILD)/flags tests/fuzz/driver.c tests/fuzz/fuzz.h
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -MF /dev/null -o $@ $< $(FUZZ_DRIVER) $(BUILD)/parts.a $(ALL_LDFLAGS)
+
+fuzzers: $(FUZZERS)
 
 # What the figures are measured with.
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/parts.a $(BUILD)/flags
@@ -123,5 +138,5 @@ clean:
 
 -include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d)
 
-.PHONY: all units benches workloads demo test check bench install clean FORCE
+.PHONY: all units fuzzers benches workloads demo test check bench install clean FORCE
 .SECONDARY:
