@@ -109,14 +109,10 @@ void mapped_root_drop(struct mapped_files *files, struct mapped_root *root)
 
 /* ---- Opening ---- */
 
-/*
- * What opening does to a device is not known: only plain files are opened, and what is looked at is
- * what is opened.
- */
-static int open_plain(const char *path, struct stat *about)
+int mapped_open_plain(const char *path, int flags, struct stat *about)
 {
     char reopened[32];
-    int seen = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    int seen = open(path, O_PATH | O_CLOEXEC | flags), fd = -1;
 
     if (seen < 0)
         return -errno;
@@ -189,7 +185,7 @@ static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link
 static int try_path(const char *path, bool is_link, const struct mapped_sight *sight,
                     struct stat *about)
 {
-    int fd = open_plain(path, about);
+    int fd = mapped_open_plain(path, 0, about);
 
     if (fd >= 0 && !is_mapped(fd, sight, is_link ? path : NULL, about)) {
         close(fd);
