@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "symbols/elf_symbols.h"
+#include "symbols/debug_files.h"
 
 #define MOST_ADDRESSES 512
 
@@ -80,13 +80,15 @@ static void try_places(const struct elf *elf, struct asked *asked)
     (void)elf_section_of_type(elf, SHT_SYMTAB);
 }
 
+/* The file's own names, and those of a debug file that is nowhere. */
 static void try_names(const struct elf *elf, struct asked *asked)
 {
+    static const struct debug_search where = {.path = "/nowhere/input"};
     static struct elf_found found[MOST_ADDRESSES], none;
 
     (void)elf_each_function(elf, ask_about, asked);
     asked->count = fuzz_sort(asked->addresses, asked->count);
-    int result = elf_find(elf, asked->addresses, asked->count, found);
+    int result = debug_files_find(elf, &where, asked->addresses, asked->count, found);
     for (size_t i = 0; i < asked->count; i++) {
         ALWAYS(result || !found[i].found ||
                (found[i].name.length && found[i].start <= asked->addresses[i]));
