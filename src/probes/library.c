@@ -61,9 +61,8 @@ static int class_of(int fd)
 
     if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, ELFMAG, SELFMAG))
         return 0;
-    uint16_t machine = head[EI_DATA] == ELFDATA2MSB ? (uint16_t)(head[18] << 8 | head[19])
-                                                    : (uint16_t)(head[19] << 8 | head[18]);
-    return machine_is_ours(machine) ? head[EI_CLASS] : 0;
+    int machine = head[EI_DATA] == ELFDATA2MSB ? head[18] << 8 | head[19] : head[19] << 8 | head[18];
+    return machine_is_ours((uint16_t)machine) ? head[EI_CLASS] : 0;
 }
 
 /* 1: it is the library now; else a negative errno. */
