@@ -13,7 +13,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 
-# GROUP NEED PACKAGE PROBE: a program in PATH, or a file. `want`: goes without, with less.
+# GROUP NEED PACKAGE PROBE: a program in PATH, or a file, which may be a pattern. `want`: goes
+# without, with less.
 packages()
 {
     cat <<'END'
@@ -30,13 +31,15 @@ test  want libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
 test  need llvm             llvm-objdump
 test  need bpftool          bpftool
 test  need mandoc           mandoc
+test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h
 END
 }
 
+# shellcheck disable=SC2086 # a path may be a pattern
 is_there()
 {
     case $1 in
-    /*) [ -e "$1" ] ;;
+    /*) set -- $1; [ -e "$1" ] ;;
     *)  command -v "$1" >/dev/null ;;
     esac
 }

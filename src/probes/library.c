@@ -11,6 +11,7 @@
 
 #include "probes/library_names.h"
 #include "probes/link_cache.h"
+#include "probes/machine.h"
 #include "probes/root_path.h"
 #include "symbols/maps.h"
 
@@ -18,18 +19,8 @@
 #define PATH_FILE_LIMIT (64 << 10)
 #define MOST_FILES 200000         /* of a directory */
 
-#if defined(__x86_64__)
-#define MULTIARCH "x86_64-linux-gnu"
-#elif defined(__i386__)
-#define MULTIARCH "i386-linux-gnu"
-#elif defined(__aarch64__)
-#define MULTIARCH "aarch64-linux-gnu"
-#elif defined(__arm__)
-#define MULTIARCH "arm-linux-gnueabihf"
-#else
-#define MULTIARCH "riscv64-linux-gnu"
-#endif
-#define LINKER_DIRECTORIES "/lib/" MULTIARCH ":/usr/lib/" MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib"
+#define LINKER_DIRECTORIES \
+    "/lib/" MACHINE_MULTIARCH ":/usr/lib/" MACHINE_MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib"
 #define MUSL_DIRECTORIES "/lib:/usr/local/lib:/usr/lib"
 #define PROGRAM_DIRECTORIES "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -40,30 +31,6 @@ struct search {
     struct library *library;
     struct text *error;
 };
-
-bool machine_is_ours(uint16_t machine)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    return machine == EM_X86_64 || machine == EM_386;
-#elif defined(__aarch64__) || defined(__arm__)
-    return machine == EM_AARCH64 || machine == EM_ARM;
-#elif defined(__riscv)
-    return machine == EM_RISCV;
-#else
-    return machine;
-#endif
-}
-
-/* ELFCLASS32 or ELFCLASS64 of an ELF file for this machine; 0: it is none. */
-static int class_of(int fd)
-{
-    unsigned char head[20];
-
-    if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, ELFMAG, SELFMAG))
-        return 0;
-    int machine = head[EI_DATA] == ELFDATA2MSB ? head[18] << 8 | head[19] : head[19] << 8 | head[18];
-    return machine_is_ours((uint16_t)machine) ? head[EI_CLASS] : 0;
-}
 
 /* 1: it is the library now; else a negative errno. */
 static int take_file(struct search *search, const char *root, const char *path)
@@ -93,7 +60,7 @@ static int take_candidate(struct search *search)
     for (int class = ELFCLASS64; class >= ELFCLASS32 && !result; class--) {
         for (size_t i = 0; i < candidates->count && !result; i++) {
             result = take_file(search, search->where->root, candidates->items[i].path);
-            if (result > 0 && class_of(search->library->fd) != class) {
+            if (result > 0 && machine_class_of(search->library->fd) != class) {
                 close(search->library->fd);
                 result = 0;
             }
@@ -125,8 +92,8 @@ static int offer_mapped(void *context, const struct maps_entry *entry)
     char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
     if (!name)
         return -ENOMEM;
-    const struct library_candidate mapped = {path, 0, entry->start, entry->end, entry->inode};
-    int result = library_offer(&search->candidates, name, false, &mapped);
+    const struct library_candidate mapped = {path, 0, 0, entry->start, entry->end, entry->inode};
+    int result = library_offer(&search->candidates, name, &mapped);
     free(name);
     return result;
 }
@@ -234,8 +201,13 @@ static int offer_cached(void *context, const struct link_cache_entry *entry)
 {
     struct search *search = context;
 
-    return library_offer(&search->candidates, entry->name, entry->special,
-                         &(struct library_candidate){.path = entry->path});
+    struct library_candidate candidate = {.path = entry->path};
+
+    if (entry->special)
+        candidate.level = machine_level_of(entry->path);
+    if (entry->special && !candidate.level)
+        return 0; /* the dynamic linker does not take it here */
+    return library_offer(&search->candidates, entry->name, &candidate);
 }
 
 static int find_cached(struct search *search)
@@ -280,7 +252,7 @@ static int find_in_directory(struct search *search, const char *path)
         text_format(&whole, "%s/%s", path, file->d_name);
         const struct library_candidate candidate = {.path = whole.data};
         result = whole.failed ? -ENOMEM
-                              : library_offer(&search->candidates, file->d_name, false, &candidate);
+                              : library_offer(&search->candidates, file->d_name, &candidate);
     }
     text_free(&whole);
     closedir(directory);

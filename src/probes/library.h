@@ -27,7 +27,4 @@ int library_find(const struct library_where *where, const char *typed, struct li
                  struct text *error);
 void library_close(struct library *library);
 
-/* Of the machines whose programs can run here? */
-bool machine_is_ours(uint16_t machine);
-
 #endif

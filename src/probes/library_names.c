@@ -54,7 +54,7 @@ unsigned library_name_rank(const char *typed, const char *name)
     return RANK_NONE;
 }
 
-int library_offer(struct library_candidates *candidates, const char *name, bool is_special,
+int library_offer(struct library_candidates *candidates, const char *name,
                   const struct library_candidate *candidate)
 {
     unsigned rank = library_name_rank(candidates->typed, name);
@@ -66,8 +66,7 @@ int library_offer(struct library_candidates *candidates, const char *name, bool 
         return -ENOMEM;
     struct library_candidate *added = &candidates->items[candidates->count];
     *added = *candidate;
-    /* What only some processors take comes last among its equals. */
-    added->rank = rank * 2 - is_special;
+    added->rank = rank;
     added->path = strdup(candidate->path);
     if (!added->path)
         return -ENOMEM;
@@ -88,7 +87,8 @@ static int likelier_first(const void *left, const void *right)
 
     if (a->rank != b->rank)
         return a->rank > b->rank ? -1 : 1;
-    return strverscmp(base_name(b->path), base_name(a->path));
+    int order = strverscmp(base_name(b->path), base_name(a->path));
+    return order ? order : b->level - a->level;
 }
 
 void library_sort(struct library_candidates *candidates)

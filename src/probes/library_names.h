@@ -17,6 +17,7 @@ unsigned library_name_rank(const char *typed, const char *name);
 struct library_candidate {
     const char *path;
     unsigned rank;
+    int level; /* of what it asks of the processor */
     uint64_t start, end, inode; /* where a process has it mapped, and which file that is */
 };
 
@@ -31,9 +32,9 @@ struct library_candidates {
  * Adds `candidate`, with a copy of its path and a rank of its own, if `name`, which it was found by,
  * is meant. 0 or -ENOMEM.
  */
-int library_offer(struct library_candidates *candidates, const char *name, bool is_special,
+int library_offer(struct library_candidates *candidates, const char *name,
                   const struct library_candidate *candidate);
-/* Into the order of likelihood: by rank, then the highest version. */
+/* Into the order of likelihood: by rank, then the highest version, then the highest level. */
 void library_sort(struct library_candidates *candidates);
 /* Leaves none. */
 void library_forget(struct library_candidates *candidates);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "probes/library_names.h"
+#include "probes/machine.h"
 #include "symbols/elf_symbols.h"
 
 #define BLANKS " \t\r\n"
@@ -79,6 +80,16 @@ void user_file_close(struct user_file *file)
     library_close(&file->library);
 }
 
+/* How the function begins; kernels since 6.13 look at these bytes too. */
+static enum place_start look_at_start(const struct user_file *file, const struct place *place)
+{
+    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    unsigned char bytes[sizeof(endbr64)] = {0};
+
+    (void)elf_read(&file->elf, place->file_offset, bytes, sizeof(bytes));
+    return bytes[0] == 0x55 || !memcmp(bytes, endbr64, sizeof(bytes)) ? START_FRAME : START_OTHER;
+}
+
 int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,
                   struct places *places)
 {
@@ -92,6 +103,8 @@ int user_file_add(const struct user_file *file, const struct place *place, uint6
     if (!elf_code_at(&file->elf, address) ||
         !elf_offset_of(&file->elf, address, &added.file_offset))
         return -EFAULT;
+    if (added.start)
+        added.start = look_at_start(file, &added);
     text_format(&name, "%s:%s", base_name(added.path), place->name);
     added.name = name.data;
     int result = name.failed ? -ENOMEM : places_add(places, &added);
@@ -106,41 +119,26 @@ static int compare_addresses(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* The addresses of the places that are to be looked at. */
 static size_t sort_addresses(const struct place *places, size_t count, uint64_t *addresses)
 {
-    size_t kept = 0;
+    size_t listed = 0, kept = 0;
 
     for (size_t i = 0; i < count; i++)
-        addresses[i] = places[i].address;
-    qsort(addresses, count, sizeof(*addresses), compare_addresses);
-    for (size_t i = 0; i < count; i++)
+        if (!places[i].start)
+            addresses[listed++] = places[i].address;
+    qsort(addresses, listed, sizeof(*addresses), compare_addresses);
+    for (size_t i = 0; i < listed; i++)
         if (!kept || addresses[kept - 1] != addresses[i])
             addresses[kept++] = addresses[i];
     return kept;
 }
 
-/* How the function begins; kernels since 6.13 look at these bytes too. */
-static enum place_start look_at_start(const struct user_file *file, const struct place *place)
-{
-    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    unsigned char bytes[sizeof(endbr64)] = {0};
-
-    (void)elf_read(&file->elf, place->file_offset, bytes, sizeof(bytes));
-    return bytes[0] == 0x55 || !memcmp(bytes, endbr64, sizeof(bytes)) ? START_FRAME : START_OTHER;
-}
-
 static int judge(const struct user_file *file, struct place *place, const struct elf_found *found,
                  struct text *error)
 {
-    uint64_t start = place->address - place->offset;
-
     if (found->found && found->start == place->address)
         place->start = look_at_start(file, place);
-    if (place->offset && found->found && found->start != start) {
-        text_format(error, "\"%s+0x%llx\" is behind the end of %s", place->name,
-                    (unsigned long long)place->offset, place->name);
-        return -ERANGE;
-    }
     /* There the kernel would put its own address in the place of something else. */
     if (place->at_return && found->found && found->start != place->address) {
         text_format(error, "\"%s\" is within %s: a return is traced from the start of a function",
@@ -163,6 +161,8 @@ int user_file_find_starts(const struct user_file *file, struct places *places, s
     if (distinct)
         result = elf_find(&file->elf, addresses, distinct, found);
     for (size_t i = 0; i < count && !result; i++) {
+        if (items[i].start)
+            continue;
         const uint64_t *at = bsearch(&items[i].address, addresses, distinct, sizeof(*addresses),
                                      compare_addresses);
         result = judge(file, &items[i], &found[at - addresses], error);

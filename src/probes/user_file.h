@@ -22,16 +22,17 @@ int user_file_open(struct user_file *file, const struct library_where *where, co
 void user_file_close(struct user_file *file);
 
 /*
- * Adds the instruction at `address`; `place` gives the rest, its `name` without the file's. 0,
- * -EFAULT where the file has no code, or -ENOMEM.
+ * Adds the instruction at `address`; `place` gives the rest, its `name` without the file's, and as
+ * `start` whether it is known to be a function's first, START_NONE or any other. 0, -EFAULT where
+ * the file has no code, or -ENOMEM.
  */
 int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,
                   struct places *places);
 
 /*
- * Finds out of places from `first` on, which are all of this file, how they lie in their functions:
- * sets `start`. 0, -ERANGE with one line in `error` when one with an offset is behind the end of
- * its function, or a return is not at the start of one, or another negative errno.
+ * Finds out of the places from `first` on that have START_NONE, and are all of this file, how they
+ * lie in their functions: sets `start`. 0, -ERANGE with one line in `error` when a return is within
+ * a function, not at its start, or another negative errno.
  */
 int user_file_find_starts(const struct user_file *file, struct places *places, size_t first,
                           struct text *error);

@@ -14,7 +14,7 @@ struct pass {
     const struct pattern *pattern;
     struct places *places;
     size_t matched, functions, choosers;
-    bool too_far;         /* an offset leads out of the code */
+    bool too_far;        /* the offset leads out of the function */
     struct text chooser; /* the name of one */
 };
 
@@ -27,6 +27,7 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
         .named = wanted->kind == MATCH_PLAIN,
         .at_return = pass->pattern->at_return,
         .offset = pass->pattern->offset,
+        .start = pass->pattern->offset ? START_NONE : START_OTHER,
     };
 
     pass->functions++;
@@ -39,12 +40,13 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
         text_add(&pass->chooser, symbol->name);
         return 0;
     }
-    int result = user_file_add(pass->file, &place, symbol->address + place.offset, pass->places);
-    if (result == -EFAULT) {
-        /* Else the symbol lies: nothing of the file is loaded there. */
-        pass->too_far = pass->too_far || elf_code_at(&pass->file->elf, symbol->address);
+    if (place.offset && symbol->size && place.offset >= symbol->size) {
+        pass->too_far = true;
         return 0;
     }
+    int result = user_file_add(pass->file, &place, symbol->address + place.offset, pass->places);
+    if (result == -EFAULT)
+        return 0; /* the symbol lies: nothing of the file is loaded there */
     pass->matched++;
     return result;
 }

@@ -13,6 +13,7 @@
 #include "probes/library.h"
 #include "probes/library_names.h"
 #include "probes/link_cache.h"
+#include "probes/machine.h"
 #include "probes/root_path.h"
 #include "util.h"
 
@@ -192,20 +193,42 @@ static void ranks(void)
 static void versions(void)
 {
     struct library_candidates candidates = {.typed = "foo"};
-    static const char *const expected[] = {"libfoo.so.10.1", "libfoo.so.10", "libfoo.so.9.2",
-                                           "libfoo.so.2",    "v3/libfoo.so.11", "libfoo.so"};
+    static const char *const expected[] = {"libfoo.so.10.1", "v3/libfoo.so.10", "libfoo.so.10",
+                                           "libfoo.so.9.2",  "libfoo.so.2",     "libfoo.so"};
     static const int order[] = {3, 5, 0, 2, 4, 1};
 
     for (size_t i = 0; i < COUNT_OF(order); i++) {
         const char *path = expected[order[i]];
-        const struct library_candidate candidate = {.path = path};
-        CHECK_NUMBER(library_offer(&candidates, base_name(path), *path == 'v', &candidate), 0);
+        const struct library_candidate candidate = {.path = path, .level = *path == 'v'};
+        CHECK_NUMBER(library_offer(&candidates, base_name(path), &candidate), 0);
     }
     library_sort(&candidates);
     CHECK_NUMBER(candidates.count, COUNT_OF(expected));
     for (size_t i = 0; i < candidates.count; i++)
         CHECK_STRING(candidates.items[i].path, expected[i]);
     library_forget(&candidates);
+}
+
+/* Directories for better processors, by what the kernel says of this one. */
+static void processor_levels(void)
+{
+    struct text info = {0};
+
+    CHECK_NUMBER(machine_level_of("/lib/libfoo.so.1"), 0);
+    CHECK_NUMBER(machine_level_of("/lib/glibc-hwcaps/"), 0);
+    CHECK_NUMBER(machine_level_of("/lib/glibc-hwcaps/x86-64-v"), 0);
+    CHECK_NUMBER(machine_level_of("/lib/glibc-hwcaps/x86-64-v9/libfoo.so.1"), 0);
+#if defined(__x86_64__)
+    CHECK_NUMBER(read_file(AT_FDCWD, "/proc/cpuinfo", 8 << 20, &info), 0);
+    CHECK_NUMBER(machine_level_of("/lib/glibc-hwcaps/x86-64-v2/libfoo.so.1"),
+                 strstr(info.data, " sse4_2 ") ? 2 : 0);
+    CHECK_NUMBER(machine_level_of("/lib/glibc-hwcaps/x86-64-v3/libfoo.so.1"),
+                 strstr(info.data, " avx2 ") && strstr(info.data, " bmi2 ") &&
+                 strstr(info.data, " movbe ") && strstr(info.data, " abm ") ? 3 : 0);
+    CHECK_NUMBER(machine_level_of("/lib/glibc-hwcaps/x86-64-v4/libfoo.so.1"),
+                 strstr(info.data, " avx512vl ") ? 4 : 0);
+#endif
+    text_free(&info);
 }
 
 /* ---- roots */
@@ -444,6 +467,7 @@ int main(void)
     TEST(hostile_caches);
     TEST(ranks);
     TEST(versions);
+    TEST(processor_levels);
     TEST(of_a_process);
     TEST(links_stay_in_the_root);
     TEST(only_regular_files);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "unit/elf_image.h"
-#include "probes/library.h"
+#include "probes/machine.h"
 
 #define CODE 0x401000
 #define CODE_OFFSET 0x1000
