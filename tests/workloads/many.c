@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * many [-n TIMES] [-N COMM] [-w] [-k]
+ * many -A                 prints the address of many_000, and that is all
  *
  * Has a thousand functions, many_000 to many_999, and calls each TIMES times (1). Prints `done CALLS=`.
  */
@@ -39,12 +40,13 @@ int main(int argc, char **argv)
     int option, waits = 0, stays = 0;
     const char *comm = NULL;
 
-    while ((option = getopt(argc, argv, "n:N:wk")) != -1) {
+    while ((option = getopt(argc, argv, "n:N:wkA")) != -1) {
         switch (option) {
         case 'n': times = number_of(optarg); break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;
+        case 'A': printf("at many_000 %lu\n", (unsigned long)(uintptr_t)functions[0]); return 0;
         default: return 2;
         }
     }
