@@ -20,6 +20,11 @@ first_byte()
     dd "if=/proc/$(pid_of "$1")/mem" bs=1 skip="$address" count=1 2>/dev/null | od -An -tx1 | tr -d ' \n'
 }
 
+is_plain()
+{
+    [ "$(first_byte "$1")" = "$PLAIN" ]
+}
+
 # text_probes: how many user probes tracefs lists
 text_probes()
 {
@@ -85,7 +90,7 @@ way()
         finish_stackbox
         is "$1: the next run removes what kill -9 left" "$(text_probes)" 0
     fi
-    wait_until 20 test "$(first_byte one)" = "$PLAIN" || sleep 1
+    wait_until 20 is_plain one
     is "$1: no breakpoint is left after kill -9" "$(first_byte one)" "$PLAIN"
     [ "$GUEST" ] || is "$1: no link is left" "$(links)" 0
     finish_workload one
