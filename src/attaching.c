@@ -96,6 +96,7 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
                             const struct find *find, int error)
 {
     const struct places *places = &find->places;
+    bool user = places->count && places->items[0].kind == PLACE_USER;
     struct text why = {0};
 
     if (error == -E2BIG && attachment->too_many) {
@@ -112,7 +113,7 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
         return EXIT_FAILURE;
     }
     if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
-        say("--attach-by: this kernel has no %s", attach_way_name(way));
+        say("--attach-by: this kernel has no %s", attach_way_name(way, user));
         return EXIT_FAILURE;
     }
     bool single = attachment->failed && attachment->failed == places->count;
@@ -136,7 +137,8 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     say_skipped(attachment, &find->places);
     say_undistinguished(find);
     if (debug)
-        say("attached %zu places, functions by %s", attachment->attached,
-            attach_way_name(attachment->function_way));
+        say("attached %zu places: functions of the kernel by %s, of programs by %s",
+            attachment->attached, attach_way_name(attachment->kernel_way, false),
+            attach_way_name(attachment->user_way, true));
     return 0;
 }

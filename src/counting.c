@@ -127,13 +127,19 @@ int counting_open(struct counting *counting, const struct trace_options *options
         .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
     };
     store_init(&counting->store);
+    lives_init(&counting->lives);
     find_namespace(&counting->filter);
     int status = check_depth(options);
     if (!status)
         status = check_cpu(options);
     if (!status)
         status = open_run(counting);
-    return status ? status : open_store(counting);
+    if (!status)
+        status = open_store(counting);
+    /* Without it names of processes that exec or end meanwhile may be wrong or missing, no more. */
+    if (!status && !options->kernel_only)
+        (void)lives_open(&counting->lives);
+    return status;
 }
 
 void counting_header(struct counting *counting, const char *what)
@@ -196,6 +202,12 @@ static void say_losses(const struct counting *counting)
         say("%llu events were not counted: the table of %u counts was full; raise "
             "--stack-storage-size", (unsigned long long)losses->table_full,
             counting->store.main.count_entries);
+    if (losses->slots_taken)
+        say("%llu events were not counted: more than %d programs were interrupted on a CPU at once",
+            (unsigned long long)losses->slots_taken, SLOTS_PER_CPU);
+    if (losses->walks_failed)
+        say("%llu events are counted without their stack: the kernel could not walk it",
+            (unsigned long long)losses->walks_failed);
     if (losses->stacks_lost)
         say("%llu events are counted without their stack: stack storage was full; raise "
             "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_lost,
@@ -235,6 +247,7 @@ int counting_run(struct counting *counting)
 void counting_close(struct counting *counting)
 {
     store_close(&counting->store);
+    lives_close(&counting->lives);
     run_close(&counting->run);
     tally_free(&counting->tally);
     if (counting->kallsyms >= 0)

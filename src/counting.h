@@ -13,6 +13,7 @@
 #define STACKBOX_COUNTING_H
 
 #include "insns/filter.h"
+#include "kernel/lives.h"
 #include "kernel/store.h"
 #include "output/report.h"
 #include "run.h"
@@ -27,6 +28,7 @@ struct counting {
     struct run run;
     struct event_filter filter;
     struct store store;
+    struct lives lives;
     struct tally tally;
     struct losses losses; /* of the whole run */
     uint64_t events;      /* likewise: what the reports add up to */

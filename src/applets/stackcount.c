@@ -95,7 +95,20 @@ static bool per_process(void)
     return !settings.trace.kernel_only || settings.per_process;
 }
 
-static void build_program(const struct counting *counting, struct program *program)
+/* What is known of every event that a program gets. */
+static const struct {
+    const char *what;
+    bool caller;
+    uint32_t flags;
+} variants[ATTACH_PROGRAMS] = {
+    [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
+    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
+    [ATTACH_FRAME_START] = {"of starts of functions", true, KEY_USER_PROBE},
+    [ATTACH_OTHER_START] = {"of other starts of functions", true, KEY_USER_PROBE | KEY_NO_CALLER},
+};
+
+static void build_program(const struct counting *counting, enum attach_program which,
+                          struct program *program)
 {
     const struct store *store = &counting->store;
     const struct count_wishes wishes = {
@@ -103,10 +116,13 @@ static void build_program(const struct counting *counting, struct program *progr
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
+        .caller = variants[which].caller,
+        .flags = variants[which].flags,
         .depth = store->depth,
         .control = store->control,
         .account = store->account,
-        .scratch = store->scratch,
+        .slots = store->slots,
+        .lives = counting->lives.map,
         .counts = {store->main.counts, store->stand_in.counts},
         .stacks = {store->main.stacks, store->stand_in.stacks},
         .spilled = {store->main.spilled, store->stand_in.spilled},
@@ -115,12 +131,13 @@ static void build_program(const struct counting *counting, struct program *progr
     emit_count(program, &wishes);
 }
 
-static void debug_program(const struct program *program, const struct linked *linked)
+static void debug_program(const struct program *program, const struct linked *linked,
+                          enum attach_program which)
 {
     struct text dump = {0};
 
     dump_insns(&dump, linked->insns, linked->count, program);
-    say("the program, %zu instructions:", linked->count);
+    say("the program %s, %zu instructions:", variants[which].what, linked->count);
     if (!dump.failed)
         fprintf(stderr, "%s", dump.data);
     text_free(&dump);
@@ -130,17 +147,17 @@ static void debug_program(const struct program *program, const struct linked *li
 
 static int attach(struct tracing *tracing, const struct linked *linked)
 {
-    const struct attach_request request = {
-        .insns = linked->insns,
-        .insn_count = linked->count,
+    struct attach_request request = {
         .program_name = "stackcount",
         .tracefs = tracing->find.tracefs,
         .way = tracing->way,
+        .pid = settings.trace.pids.count == 1 ? settings.trace.pids.numbers[0] : 0,
         .force = settings.force,
         .stop = &run_stopped,
         .progress = attaching_show_progress,
     };
 
+    memcpy(request.programs, linked, sizeof(request.programs));
     return attaching_attach(&tracing->attachment, &request, &tracing->find, settings.trace.debug);
 }
 
@@ -181,9 +198,9 @@ static void say_account(const struct counting *counting, const struct tracing *t
 {
     uint64_t missed = 0;
 
-    for (size_t i = 0; i < COUNT_OF(tracing->attachment.programs); i++) {
+    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++) {
         struct bpf_program_info info;
-        int program = tracing->attachment.programs[i];
+        int program = tracing->attachment.programs[i / ATTACH_KINDS][i % ATTACH_KINDS];
         if (program < 0 || bpf_program_info(program, &info))
             continue;
         missed += info.recursion_misses;
@@ -215,26 +232,45 @@ static int count(struct counting *counting, struct tracing *tracing)
     return status;
 }
 
+static int trace_with(struct counting *counting, struct tracing *tracing,
+                      const struct linked *linked)
+{
+    int status = attach(tracing, linked);
+
+    if (!status)
+        status = count(counting, tracing);
+    attach_close(&tracing->attachment);
+    return status;
+}
+
+static bool is_needed(enum attach_program which, const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (attach_program_of(&places->items[i]) == which)
+            return true;
+    return false;
+}
+
 static int trace(struct counting *counting, struct tracing *tracing)
 {
-    struct program program = {0};
-    struct linked linked;
+    struct program programs[ATTACH_PROGRAMS] = {0};
+    struct linked linked[ATTACH_PROGRAMS];
     struct text why = {0};
-    int status = EXIT_FAILURE;
+    int result = 0, status = EXIT_FAILURE;
 
-    build_program(counting, &program);
-    if (program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why)) {
-        say("the program cannot be made: %s", why.data ? why.data : "out of memory");
-    } else {
-        if (settings.trace.debug)
-            debug_program(&program, &linked);
-        status = attach(tracing, &linked);
-        if (!status)
-            status = count(counting, tracing);
-        attach_close(&tracing->attachment);
+    for (size_t i = 0; i < ATTACH_PROGRAMS && !result; i++) {
+        build_program(counting, i, &programs[i]);
+        result = program_link(&programs[i], PROGRAM_LIMIT_OLD, &linked[i], &why);
+        if (!result && settings.trace.debug && is_needed(i, &tracing->find.places))
+            debug_program(&programs[i], &linked[i], i);
     }
+    if (result)
+        say("the program cannot be made: %s", why.data ? why.data : "out of memory");
+    else
+        status = trace_with(counting, tracing, linked);
     text_free(&why);
-    program_free(&program);
+    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
+        program_free(&programs[i]);
     return status;
 }
 

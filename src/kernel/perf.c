@@ -13,6 +13,7 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define MOST_CPUS 4096
+#define SEMAPHORE_SHIFT 32 /* 4.20; its format file says the same on every architecture */
 
 /*
  * An event that only carries a program belongs to one CPU in name: the program runs on all. Any
@@ -76,6 +77,24 @@ int perf_open_kprobe(const struct perf_probe_type *type, bool at_return, const c
     };
 
     return open_for_program(&attributes);
+}
+
+int perf_open_uprobe(const struct perf_probe_type *type, const struct perf_uprobe *probe)
+{
+    struct perf_event_attr attributes = {
+        .type = type->type,
+        .size = PERF_ATTR_SIZE_VER1, /* up to config2 */
+        .config = (probe->at_return ? type->return_bit : 0) | probe->semaphore << SEMAPHORE_SHIFT,
+        .uprobe_path = (uint64_t)(uintptr_t)probe->path,
+        .probe_offset = probe->offset,
+    };
+
+    if (probe->semaphore > UINT32_MAX)
+        return -EOVERFLOW;
+    if (!probe->pid)
+        return open_for_program(&attributes);
+    long fd = syscall(SYS_perf_event_open, &attributes, probe->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
 }
 
 int perf_open_tracepoint(uint32_t id)

@@ -1,46 +1,59 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "symbols/elf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* More than any linker makes; each is read for its type at least. */
+/* More than any linker makes of segments; more sections are made only for objects. */
 #define MOST_SEGMENTS 4096
+#define MOST_SECTIONS 131072
 
-/* Every read of the file goes through here: all of it, or nothing. */
-static int read_at(const struct elf *elf, uint64_t offset, void *to, size_t size)
+int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
 {
-    if (offset > INT64_MAX - size)
+    uint64_t at;
+    char *bytes = to;
+
+    if (__builtin_add_overflow(elf->base, offset, &at) || at > INT64_MAX || size > INT64_MAX - at)
         return -ENOEXEC;
-    ssize_t got = pread(elf->fd, to, size, (off_t)offset);
-    if (got < 0)
-        return -errno;
-    return (size_t)got == size ? 0 : -ENOEXEC;
+    while (size) {
+        ssize_t got = pread(elf->fd, bytes, size, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got ? -errno : -ENOEXEC;
+        bytes += got;
+        at += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
 }
 
-static uint16_t get16(const struct elf *elf, uint16_t value)
+uint64_t elf_get(const struct elf *elf, const void *bytes, size_t size)
 {
-    return elf->swapped ? __builtin_bswap16(value) : value;
+    const unsigned char *at = bytes;
+    bool big = elf->swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < size; i++)
+        value = value << 8 | at[big ? i : size - 1 - i];
+    return value;
 }
 
-static uint32_t get32(const struct elf *elf, uint32_t value)
+uint64_t elf_field(const struct elf *elf, const void *bytes, uint32_t places)
 {
-    return elf->swapped ? __builtin_bswap32(value) : value;
+    uint32_t place = elf->is_64 ? places & 0xffff : places >> 16;
+
+    return elf_get(elf, (const unsigned char *)bytes + (place >> 4), place & 15);
 }
 
-static uint64_t get64(const struct elf *elf, uint64_t value)
-{
-    return elf->swapped ? __builtin_bswap64(value) : value;
-}
+/* ---- The headers ---- */
 
 static int read_ident(struct elf *elf)
 {
     unsigned char ident[EI_NIDENT];
-    int result = read_at(elf, 0, ident, sizeof(ident));
+    int result = elf_read(elf, 0, ident, sizeof(ident));
 
     if (result)
         return result;
@@ -54,104 +67,252 @@ static int read_ident(struct elf *elf)
 }
 
 struct table {
-    uint64_t offset;
-    uint16_t entry_size, count;
+    uint64_t offset, entry_size, count;
 };
 
-static int read_header(const struct elf *elf, struct table *segments)
+struct tables {
+    struct table segments, sections;
+    uint64_t section_names;
+};
+
+static int read_header(struct elf *elf, struct tables *tables)
 {
-    union {
-        Elf32_Ehdr narrow;
-        Elf64_Ehdr wide;
-    } header;
-    int result = read_at(elf, 0, &header, elf->is_64 ? sizeof(header.wide) : sizeof(header.narrow));
+    unsigned char header[sizeof(Elf64_Ehdr)];
+    int result = elf_read(elf, 0, header, ELF_SIZE(elf, Ehdr));
 
     if (result)
         return result;
-    *segments = elf->is_64
-        ? (struct table){get64(elf, header.wide.e_phoff), get16(elf, header.wide.e_phentsize),
-                         get16(elf, header.wide.e_phnum)}
-        : (struct table){get32(elf, header.narrow.e_phoff), get16(elf, header.narrow.e_phentsize),
-                         get16(elf, header.narrow.e_phnum)};
+    elf->type = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_type);
+    elf->machine = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_machine);
+    tables->segments = (struct table){ELF_FIELD(elf, header, Ehdr, e_phoff),
+                                      ELF_FIELD(elf, header, Ehdr, e_phentsize),
+                                      ELF_FIELD(elf, header, Ehdr, e_phnum)};
+    tables->sections = (struct table){ELF_FIELD(elf, header, Ehdr, e_shoff),
+                                      ELF_FIELD(elf, header, Ehdr, e_shentsize),
+                                      ELF_FIELD(elf, header, Ehdr, e_shnum)};
+    tables->section_names = ELF_FIELD(elf, header, Ehdr, e_shstrndx);
     return 0;
 }
 
-/* One program header; *is_loaded: it is a PT_LOAD. */
-static int read_segment(const struct elf *elf, uint64_t offset, struct elf_segment *segment,
-                        bool *is_loaded)
+/* One entry of a table, of which `size` bytes are read. */
+static int read_entry(const struct elf *elf, const struct table *table, uint64_t index, void *to,
+                      size_t size)
 {
-    union {
-        Elf32_Phdr narrow;
-        Elf64_Phdr wide;
-    } header;
-    int result = read_at(elf, offset, &header,
-                         elf->is_64 ? sizeof(header.wide) : sizeof(header.narrow));
+    uint64_t offset;
 
-    if (result)
-        return result;
-    *is_loaded = get32(elf, elf->is_64 ? header.wide.p_type : header.narrow.p_type) == PT_LOAD;
-    *segment = elf->is_64
-        ? (struct elf_segment){get64(elf, header.wide.p_offset), get64(elf, header.wide.p_filesz),
-                               get64(elf, header.wide.p_vaddr)}
-        : (struct elf_segment){get32(elf, header.narrow.p_offset),
-                               get32(elf, header.narrow.p_filesz),
-                               get32(elf, header.narrow.p_vaddr)};
-    return 0;
-}
-
-static int read_segments(struct elf *elf)
-{
-    struct table table;
-    int result = read_header(elf, &table);
-    size_t least = elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-
-    if (result)
-        return result;
-    if (!table.count)
-        return 0; /* an object file */
-    if (table.entry_size < least || table.count > MOST_SEGMENTS)
+    if (__builtin_mul_overflow(index, table->entry_size, &offset) ||
+        __builtin_add_overflow(offset, table->offset, &offset))
         return -ENOEXEC;
-    elf->segments = calloc(table.count, sizeof(*elf->segments));
-    if (!elf->segments)
-        return -ENOMEM;
-    for (uint16_t i = 0; i < table.count && !result; i++) {
-        uint64_t offset;
-        bool is_loaded = false;
-        if (__builtin_add_overflow(table.offset, (uint64_t)i * table.entry_size, &offset))
-            return -ENOEXEC;
-        result = read_segment(elf, offset, &elf->segments[elf->segment_count], &is_loaded);
-        elf->segment_count += !result && is_loaded;
+    return elf_read(elf, offset, to, size);
+}
+
+static int read_section(const struct elf *elf, const struct table *table, uint64_t index,
+                        struct elf_section *section)
+{
+    unsigned char header[sizeof(Elf64_Shdr)];
+    int result = read_entry(elf, table, index, header, ELF_SIZE(elf, Shdr));
+
+    if (result)
+        return result;
+    *section = (struct elf_section){
+        .name = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_name),
+        .type = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_type),
+        .link = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_link),
+        .info = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_info),
+        .flags = ELF_FIELD(elf, header, Shdr, sh_flags),
+        .address = ELF_FIELD(elf, header, Shdr, sh_addr),
+        .offset = ELF_FIELD(elf, header, Shdr, sh_offset),
+        .size = ELF_FIELD(elf, header, Shdr, sh_size),
+        .entry_size = ELF_FIELD(elf, header, Shdr, sh_entsize),
+    };
+    return 0;
+}
+
+/* Numbers that are too great for the file's header stand in the first section's. */
+static void read_great_counts(const struct elf *elf, struct tables *tables)
+{
+    struct elf_section first;
+
+    if (!tables->sections.offset || tables->sections.entry_size < ELF_SIZE(elf, Shdr)) {
+        tables->sections.count = 0;
+        return;
     }
+    if ((tables->sections.count && tables->segments.count != PN_XNUM &&
+         tables->section_names != SHN_XINDEX) ||
+        read_section(elf, &tables->sections, 0, &first))
+        return;
+    if (!tables->sections.count)
+        tables->sections.count = first.size;
+    if (tables->segments.count == PN_XNUM)
+        tables->segments.count = first.info;
+    if (tables->section_names == SHN_XINDEX)
+        tables->section_names = first.link;
+}
+
+/* A file is read without them where they are cut off: what is loaded stands in the segments. */
+static int read_sections(struct elf *elf, const struct tables *tables)
+{
+    int result = 0;
+
+    if (!tables->sections.count || tables->sections.count > MOST_SECTIONS)
+        return 0;
+    elf->sections = calloc(tables->sections.count, sizeof(*elf->sections));
+    if (!elf->sections)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < tables->sections.count && !result; i++)
+        result = read_section(elf, &tables->sections, i, &elf->sections[i]);
+    if (!result) {
+        elf->section_count = tables->sections.count;
+        elf->section_names = tables->section_names < elf->section_count ? tables->section_names : 0;
+        return 0;
+    }
+    free(elf->sections);
+    elf->sections = NULL;
+    return 0;
+}
+
+static int read_segment(struct elf *elf, const struct table *table, uint64_t index)
+{
+    unsigned char header[sizeof(Elf64_Phdr)];
+    int result = read_entry(elf, table, index, header, ELF_SIZE(elf, Phdr));
+
+    if (result)
+        return result;
+    const uint64_t type = ELF_FIELD(elf, header, Phdr, p_type);
+    const struct elf_segment segment = {
+        .offset = ELF_FIELD(elf, header, Phdr, p_offset),
+        .file_size = ELF_FIELD(elf, header, Phdr, p_filesz),
+        .address = ELF_FIELD(elf, header, Phdr, p_vaddr),
+        .memory_size = ELF_FIELD(elf, header, Phdr, p_memsz),
+        .flags = (uint32_t)ELF_FIELD(elf, header, Phdr, p_flags),
+    };
+    if (type == PT_LOAD)
+        elf->segments[elf->segment_count++] = segment;
+    else if (type == PT_NOTE)
+        elf->notes[elf->note_count++] = segment;
+    else if (type == PT_DYNAMIC)
+        elf->dynamic = segment;
+    return 0;
+}
+
+static int read_segments(struct elf *elf, const struct table *table)
+{
+    int result = 0;
+
+    if (!table->count)
+        return 0; /* an object file */
+    if (table->entry_size < ELF_SIZE(elf, Phdr) || table->count > MOST_SEGMENTS)
+        return -ENOEXEC;
+    elf->segments = calloc(table->count, sizeof(*elf->segments));
+    elf->notes = calloc(table->count, sizeof(*elf->notes));
+    if (!elf->segments || !elf->notes)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < table->count && !result; i++)
+        result = read_segment(elf, table, i);
     return result;
 }
 
-int elf_open(struct elf *elf, int fd)
+int elf_open_at(struct elf *elf, int fd, uint64_t base)
 {
-    *elf = (struct elf){.fd = fd};
-    int result = read_ident(elf);
+    struct tables tables;
 
+    *elf = (struct elf){.fd = fd, .base = base};
+    int result = read_ident(elf);
     if (!result)
-        result = read_segments(elf);
+        result = read_header(elf, &tables);
+    if (!result) {
+        read_great_counts(elf, &tables);
+        result = read_segments(elf, &tables.segments);
+    }
+    if (!result)
+        result = read_sections(elf, &tables);
     if (result)
         elf_close(elf);
     return result;
 }
 
+int elf_open(struct elf *elf, int fd)
+{
+    return elf_open_at(elf, fd, 0);
+}
+
 void elf_close(struct elf *elf)
 {
     free(elf->segments);
-    elf->segments = NULL;
-    elf->segment_count = 0;
+    free(elf->notes);
+    free(elf->sections);
+    elf->segments = elf->notes = NULL;
+    elf->sections = NULL;
+    elf->segment_count = elf->note_count = elf->section_count = 0;
 }
+
+/* ---- What is where ---- */
 
 bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address)
 {
+    const struct elf_segment *best = NULL;
+
     for (size_t i = 0; i < elf->segment_count; i++) {
         const struct elf_segment *segment = &elf->segments[i];
-        if (offset >= segment->offset && offset - segment->offset < segment->file_size) {
-            *address = segment->address + (offset - segment->offset);
-            return true;
-        }
+        if (offset >= segment->offset && offset - segment->offset < segment->file_size &&
+            (!best || (segment->flags & ~best->flags & PF_X)))
+            best = segment;
     }
-    return false;
+    if (best)
+        *address = best->address + (offset - best->offset);
+    return best;
+}
+
+bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset)
+{
+    const struct elf_segment *best = NULL;
+
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (address >= segment->address && address - segment->address < segment->file_size &&
+            (!best || (segment->flags & ~best->flags & PF_X)))
+            best = segment;
+    }
+    if (best)
+        *offset = best->offset + (address - best->address);
+    return best;
+}
+
+const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (segment->flags & PF_X && address >= segment->address &&
+            address - segment->address < segment->memory_size)
+            return segment;
+    }
+    return NULL;
+}
+
+bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
+                  size_t size)
+{
+    const struct elf_section *names = &elf->sections[elf->section_names];
+    char bytes[64];
+
+    return elf->section_names && size <= sizeof(bytes) && names->type != SHT_NOBITS &&
+           section->name < names->size && size <= names->size - section->name &&
+           names->offset <= UINT64_MAX - section->name &&
+           !elf_read(elf, names->offset + section->name, bytes, size) && !memcmp(bytes, name, size);
+}
+
+const struct elf_section *elf_section(const struct elf *elf, const char *name)
+{
+    for (size_t i = 1; i < elf->section_count; i++)
+        if (elf_is_named(elf, &elf->sections[i], name, strlen(name) + 1))
+            return &elf->sections[i];
+    return NULL;
+}
+
+const struct elf_section *elf_section_of_type(const struct elf *elf, uint32_t type)
+{
+    for (size_t i = 1; i < elf->section_count; i++)
+        if (elf->sections[i].type == type)
+            return &elf->sections[i];
+    return NULL;
 }

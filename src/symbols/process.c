@@ -109,7 +109,7 @@ static void add_base_name(struct text *name, const char *path)
 
 /* Fills in the places within one mapping. */
 static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *addresses,
-                   size_t count, struct process_place *places)
+                   size_t count, struct process_spot *places)
 {
     struct elf elf = {0};
     bool of_file = mapping->path[0] == '/';
@@ -137,7 +137,7 @@ static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *
 
 /* Both the mappings and the addresses are sorted: one walk along both. */
 static int walk_mappings(uint32_t pid, struct lines *lines, const uint64_t *addresses, size_t count,
-                         struct process_place *places)
+                         struct process_spot *places)
 {
     struct mapping mapping;
     size_t next = 0, length;
@@ -160,7 +160,7 @@ static int walk_mappings(uint32_t pid, struct lines *lines, const uint64_t *addr
 }
 
 int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t count,
-                    struct process_place *places)
+                    struct process_spot *places)
 {
     struct lines lines;
     int result = lines_open(&lines, maps);
@@ -216,7 +216,7 @@ static uint32_t thread_with_memory(uint32_t pid)
 }
 
 int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
-                 struct process_place *places)
+                 struct process_spot *places)
 {
     uint32_t shown_by = thread_with_memory(pid);
     int fd = open_maps(shown_by);

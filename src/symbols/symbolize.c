@@ -203,13 +203,13 @@ static int name_kernel(const struct batch *batch, const struct symbolize_wishes 
 static int name_process(const struct batch *batch)
 {
     size_t count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where);
-    struct process_place *places = calloc(count + 1, sizeof(*places));
+    struct process_spot *places = calloc(count + 1, sizeof(*places));
 
     if (!places)
         return -ENOMEM;
     int result = process_find(batch->symbols[0]->pid, batch->addresses, count, places);
     for (size_t i = 0; i < batch->count && result != -ENOMEM; i++) {
-        const struct process_place *place = &places[batch->where[i]];
+        const struct process_spot *place = &places[batch->where[i]];
         struct symbol *symbol = batch->symbols[i];
         if (!place->file.length)
             continue;

@@ -155,8 +155,8 @@ controls=$(printf '\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017\
            printf '\024\025\026\027\030\031\032\033\034\035\036\037\177x')
 shown='\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13'
 shown=$shown'\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7fx'
-refuses "stackcount: \"$shown::f\": a function of a program or library cannot be traced yet; kernel\
- functions (vfs_read, r::vfs_read) and tracepoints (t:sched:sched_switch) can" \
+refuses "stackcount: \"$shown::f\": a user function is LIBRARY:FUNCTION or p:LIBRARY:FUNCTION, such\
+ as c:malloc or p:/usr/bin/bash:readline" \
     stackcount "$controls::f"
 wrong "-p: \"$shown\" is not a whole number" -p "$controls" vfs_read
 wrong "--$shown: there is no such option" "--$controls" vfs_read

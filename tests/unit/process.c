@@ -48,13 +48,13 @@ static const char *map_file(const char *path)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool is_place(const struct process_place *place, const char *file, uint64_t address)
+static bool is_place(const struct process_spot *place, const char *file, uint64_t address)
 {
     return place->file.length == strlen(file) &&
            (!place->file.length || !strcmp(place->file.data, file)) && place->address == address;
 }
 
-static void check_place(const struct process_place *place, const char *file, uint64_t address)
+static void check_place(const struct process_spot *place, const char *file, uint64_t address)
 {
     if (is_place(place, file, address))
         return;
@@ -64,7 +64,7 @@ static void check_place(const struct process_place *place, const char *file, uin
     WRONG("the place");
 }
 
-static void free_places(struct process_place *places, size_t count)
+static void free_places(struct process_spot *places, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         text_free(&places[i].file);
@@ -74,7 +74,7 @@ static void free_places(struct process_place *places, size_t count)
 static void check_file(const char *name, const char *shown, bool deleted)
 {
     char path[256];
-    struct process_place places[3] = {{.address = 0}};
+    struct process_spot places[3] = {{.address = 0}};
 
     in_directory(path, sizeof(path), name);
     const char *at = make_file(path) ? map_file(path) : NULL;
@@ -120,13 +120,13 @@ static void without_rights(void)
             _exit(2);
         prctl(PR_SET_DUMPABLE, 1);
         char path[256];
-        struct process_place place = {.address = 0};
+        struct process_spot place = {.address = 0};
         static const char *const names[] = {"readable", "new\nline of it"};
         bool right = true;
         for (size_t i = 0; i < COUNT_OF(names); i++) {
             in_directory(path, sizeof(path), names[i]);
             const uint64_t address = (uintptr_t)map_file(path) + 0x10;
-            place = (struct process_place){.address = 0};
+            place = (struct process_spot){.address = 0};
             right = right && !process_find((uint32_t)getpid(), &address, 1, &place) &&
                     is_place(&place, names[i], 0x402010);
             text_free(&place.file);
@@ -139,7 +139,7 @@ static void without_rights(void)
 
 static void memory_without_a_file(void)
 {
-    struct process_place places[3] = {{.address = 0}};
+    struct process_spot places[3] = {{.address = 0}};
     char *anonymous = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int fd = memfd_create("in memory", MFD_CLOEXEC);
     char *memory = ftruncate(fd, PAGE) ? NULL : mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
@@ -170,7 +170,7 @@ static void memory_without_a_file(void)
 
 static void processes_that_are_gone(void)
 {
-    struct process_place place = {.address = 0};
+    struct process_spot place = {.address = 0};
     const uint64_t address = (uintptr_t)&directory;
     pid_t child = fork();
     siginfo_t info;
@@ -196,7 +196,7 @@ static void *wait_for_the_end(void *nothing)
 static void a_first_thread_that_has_ended(void)
 {
     char path[256], state[32];
-    struct process_place place = {.address = 0};
+    struct process_spot place = {.address = 0};
     struct text status = {0};
     struct stat about;
 
@@ -248,7 +248,7 @@ static void maps_that_change(void)
         }
     const uint64_t addresses[] = {(uintptr_t)at + 0x123, (uintptr_t)at + 0x456};
     for (int i = 0; i < 300; i++) {
-        struct process_place places[2] = {{.address = 0}};
+        struct process_spot places[2] = {{.address = 0}};
         CHECK_NUMBER(process_find((uint32_t)child, addresses, 2, places), 0);
         check_place(&places[0], "steady", 0x402123);
         check_place(&places[1], "steady", 0x402456);
@@ -262,7 +262,7 @@ static void maps_that_change(void)
 /* ---- Maps that no kernel writes, or not often ---- */
 
 static int find_in_text(const char *maps, size_t length, const uint64_t *addresses, size_t count,
-                        struct process_place *places)
+                        struct process_spot *places)
 {
     int fd = memfd_create("maps", MFD_CLOEXEC);
 
@@ -276,7 +276,7 @@ static int find_in_text(const char *maps, size_t length, const uint64_t *address
 /* What 0x1010 is by these maps. */
 static void check_maps(const char *maps, const char *file, uint64_t expected)
 {
-    struct process_place place = {.address = 0};
+    struct process_spot place = {.address = 0};
     const uint64_t address = 0x1010;
 
     CHECK_NUMBER(find_in_text(maps, strlen(maps), &address, 1, &place), 0);
@@ -371,7 +371,7 @@ static void random_maps(void)
 
     srand(6);
     for (int round = 0; round < 5000; round++) {
-        struct process_place places[COUNT_OF(addresses)] = {{.address = 0}};
+        struct process_spot places[COUNT_OF(addresses)] = {{.address = 0}};
         memcpy(maps, good, sizeof(good));
         for (int i = rand() % 20; i >= 0; i--)
             maps[(size_t)rand() % sizeof(maps)] = likely[(size_t)rand() % sizeof(likely)];
@@ -384,7 +384,7 @@ static void random_maps(void)
 /* What was found before reading failed is kept; here nothing was. */
 static void maps_that_cannot_be_read(void)
 {
-    struct process_place place = {.address = 0};
+    struct process_spot place = {.address = 0};
     const uint64_t address = 1;
     int fd = open("/", O_RDONLY | O_CLOEXEC);
 

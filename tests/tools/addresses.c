@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * addresses FILE: reads addresses as the file has them, one hexadecimal number a line, and says
+ * which function is there:
+ *
+ *     1139 1129 main
+ *     1030 1030 malloc@plt
+ *     5000 -
+ *
+ * each with its function's start and name; sorted, each once.
+ * addresses --all FILE: all its functions: address, size, type and binding as numbers, and name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/elf_symbols.h"
+#include "util.h"
+
+static int compare(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static size_t read_addresses(uint64_t **addresses)
+{
+    size_t count = 0, room = 0, kept = 0;
+    char word[64];
+
+    while (scanf("%63s", word) == 1) {
+        if (array_reserve(addresses, &room, count + 1, sizeof(**addresses)))
+            exit(1);
+        (*addresses)[count++] = strtoull(word, NULL, 16);
+    }
+    if (count)
+        qsort(*addresses, count, sizeof(**addresses), compare);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || (*addresses)[kept - 1] != (*addresses)[i])
+            (*addresses)[kept++] = (*addresses)[i];
+    return kept;
+}
+
+static int print_symbol(void *context, const struct elf_symbol *symbol)
+{
+    (void)context;
+    printf("%llx %llx %u %u %s\n", (unsigned long long)symbol->address,
+           (unsigned long long)symbol->size, symbol->type, symbol->binding, symbol->name);
+    return 0;
+}
+
+static int print_found(const struct elf *elf)
+{
+    uint64_t *addresses = NULL;
+    const size_t count = read_addresses(&addresses);
+    struct elf_found *found = calloc(count + 1, sizeof(*found));
+    int result = found ? elf_find(elf, addresses, count, found) : -ENOMEM;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        printf("%llx ", (unsigned long long)addresses[i]);
+        if (found[i].found)
+            printf("%llx %s\n", (unsigned long long)found[i].start, found[i].name.data);
+        else
+            printf("-\n");
+    }
+    if (found)
+        elf_found_free(found, count);
+    free(found);
+    free(addresses);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct elf elf;
+    bool all = argc == 3 && !strcmp(argv[1], "--all");
+    int fd = argc < 2 ? -1 : open(argv[argc - 1], O_RDONLY | O_CLOEXEC);
+    int result = fd < 0 ? -errno : elf_open(&elf, fd);
+
+    if (!result) {
+        result = all ? elf_each_function(&elf, print_symbol, NULL) : print_found(&elf);
+        elf_close(&elf);
+    }
+    if (result) {
+        fprintf(stderr, "addresses: %s\n", strerror(-result));
+        return 1;
+    }
+    close(fd);
+    return 0;
+}
