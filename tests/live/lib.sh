@@ -179,6 +179,7 @@ ended()
 #     calls_of one                                how many it counted itself
 #     count_of one a                              how many of them it told apart as `a`
 #     finish_workload one                         ends it, if it has not ended, and waits for that
+#     drop_workload one                           the same before it was let go
 #
 # The program is one of $WORKLOADS, or any by its whole path.
 start_workload()
@@ -224,6 +225,13 @@ finish_workload()
 {
     kill -s USR2 "$(pid_of "$1")" 2>/dev/null
     wait "$(pid_of "$1")"
+}
+
+# drop_workload NAME: ends it whatever it waits for
+drop_workload()
+{
+    kill -s KILL "$(pid_of "$1")" 2>/dev/null
+    wait "$(pid_of "$1")" 2>/dev/null
 }
 
 # Words to run stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".

@@ -46,7 +46,7 @@ stacks()
 }
 
 is "no probe at first" "$(text_probes)" 0
-start_workload probe many -w -k
+start_workload probe many -w
 PLAIN=$(first_byte probe)
 finish_workload probe
 
@@ -60,7 +60,7 @@ way()
         else
             fail "$1" "did not start: $(cat "$scratch/err")"
         fi
-        finish_workload one
+        drop_workload one
         return
     fi
     is "$1: there is a breakpoint while it traces" "$(first_byte one)" cc
@@ -93,7 +93,7 @@ way()
     wait_until 20 is_plain one
     is "$1: no breakpoint is left after kill -9" "$(first_byte one)" "$PLAIN"
     [ "$GUEST" ] || is "$1: no link is left" "$(links)" 0
-    finish_workload one
+    drop_workload one
 }
 for way in multi pmu tracefs; do
     way $way

@@ -32,6 +32,7 @@ turns()
 main;south_outer;south_inner $((2 * N))"
     else
         fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
     fi
     finish_workload one
 }
@@ -56,6 +57,7 @@ brief()
         is "$name" "$(user_stacks "$scratch/mine")" "main;brief_outer;brief_inner $calls"
     else
         fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
     fi
     finish_workload one
 }

@@ -94,7 +94,7 @@ start_inside()
 
 finish_inside()
 {
-    kill -s USR2 "$outer"
+    kill -s KILL "$outer"
     wait $namespace
 }
 

@@ -42,7 +42,7 @@ hammer()
     start_workload one hammer -w -k -t $THREADS -n $STACKS -r $TIMES
     if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$WORKLOADS/hammer:hammered"; then
         fail "$name" "did not start: $(cat "$scratch/err")"
-        finish_workload one
+        drop_workload one
         return
     fi
     go one

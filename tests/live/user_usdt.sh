@@ -12,10 +12,10 @@ have_uprobes || skip_all "this kernel has no user probes"
 N=300
 [ -z "$GUEST" ] || N=100
 
-# semaphore WHEN: what the workload saw
+# semaphore WHEN: what the workload saw: down or, with a value for each site or each tracer, up
 semaphore()
 {
-    sed -n "s/^semaphore $1 //p" "$scratch/one.out"
+    sed -n "s/^semaphore $1 //p" "$scratch/one.out" | sed 's/[1-9][0-9]*/up/g; s/0/down/g'
 }
 
 # usdt NAME PROGRAM PATTERN EXPECTED SEMAPHORES
@@ -32,6 +32,7 @@ usdt()
         is "$1: exit status" $status 0
     else
         fail "$1" "did not start: $(cat "$scratch/err")"
+        drop_workload one
     fi
     finish_workload one
     is "$1: the semaphore" "$(semaphore 'at the start') $(semaphore 'in the calls') \
@@ -43,28 +44,28 @@ $(semaphore 'at the end')" "$5"
 all()
 {
     local path=$WORKLOADS/$2
-    usdt "$1: one site" "$2" "u:$path:truth:plain" $N "0 0 0 0"
-    usdt "$1: three sites" "$2" "u:$path:truth:sites" $((3 * N)) "0 0 0 0"
+    usdt "$1: one site" "$2" "u:$path:truth:plain" $N "down down down down"
+    usdt "$1: three sites" "$2" "u:$path:truth:sites" $((3 * N)) "down down down down"
     usdt "$1: with a semaphore" "$2" "u:$path:truth:guarded" $((2 * N)) "$3"
 }
 
-all "by hand" usdt "0 1 1 0"
-all "moved after it was linked" usdt-moved "0 1 1 0"
-for program in usdt-sdt:"0 0 0 0" usdt-sdt-guarded:"0 1 1 0"; do
+all "by hand" usdt "down up up down"
+all "moved after it was linked" usdt-moved "down up up down"
+for program in usdt-sdt:"down down down down" usdt-sdt-guarded:"down up up down"; do
     if [ -x "$WORKLOADS/${program%%:*}" ]; then
         all "<sys/sdt.h>, ${program%%:*}" "${program%%:*}" "${program#*:}"
     else
         skip "<sys/sdt.h>, ${program%%:*}" "it was not installed when the workloads were built"
     fi
 done
-[ "$GUEST" ] || ! [ -x "$WORKLOADS/dynamic/usdt" ] || all "PIE" dynamic/usdt "0 1 1 0"
+[ "$GUEST" ] || ! [ -x "$WORKLOADS/dynamic/usdt" ] || all "PIE" dynamic/usdt "down up up down"
 
 path=$WORKLOADS/usdt
-usdt "a provider's probes" usdt "u:$path:truth:*" $((6 * N)) "0 1 1 0"
-usdt "all probes" usdt "u:$path:*" $((7 * N)) "0 1 1 0"
-usdt "some probes of any provider" usdt "u:$path:*:pl*" $((2 * N)) "0 0 0 0"
-usdt "a provider that is called otherwise" usdt "u:$path:other:plain" $N "0 0 0 0"
-usdt "one probe of two sites by many patterns" usdt "u:$path:truth:g*" $((2 * N)) "0 1 1 0"
+usdt "a provider's probes" usdt "u:$path:truth:*" $((6 * N)) "down up up down"
+usdt "all probes" usdt "u:$path:*" $((7 * N)) "down up up down"
+usdt "some probes of any provider" usdt "u:$path:*:pl*" $((2 * N)) "down down down down"
+usdt "a provider that is called otherwise" usdt "u:$path:other:plain" $N "down down down down"
+usdt "one probe of two sites by many patterns" usdt "u:$path:truth:g*" $((2 * N)) "down up up down"
 
 # A process that starts while its probe is traced has its semaphore up from the start.
 start_stackbox stackcount -f -U "u:$path:truth:guarded" || fail "starts" "$(cat "$scratch/err")"
@@ -75,7 +76,7 @@ grep "^usdt$$;" "$scratch/out" >"$scratch/mine"
 is "a process started meanwhile" "$(user_stacks "$scratch/mine")" \
     "main;usdt_outer;usdt_inner $((2 * N))"
 is "a process started meanwhile: the semaphore" \
-    "$(semaphore 'at the start') $(semaphore 'in the calls')" "1 1 1"
+    "$(semaphore 'at the start') $(semaphore 'in the calls')" "up up up"
 
 # Nothing keeps it up after kill -9.
 start_workload one usdt -w -k -n $N
@@ -86,7 +87,7 @@ wait "$stackbox" 2>/dev/null
 sleep 0.5
 go one
 finish_workload one
-is "after kill -9 the semaphore is down" "$(semaphore 'in the calls')" "0 0"
+is "after kill -9 the semaphore is down" "$(semaphore 'in the calls')" "down down"
 
 run_stackbox stackcount -D 1 "u:$path:truth:nothing"
 is "a probe that is not there" "$status $(grep -c '^stackcount: 0 .*nothing' "$scratch/err")" "1 1"
