@@ -26,6 +26,7 @@ test  need qemu-system-x86  qemu-system-x86_64
 test  need cpio             cpio
 test  need xz-utils         xz
 test  need clang            clang
+test  want libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
 test  need llvm             llvm-objdump
 test  need bpftool          bpftool
 test  need mandoc           mandoc

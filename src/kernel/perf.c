@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEVICES "/sys/bus/event_source/devices"
@@ -107,6 +108,34 @@ int perf_open_tracepoint(uint32_t id)
     };
 
     return open_for_program(&attributes);
+}
+
+/* All that is asked for is older than 4.4, and so is the event that counts nothing. */
+int perf_open_tasks(unsigned cpu)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .size = PERF_ATTR_SIZE_VER3, /* up to clockid */
+        .sample_type = PERF_SAMPLE_TIME,
+        .sample_id_all = 1,
+        .exclude_kernel = 1, /* of the event, not of the records: it takes fewer rights */
+        .exclude_hv = 1,
+        .mmap = 1,
+        .mmap2 = 1,
+        .comm = 1,
+        .comm_exec = 1,
+        .task = 1,
+        .watermark = 1,
+        .wakeup_watermark = 1, /* who lives for a millisecond must be seen at once */
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+
+    if (cpu >= MOST_CPUS)
+        return -EINVAL;
+    long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
 }
 
 int perf_attach(int event, int program)

@@ -33,6 +33,13 @@ int perf_open_uprobe(const struct perf_probe_type *type, const struct perf_uprob
 
 int perf_open_tracepoint(uint32_t id);
 
+/*
+ * What processes do on one CPU (fork, exec, executable mappings, exit), to be read from a ring that
+ * the caller maps; records end with their time of CLOCK_MONOTONIC. -ENODEV: that CPU is offline;
+ * -EINVAL: there is no such CPU.
+ */
+int perf_open_tasks(unsigned cpu);
+
 /* Runs `program` at every hit of the event, on all CPUs and whoever hits it. */
 int perf_attach(int event, int program);
 

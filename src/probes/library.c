@@ -126,7 +126,8 @@ static int offer_mapped(void *context, const struct maps_entry *entry)
     char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
     if (!name)
         return -ENOMEM;
-    int result = library_offer(&search->candidates, name, path, false, entry->start, entry->end);
+    const struct library_candidate mapped = {path, 0, entry->start, entry->end, entry->inode};
+    int result = library_offer(&search->candidates, name, false, &mapped);
     free(name);
     return result;
 }
@@ -160,25 +161,52 @@ static int take_mapping(struct search *search, const struct library_candidate *m
     return 1;
 }
 
+/* In a chroot the kernel shows the path from our root, if both are of one namespace. */
+static int take_ours(struct search *search, const struct library_candidate *mapped)
+{
+    struct stat file;
+    int result = take_file(search, "", mapped->path);
+
+    if (result > 0 && (fstat(search->library->fd, &file) || file.st_ino != mapped->inode)) {
+        close(search->library->fd);
+        result = -ENOENT;
+    }
+    return result;
+}
+
+static int take_mapped(struct search *search, const struct library_candidate *mapped, uint32_t pid)
+{
+    int result = 0;
+
+    if (!mapped->path[length_without_deleted(mapped->path)]) {
+        result = take_file(search, search->where->root, mapped->path);
+        if (result < 0 && *search->where->root)
+            result = take_ours(search, mapped);
+    }
+    return result > 0 ? result : take_mapping(search, mapped, pid);
+}
+
+/*
+ * Of what the process has mapped, the likeliest by its name; or by a path, if it was deleted: what
+ * is there now is another file. Of a process that is gone or not ours to look at nothing is known.
+ */
 static int find_mapped(struct search *search)
 {
+    bool by_path = strchr(search->typed, '/');
     uint32_t shown_by = 0;
+    int result = 0;
 
     if (!search->where->pid)
         return 0;
-    int result = maps_each_of(search->where->pid, &shown_by, offer_mapped, search);
+    search->candidates.typed = base_name(search->typed);
+    (void)maps_each_of(search->where->pid, &shown_by, offer_mapped, search);
     library_sort(&search->candidates);
-    if (!result && search->candidates.count) {
-        const struct library_candidate *best = &search->candidates.items[0];
-        bool is_there = !best->path[length_without_deleted(best->path)];
-        result = is_there ? take_file(search, search->where->root, best->path) : 0;
-        /* In a chroot the kernel shows the path from our root. */
-        if (result < 0 && *search->where->root)
-            result = take_file(search, "", best->path);
-        if (result <= 0)
-            result = take_mapping(search, best, shown_by);
-    } else {
-        result = 0; /* of a process that is gone or not ours to look at nothing is known */
+    for (size_t i = 0; i < search->candidates.count && !result; i++) {
+        const struct library_candidate *mapped = &search->candidates.items[i];
+        size_t length = length_without_deleted(mapped->path);
+        if (!by_path || (mapped->path[length] && strlen(search->typed) == length &&
+                         !memcmp(search->typed, mapped->path, length)))
+            result = take_mapped(search, mapped, shown_by);
     }
     library_forget(&search->candidates);
     return result;
@@ -207,7 +235,8 @@ static int offer_cached(void *context, const struct link_cache_entry *entry)
 {
     struct search *search = context;
 
-    return library_offer(&search->candidates, entry->name, entry->path, entry->special, 0, 0);
+    return library_offer(&search->candidates, entry->name, entry->special,
+                         &(struct library_candidate){.path = entry->path});
 }
 
 static int find_cached(struct search *search)
@@ -250,9 +279,9 @@ static int find_in_directory(struct search *search, const char *path)
             continue;
         text_clear(&whole);
         text_format(&whole, "%s/%s", path, file->d_name);
+        const struct library_candidate candidate = {.path = whole.data};
         result = whole.failed ? -ENOMEM
-                              : library_offer(&search->candidates, file->d_name, whole.data,
-                                              false, 0, 0);
+                              : library_offer(&search->candidates, file->d_name, false, &candidate);
     }
     text_free(&whole);
     closedir(directory);
@@ -344,8 +373,11 @@ static int find_by_name(struct search *search)
 
 static int find_by_path(struct search *search)
 {
-    int result = -ENOENT;
+    int result = find_mapped(search);
 
+    if (result)
+        return result;
+    result = -ENOENT;
     if (*search->typed == '/' && *search->where->root)
         result = take_file(search, search->where->root, search->typed);
     if (result < 0)

@@ -54,8 +54,8 @@ unsigned library_name_rank(const char *typed, const char *name)
     return RANK_NONE;
 }
 
-int library_offer(struct library_candidates *candidates, const char *name, const char *path,
-                  bool is_special, uint64_t start, uint64_t end)
+int library_offer(struct library_candidates *candidates, const char *name, bool is_special,
+                  const struct library_candidate *candidate)
 {
     unsigned rank = library_name_rank(candidates->typed, name);
 
@@ -64,12 +64,14 @@ int library_offer(struct library_candidates *candidates, const char *name, const
     if (array_reserve(&candidates->items, &candidates->room, candidates->count + 1,
                       sizeof(*candidates->items)))
         return -ENOMEM;
-    /* What only some processors take comes last, but for that equal to the rest. */
-    struct library_candidate candidate = {
-        .path = strdup(path), .rank = rank * 2 - is_special, .start = start, .end = end};
-    if (!candidate.path)
+    struct library_candidate *added = &candidates->items[candidates->count];
+    *added = *candidate;
+    /* What only some processors take comes last among its equals. */
+    added->rank = rank * 2 - is_special;
+    added->path = strdup(candidate->path);
+    if (!added->path)
         return -ENOMEM;
-    candidates->items[candidates->count++] = candidate;
+    candidates->count++;
     return 0;
 }
 
@@ -98,7 +100,7 @@ void library_sort(struct library_candidates *candidates)
 void library_forget(struct library_candidates *candidates)
 {
     for (size_t i = 0; i < candidates->count; i++)
-        free(candidates->items[i].path);
+        free((char *)candidates->items[i].path);
     free(candidates->items);
     *candidates = (struct library_candidates){.typed = candidates->typed};
 }

@@ -15,9 +15,9 @@ const char *base_name(const char *path);
 unsigned library_name_rank(const char *typed, const char *name);
 
 struct library_candidate {
-    char *path;
+    const char *path;
     unsigned rank;
-    uint64_t start, end; /* where a process has it mapped */
+    uint64_t start, end, inode; /* where a process has it mapped, and which file that is */
 };
 
 /* {.typed = name} is empty. */
@@ -27,9 +27,12 @@ struct library_candidates {
     size_t count, room;
 };
 
-/* Adds a copy of `path` if `name`, which it was found by, is meant. 0 or -ENOMEM. */
-int library_offer(struct library_candidates *candidates, const char *name, const char *path,
-                  bool is_special, uint64_t start, uint64_t end);
+/*
+ * Adds `candidate`, with a copy of its path and a rank of its own, if `name`, which it was found by,
+ * is meant. 0 or -ENOMEM.
+ */
+int library_offer(struct library_candidates *candidates, const char *name, bool is_special,
+                  const struct library_candidate *candidate);
 /* Into the order of likelihood: by rank, then the highest version. */
 void library_sort(struct library_candidates *candidates);
 /* Leaves none. */

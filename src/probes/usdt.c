@@ -22,6 +22,7 @@ struct pass {
     const struct user_file *file;
     const struct pattern *pattern;
     struct places *places;
+    const struct elf_section *base; /* where .stapsdt.base is now; or NULL */
     size_t matched, seen, unusable;
     struct near *near; /* or NULL: matching goes on */
 };
@@ -49,11 +50,10 @@ static bool read_site(const struct elf *elf, const struct elf_note *note, struct
 }
 
 /* A file that was moved after it was linked (prelink) has its notes as they were before. */
-static void adjust(const struct elf *elf, struct site *site)
+static void adjust(const struct pass *pass, struct site *site)
 {
-    const struct elf_section *base = elf_section(elf, ".stapsdt.base");
-    uint64_t moved = base && site->base ? base->address - site->base : 0;
-    uint64_t mask = elf->is_64 ? UINT64_MAX : UINT32_MAX;
+    uint64_t moved = pass->base && site->base ? pass->base->address - site->base : 0;
+    uint64_t mask = pass->file->elf.is_64 ? UINT64_MAX : UINT32_MAX;
 
     site->address = (site->address + moved) & mask;
     if (site->semaphore)
@@ -107,7 +107,7 @@ static int take_note(void *context, const struct elf_note *note)
     if (!matcher_matches(&pass->pattern->category, site.provider) ||
         !matcher_matches(&pass->pattern->name, site.name))
         return 0;
-    adjust(&pass->file->elf, &site);
+    adjust(pass, &site);
     return add_site(pass, &site);
 }
 
@@ -141,7 +141,12 @@ static void explain_none(struct pass *pass, struct text *error)
 int usdt_find(const struct user_file *file, const struct pattern *pattern, struct places *places,
               size_t *matched, struct text *error)
 {
-    struct pass pass = {.file = file, .pattern = pattern, .places = places};
+    struct pass pass = {
+        .file = file,
+        .pattern = pattern,
+        .places = places,
+        .base = elf_section(&file->elf, ".stapsdt.base"),
+    };
     size_t first = places->count;
     int result = each_site(&pass);
 

@@ -14,6 +14,7 @@ struct pass {
     const struct pattern *pattern;
     struct places *places;
     size_t matched, functions, choosers;
+    bool too_far;         /* an offset leads out of the code */
     struct text chooser; /* the name of one */
 };
 
@@ -39,8 +40,11 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
         return 0;
     }
     int result = user_file_add(pass->file, &place, symbol->address + place.offset, pass->places);
-    if (result == -EFAULT)
-        return 0; /* the symbol lies: nothing of the file is loaded there */
+    if (result == -EFAULT) {
+        /* Else the symbol lies: nothing of the file is loaded there. */
+        pass->too_far = pass->too_far || elf_code_at(&pass->file->elf, symbol->address);
+        return 0;
+    }
     pass->matched++;
     return result;
 }
@@ -93,6 +97,10 @@ static void explain_none(const struct pass *pass, struct text *error)
     const char *path = pass->file->library.path.data;
     struct near near = {.wanted = pattern->name.text};
 
+    if (pass->too_far) {
+        text_format(error, "\"%s\" is behind the end of %s", pattern->typed, pattern->name.text);
+        return;
+    }
     text_format(error, "0 functions matched by \"%s\"", pattern->typed);
     if (pattern->name.kind == MATCH_PLAIN)
         (void)elf_each_function(&pass->file->elf, offer_symbol, &near);

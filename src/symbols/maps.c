@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -120,13 +121,21 @@ static int read_process(uint32_t pid, maps_callback *each, void *context, size_t
 }
 
 /* Each thread has a directory there, besides the two entries that every directory has. */
-static DIR *open_threads(uint32_t pid)
+bool maps_has_threads(uint32_t pid)
 {
     struct stat about;
     char path[32];
 
     snprintf(path, sizeof(path), "/proc/%u/task", pid);
-    return !stat(path, &about) && about.st_nlink > 3 ? opendir(path) : NULL;
+    return !stat(path, &about) && about.st_nlink > 3;
+}
+
+static DIR *open_threads(uint32_t pid)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    return maps_has_threads(pid) ? opendir(path) : NULL;
 }
 
 int maps_each_of(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *context)
@@ -153,4 +162,80 @@ int maps_each_of(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *co
     if (threads)
         closedir(threads);
     return result;
+}
+
+/* ---- Asked for one by one ---- */
+
+/* struct procmap_query of linux/fs.h (6.11), which older headers lack. */
+struct map_query {
+    uint64_t size, flags, address;
+    uint64_t start, end, protection, page_size, offset, inode;
+    uint32_t major, minor, name_size, build_id_size;
+    uint64_t name, build_id;
+};
+_Static_assert(sizeof(struct map_query) == 104, "as the kernel has it");
+
+#define MAP_QUERY _IOWR('f', 17, struct map_query)
+#define QUERY_EXECUTABLE 0x04 /* of the flags */
+#define QUERY_OR_NEXT 0x10
+
+/* The first executable part that ends behind `address`. -ENOENT: there is none any more. */
+static int query(int fd, uint64_t address, char *name, size_t size, struct maps_entry *entry)
+{
+    struct map_query part = {
+        .size = sizeof(part), .flags = QUERY_EXECUTABLE | QUERY_OR_NEXT, .address = address,
+        .name = (uintptr_t)name, .name_size = (uint32_t)size,
+    };
+
+    if (ioctl(fd, MAP_QUERY, &part))
+        return -errno;
+    name[part.name_size ? size - 1 : 0] = '\0';
+    *entry = (struct maps_entry){part.start, part.end, part.offset,
+                                 makedev(part.major, part.minor), part.inode, true, name};
+    return part.start < part.end && part.end > address ? 0 : -EINVAL;
+}
+
+static int query_each(uint32_t pid, maps_callback *each, void *context, size_t *seen)
+{
+    struct maps_entry entry;
+    char path[32], name[4096 + 64];
+
+    snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int result = query(fd, 0, name, sizeof(name), &entry);
+    while (!result) {
+        ++*seen;
+        result = each(context, &entry);
+        if (!result)
+            result = query(fd, entry.end, name, sizeof(name), &entry);
+    }
+    close(fd);
+    return result;
+}
+
+struct executable {
+    maps_callback *each;
+    void *context;
+};
+
+static int take_executable(void *context, const struct maps_entry *entry)
+{
+    const struct executable *executable = context;
+
+    return entry->executable ? executable->each(executable->context, entry) : 0;
+}
+
+int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *context)
+{
+    struct executable executable = {each, context};
+    size_t seen = 0;
+
+    *shown_by = pid;
+    int result = query_each(pid, each, context, &seen);
+    /* -ESRCH: it has no memory, it ended, or it runs another program by now. */
+    if (seen)
+        return result == -ENOENT || result == -ESRCH ? 0 : result;
+    return maps_each_of(pid, shown_by, take_executable, &executable);
 }

@@ -15,13 +15,12 @@
 #include <stdint.h>
 
 #include "symbols/mapped_files.h"
-#include "util.h"
 
 #define PROCESSES_KEPT_BYTES (8u << 20)
 
 struct process_place {
     enum mapped_kind kind;
-    struct mapped_file *file; /* NULL for MAPPED_NOTHING alone; good until processes_forget() */
+    struct mapped_file *file; /* or NULL; good until processes_forget() */
     /*
      * In a file: as the ELF file numbers it, or the offset where none of its segments is. Elsewhere
      * the distance from where the mapping began.
@@ -96,16 +95,5 @@ struct jitmap_refusal {
  */
 int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t born,
                           struct jitmap_refusal *refusal);
-
-/* ---- What the rest of the tree still calls ---- */
-
-struct process_spot {
-    struct text file; /* its base name, "[vdso]" and the like; empty: nothing is mapped there */
-    uint64_t address; /* as the ELF file numbers it; where none of its segments is, the offset */
-};
-
-int process_find(uint32_t pid, const uint64_t *addresses, size_t count, struct process_spot *places);
-int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t count,
-                    struct process_spot *places);
 
 #endif

@@ -167,6 +167,7 @@ struct batch {
     size_t count;
     uint64_t *addresses; /* room for as many */
     size_t *where;
+    struct processes *processes;
 };
 
 static int name_kernel(const struct batch *batch, const struct symbolize_wishes *wishes,
@@ -203,23 +204,22 @@ static int name_kernel(const struct batch *batch, const struct symbolize_wishes 
 static int name_process(const struct batch *batch)
 {
     size_t count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where);
-    struct process_spot *places = calloc(count + 1, sizeof(*places));
+    struct process_place *places = calloc(count + 1, sizeof(*places));
 
     if (!places)
         return -ENOMEM;
-    int result = process_find(batch->symbols[0]->pid, batch->addresses, count, places);
+    int result = processes_find(batch->processes, batch->symbols[0]->pid, 0, batch->addresses,
+                                count, places);
     for (size_t i = 0; i < batch->count && result != -ENOMEM; i++) {
-        const struct process_spot *place = &places[batch->where[i]];
+        const struct process_place *place = &places[batch->where[i]];
         struct symbol *symbol = batch->symbols[i];
-        if (!place->file.length)
+        if (place->kind == MAPPED_NOTHING)
             continue;
-        text_append(&symbol->file, place->file.data, place->file.length);
+        text_add(&symbol->file, place->label);
         symbol->offset = place->address + (symbol->address - address_to_find(symbol));
         if (symbol->file.failed)
             result = -ENOMEM;
     }
-    for (size_t i = 0; i < count; i++)
-        text_free(&places[i].file);
     free(places);
     /* A process that is gone, or not ours to look at, leaves its frames without names. */
     return result == -ENOMEM ? result : 0;
@@ -255,7 +255,9 @@ static int name_all(struct symbols *symbols, const struct symbolize_wishes *wish
     struct symbol **sorted = calloc(count + 1, sizeof(*sorted));
     uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
     size_t *where = calloc(count + 1, sizeof(*where)), end;
-    int result = sorted && addresses && where ? 0 : -ENOMEM;
+    const struct processes_wishes silent = {.silent = true};
+    struct processes *processes = NULL;
+    int result = sorted && addresses && where ? processes_open(&processes, &silent) : -ENOMEM;
 
     for (size_t i = 0; i < count && !result; i++)
         sorted[i] = &symbols->items[i];
@@ -264,9 +266,10 @@ static int name_all(struct symbols *symbols, const struct symbolize_wishes *wish
     for (size_t start = 0; start < count && !result; start = end) {
         for (end = start + 1; end < count && same_source(sorted[start], sorted[end]); end++)
             ;
-        const struct batch batch = {sorted + start, end - start, addresses, where};
+        const struct batch batch = {sorted + start, end - start, addresses, where, processes};
         result = name_batch(&batch, wishes, hidden);
     }
+    processes_close(processes);
     free(sorted);
     free(addresses);
     free(where);

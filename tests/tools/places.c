@@ -6,6 +6,8 @@
  *     /usr/lib/x86_64-linux-gnu/libc.so.6:malloc
  *     /usr/lib/x86_64-linux-gnu/libc.so.6 malloc address 0x98860 offset 0x98860 semaphore 0x0 start 2
  *
+ * places -l NAME...: which file each name means, "libc.so.6 /usr/lib/x86_64-linux-gnu/libc.so.6".
+ *
  * Exit 1, with the sentence on stderr, where nothing can be.
  */
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "probes/find.h"
+#include "probes/library.h"
 #include "probes/list.h"
 
 static void show(const struct place *place)
@@ -26,6 +29,28 @@ static void show(const struct place *place)
                place->start, place->at_return ? " return" : "");
 }
 
+/* The rest of the files is told, too, when one is not found. */
+static int tell_libraries(char *const *names)
+{
+    static const struct library_where ours = {.root = ""};
+    struct library library;
+    struct text error = {0};
+    int result = 0;
+
+    for (; *names; names++) {
+        text_clear(&error);
+        if (!library_find(&ours, *names, &library, &error)) {
+            printf("%s %s\n", *names, library.path.data);
+            library_close(&library);
+        } else {
+            fprintf(stderr, "places: %s\n", error.data ? error.data : "");
+            result = 1;
+        }
+    }
+    text_free(&error);
+    return result;
+}
+
 int main(int argc, char **argv)
 {
     struct find find = {.tracefs = -1, .kallsyms = -1};
@@ -33,7 +58,9 @@ int main(int argc, char **argv)
     bool is_regex = false;
     int option;
 
-    while ((option = getopt(argc, argv, "rp:")) > 0) {
+    while ((option = getopt(argc, argv, "lrp:")) > 0) {
+        if (option == 'l')
+            return tell_libraries(argv + optind);
         if (option == 'p')
             find.pid = (uint32_t)strtoul(optarg, NULL, 10);
         is_regex = is_regex || option == 'r';

@@ -198,7 +198,8 @@ static void versions(void)
 
     for (size_t i = 0; i < COUNT_OF(order); i++) {
         const char *path = expected[order[i]];
-        CHECK_NUMBER(library_offer(&candidates, base_name(path), path, *path == 'v', 0, 0), 0);
+        const struct library_candidate candidate = {.path = path};
+        CHECK_NUMBER(library_offer(&candidates, base_name(path), *path == 'v', &candidate), 0);
     }
     library_sort(&candidates);
     CHECK_NUMBER(candidates.count, COUNT_OF(expected));
