@@ -179,7 +179,8 @@ ended()
 #     calls_of one                                how many it counted itself
 #     count_of one a                              how many of them it told apart as `a`
 #     finish_workload one                         ends it, if it has not ended, and waits for that
-#     drop_workload one                           the same before it was let go
+#     wait_workload one                           waits for the end of one without -w and -k
+#     drop_workload one                           ends it before it was let go
 #
 # The program is one of $WORKLOADS, or any by its whole path.
 start_workload()
@@ -224,6 +225,12 @@ count_of()
 finish_workload()
 {
     kill -s USR2 "$(pid_of "$1")" 2>/dev/null
+    wait "$(pid_of "$1")"
+}
+
+# wait_workload NAME: for one without -w and -k. A signal could come before it can take one.
+wait_workload()
+{
     wait "$(pid_of "$1")"
 }
 

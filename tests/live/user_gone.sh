@@ -63,7 +63,7 @@ for event in $EVENT "$it:north_inner"; do
     fresh
     trace "$event"
     start_workload one "$it" -n $N -N $NAME
-    finish_workload one
+    wait_workload one
     rm "$it"
     finish_stackbox
     verdict "started, ended and removed while tracing, $how"
@@ -111,13 +111,13 @@ lacks "overwritten: no names of what came after" "$scratch/out" south_
 fresh
 trace $EVENT
 start_workload one "$it" -n $N -N $NAME
-finish_workload one
+wait_workload one
 replace
 start_workload two "$it" -n $((2 * N)) -N $NAME
-finish_workload two
+wait_workload two
 fresh
 start_workload three "$it" -n $((4 * N)) -N $NAME
-finish_workload three
+wait_workload three
 rm "$it"
 finish_stackbox
 verdict "one path, three programs" "main;north_outer;north_inner $((5 * N))
@@ -126,9 +126,8 @@ main;south_outer;south_inner $((2 * N))"
 # 200 processes, each of a file of its own, which is gone as soon as it ended.
 trace $EVENT
 start_workload one brief -c 200 -n 10 -N $NAME -d "$scratch/bin" -o "$WORKLOADS/south"
-wait_until "$LIMIT" grep -q '^done' "$scratch/one.out"
+wait_workload one
 finish_stackbox
-finish_workload one
 is "200 copies: what was called" "$(calls_of one)" 2000
 verdict "200 copies, each removed and its path taken" "main;brief_outer;brief_inner 2000"
 

@@ -88,7 +88,7 @@ is "over intervals" "$(user_stacks "$scratch/out")" "$(rounds 20 | sort)"
 # The process ended; its map stays.
 start_stackbox stackcount -f -U $EVENT || fail "an ended process" "$(cat "$scratch/err")"
 start_workload one jit -n $N -N $NAME
-finish_workload one
+wait_workload one
 finish_stackbox
 grep "^$NAME;" "$scratch/out" >"$scratch/mine"
 is "an ended process" "$(user_stacks "$scratch/mine")" "$(rounds 1)"

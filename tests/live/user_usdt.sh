@@ -70,7 +70,7 @@ usdt "one probe of two sites by many patterns" usdt "u:$path:truth:g*" $((2 * N)
 # A process that starts while its probe is traced has its semaphore up from the start.
 start_stackbox stackcount -f -U "u:$path:truth:guarded" || fail "starts" "$(cat "$scratch/err")"
 start_workload one usdt -n $N -N usdt$$
-finish_workload one
+wait_workload one
 finish_stackbox
 grep "^usdt$$;" "$scratch/out" >"$scratch/mine"
 is "a process started meanwhile" "$(user_stacks "$scratch/mine")" \
