@@ -144,6 +144,27 @@ is "as text: the second chain" "$(sed -n 's/^\(target chain_b2 chain_b1 thread_b
 if [ "$GUEST" ] || ! [ -d "$DYNAMIC" ]; then
     exit 0
 fi
+
+# -s says how far from where nm has the function; with -v the address is there to compare.
+start_workload one chains -w -k -n 10 -m 10
+start_stackbox stackcount -U -v -s -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
+    fail "offsets" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+sed -n 's/^  \([0-9a-f]*\)  *\([a-z_0-9]*\)+\(0x[0-9a-f]*\)$/\1 \2 \3/p' "$scratch/out" |
+    while read -r address name offset; do
+        case $name in
+        main | target | chain_* | thread_b)
+            if [ $((0x$address)) = $(($(address_of "$name" "$WORKLOADS/chains") + offset)) ]; then
+                echo right
+            else
+                echo "$address $name+$offset"
+            fi ;;
+        esac
+    done | sort | uniq -c | sed 's/^ *//' >"$scratch/offsets"
+is "offsets: eight frames, each right" "$(cat "$scratch/offsets")" "8 right"
+
 really_shifted "$WORKLOADS/chains-shifted" "static"
 really_shifted "$DYNAMIC/chains-shifted" "PIE"
 for program in pie no-pie shifted prelinked dynsym; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -d DIRECTORY -o OTHER] [-N COMM] [-w] [-k]
+ * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -v | -d DIRECTORY -o OTHER] [-N COMM] [-w] [-k]
  *
  * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through
  * brief_outer(), each call makes one getppid(2), stays a moment and ends.
@@ -10,6 +10,7 @@
  *   -n N             10
  *   -l MICROSECONDS  how long each stays: 5000
  *   -f               they are forked and no more; else they run this program anew
+ *   -v               they are made by vfork and run this program anew
  *   -d DIRECTORY     each runs a copy of this program in DIRECTORY. When it has ended its copy is
  *                    removed, and the program OTHER gets its path.
  *   -N COMM          the command name of all
@@ -25,7 +26,7 @@
 
 struct wishes {
     const char *n, *life, *comm, *directory, *other;
-    int forks_only;
+    int forks_only, by_vfork;
 };
 
 void brief_inner(uint64_t *made);
@@ -104,7 +105,7 @@ static uint64_t run_one(const struct wishes *wishes, unsigned long number)
     }
     if (pipe(result))
         die("pipe");
-    child = fork();
+    child = wishes->by_vfork ? vfork() : fork();
     if (child < 0)
         die("fork");
     if (!child) {
@@ -132,12 +133,13 @@ int main(int argc, char **argv)
     int option, waits = 0, stays = 0, result = -1;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "c:n:l:fd:o:N:wkR:")) != -1) {
+    while ((option = getopt(argc, argv, "c:n:l:fvd:o:N:wkR:")) != -1) {
         switch (option) {
         case 'c': processes = number_of(optarg); break;
         case 'n': wishes.n = optarg; break;
         case 'l': wishes.life = optarg; break;
         case 'f': wishes.forks_only = 1; break;
+        case 'v': wishes.by_vfork = 1; break;
         case 'd': wishes.directory = optarg; break;
         case 'o': wishes.other = optarg; break;
         case 'N': wishes.comm = optarg; break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * chains [-n N] [-m M] [-l] [-N COMM] [-w] [-k]
+ * chains [-n N] [-m M] [-l] [-x] [-N COMM] [-w] [-k]
  * chains -A
  *
  * Calls target() exactly N times through main > chain_a1 > chain_a2 and at the same time, in another
@@ -9,6 +9,7 @@
  *
  *   -n N, -m M   1000 each
  *   -l           target() calls libc's getpgid(), too
+ *   -x           the main thread ends first of all: the other one makes the M calls alone
  *   -N COMM      the command name
  *   -w           prints `ready` and waits for SIGUSR2 before the calls
  *   -k           waits so once more before the end
@@ -33,7 +34,8 @@ struct chain {
     uint64_t wanted, made;
 };
 
-static int calls_libc;
+static int calls_libc, leaderless, waits, stays;
+static struct chain a = { 1000, 0 }, b = { 1000, 0 };
 
 void target(struct chain *chain);
 void chain_a1(struct chain *chain);
@@ -102,14 +104,49 @@ PLACED void chain_b1(struct chain *chain)
 
 static pthread_barrier_t start;
 
+static void say_counts(void)
+{
+    say_count("a", a.made);
+    say_count("b", b.made);
+    say_done(a.made + b.made);
+    if (stays)
+        wait_for_word();
+}
+
+/* A process whose leader has ended: its /proc/PID/maps is empty, and it goes on all the same. */
+static void wait_without_leader(void)
+{
+    char line[256], state = 0;
+    FILE *status;
+
+    while (state != 'Z') {
+        status = fopen("/proc/self/status", "re");
+        while (status && fgets(line, sizeof(line), status)) {
+            if (sscanf(line, "State: %c", &state) == 1)
+                break;
+        }
+        if (status)
+            fclose(status);
+    }
+    if (waits)
+        say_ready_and_wait();
+}
+
 APART void *thread_b(void *argument)
 {
     struct chain *chain = argument;
 
     FRAME;
-    pthread_barrier_wait(&start);
+    if (leaderless)
+        wait_without_leader();
+    else
+        pthread_barrier_wait(&start);
     for (uint64_t i = 0; i < chain->wanted; i++)
         chain_b1(chain);
+    if (leaderless) {
+        say_counts();
+        exit(0);
+    }
     return NULL;
 }
 
@@ -124,16 +161,16 @@ static int print_addresses(void)
 
 int main(int argc, char **argv)
 {
-    struct chain a = { 1000, 0 }, b = { 1000, 0 };
-    int option, waits = 0, stays = 0;
+    int option;
     const char *comm = NULL;
     pthread_t thread;
 
-    while ((option = getopt(argc, argv, "n:m:lN:wkA")) != -1) {
+    while ((option = getopt(argc, argv, "n:m:lxN:wkA")) != -1) {
         switch (option) {
         case 'n': a.wanted = number_of(optarg); break;
         case 'm': b.wanted = number_of(optarg); break;
         case 'l': calls_libc = 1; break;
+        case 'x': leaderless = 1; break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;
@@ -145,16 +182,14 @@ int main(int argc, char **argv)
     pthread_barrier_init(&start, NULL, 2);
     if (pthread_create(&thread, NULL, thread_b, &b))
         return 2;
+    if (leaderless)
+        pthread_exit(NULL);
     if (waits)
         say_ready_and_wait();
     pthread_barrier_wait(&start);
     for (uint64_t i = 0; i < a.wanted; i++)
         chain_a1(&a);
     pthread_join(thread, NULL);
-    say_count("a", a.made);
-    say_count("b", b.made);
-    say_done(a.made + b.made);
-    if (stays)
-        wait_for_word();
+    say_counts();
     return 0;
 }
