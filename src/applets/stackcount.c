@@ -118,8 +118,10 @@ static const struct {
 } variants[ATTACH_PROGRAMS] = {
     [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
     [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_FRAME_START] = {"of starts of functions", true, KEY_USER_PROBE},
-    [ATTACH_OTHER_START] = {"of other starts of functions", true, KEY_USER_PROBE | KEY_NO_CALLER},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
 };
 
 static void build_program(const struct counting *counting, enum attach_program which,
