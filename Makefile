@@ -54,14 +54,14 @@ ALL_CFLAGS += $(KERNEL_HEADERS)
 
 # Programs to be traced: their stacks must look the same from every compiler and in every build.
 WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-            -D_GNU_SOURCE $(KERNEL_HEADERS) -MMD -MP -static -pthread
+            -D_GNU_SOURCE $(KERNEL_HEADERS) -MMD -MP -pthread
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
 PARTS    := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
 UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
-WORKLOADS := $(sort $(wildcard tests/workloads/*.c))
+WORKLOADS := $(filter-out %/execs.c,$(sort $(wildcard tests/workloads/*.c)))
 WORKLOAD_PROGRAMS := $(WORKLOADS:tests/workloads/%.c=$(BUILD)/workloads/%)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%, \
             $(filter-out tests/fuzz/driver.c,$(sort $(wildcard tests/fuzz/*.c))))
@@ -109,14 +109,16 @@ benches: $(BUILD)/bench/floor $(BUILD)/bench/cost
 
 $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	@$(CC) $(WORKLOAD_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $<
+	@$(CC) $(WORKLOAD_CFLAGS) -static -MF $(BUILD)/workloads/.$*.d -o $@ $<
 
 # What live tests ask our own parts by; it goes where the workloads go, into guests too.
 $(TOOL_PROGRAMS): $(BUILD)/workloads/%: tests/tools/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
 
-workloads: $(WORKLOAD_PROGRAMS) $(TOOL_PROGRAMS)
+include tests/workloads/flavours.mk
+
+workloads: $(WORKLOAD_PROGRAMS) $(FLAVOUR_PROGRAMS) $(TOOL_PROGRAMS)
 
 demo:
 	@sh scripts/demo.sh
@@ -136,7 +138,7 @@ install: $(PROGRAM)
 clean:
 	rm -rf build stackbox
 
--include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d)
+-include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
 .PHONY: all units fuzzers benches workloads demo test check bench install clean FORCE
 .SECONDARY:

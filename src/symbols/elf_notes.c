@@ -5,6 +5,7 @@
 
 #include "symbols/elf.h"
 
+#define HEADER_BYTES 12
 /* More than all sections of notes have; and of one note, the owner's name and the descriptor. */
 #define MOST_BYTES (16 << 20)
 #define LONGEST_OWNER 64
@@ -28,10 +29,7 @@ static uint64_t aligned(uint64_t size)
 static int give_note(struct walk *walk, uint64_t offset, uint64_t left, uint64_t *used)
 {
     const struct elf *elf = walk->elf;
-    unsigned char header[12];
-
-    if (left < sizeof(header))
-        return -ENOEXEC;
+    unsigned char header[HEADER_BYTES];
     int result = elf_read(elf, offset, header, sizeof(header));
     if (result)
         return result;
@@ -59,9 +57,13 @@ static int walk_part(struct walk *walk, uint64_t offset, uint64_t size)
     if (size > walk->left || offset > UINT64_MAX - size)
         return -ENOEXEC;
     walk->left -= size;
-    /* What is left may be less than the last note's padding, or a section's. */
-    for (uint64_t used = 0; size >= 4 && !result; offset += used, size -= used < size ? used : size)
+    /* What is shorter is padding; the last note may lack its own. */
+    while (size >= HEADER_BYTES && !result) {
+        uint64_t used = 0;
         result = give_note(walk, offset, size, &used);
+        offset += used;
+        size -= used < size ? used : size;
+    }
     return result;
 }
 

@@ -29,13 +29,15 @@ void image_drop(struct image *image, struct mapped_files *files)
     free(image);
 }
 
-/* Few at a time: most programs map five to twenty. */
+/* Most programs map four to twenty. */
 static int reserve(struct image *image, size_t need)
 {
-    size_t room = need < 8 ? need : need + need / 2;
+    size_t room = image->room ? image->room : 6;
 
     if (need <= image->room)
         return 0;
+    while (room < need)
+        room *= 2;
     struct mapping *mappings = realloc(image->mappings, room * sizeof(*mappings));
     if (!mappings)
         return -ENOMEM;

@@ -155,7 +155,7 @@ static int read_lines(const struct pass *pass, char *buffer, uint64_t from, uint
             if (is_entry)
                 note_entry(pass, &entry, begin);
             begin = from - (uint64_t)(end - newline - 1);
-            in_line = is_entry = false;
+            in_line = false;
             held = 0;
         }
         held = (size_t)(end - at);

@@ -33,6 +33,7 @@ struct mapped_files {
     struct mapped_root own;
     size_t count, most;
     uint64_t not_kept;
+    uint64_t look; /* counts the calls of mapped_files_look_again() */
 };
 
 /* ---- Roots ---- */
@@ -290,15 +291,16 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
 
 /* ---- The table ---- */
 
-static struct mapped_file **bucket_of(struct mapped_files *files, const struct mapped_sight *sight,
-                                      const char *path, size_t length)
+static struct mapped_file **bucket_of(const struct mapped_files *files,
+                                      const struct mapped_sight *sight, const char *path,
+                                      size_t length)
 {
     uint64_t hash = sight->device * 31 + sight->inode;
 
     for (size_t i = 0; !sight->inode && i < length; i++)
         hash = hash * 31 + (unsigned char)path[i];
     hash *= 0x9e3779b97f4a7c15;
-    return &files->buckets[hash >> 32 & (BUCKETS - 1)];
+    return (struct mapped_file **)&files->buckets[hash >> 32 & (BUCKETS - 1)];
 }
 
 static enum mapped_kind kind_without_file(const struct mapped_sight *sight, const char *path)
@@ -337,19 +339,41 @@ bool mapped_file_changed(struct mapped_file *file)
     return file->is_changed;
 }
 
-/* While a file is open its inode belongs to nobody else; of one that is not, all must be equal. */
-static bool is_of(struct mapped_file *file, const struct mapped_sight *sight, const char *path,
-                  size_t length)
+static bool is_unchanged(const struct mapped_files *files, struct mapped_file *file)
 {
-    bool same_name = strlen(file->path) == length && !memcmp(file->path, path, length);
+    if (file->looked_at != files->look && !mapped_file_changed(file))
+        file->looked_at = files->look;
+    return !file->is_changed;
+}
 
+bool mapped_files_knows(const struct mapped_files *files, uint64_t device, uint64_t inode)
+{
+    const struct mapped_sight sight = {.device = device, .inode = inode};
+    struct mapped_file *file = inode ? *bucket_of(files, &sight, "", 0) : NULL;
+
+    while (file && !(file->device == device && file->inode == inode && file->fd >= 0 &&
+                     is_unchanged(files, file)))
+        file = file->next;
+    return file;
+}
+
+void mapped_files_look_again(struct mapped_files *files)
+{
+    files->look++;
+}
+
+/* While a file is open its inode belongs to nobody else; of one that is not, all must be equal. */
+static bool is_of(const struct mapped_files *files, struct mapped_file *file,
+                  const struct mapped_sight *sight, const char *path, size_t length)
+{
     if (file->inode != sight->inode || file->device != sight->device)
         return false;
+    bool same_name = strlen(file->path) == length && !memcmp(file->path, path, length);
     if (!sight->inode)
         return same_name && file->kind == kind_without_file(sight, file->path);
     if (file->generation && sight->generation && file->generation != sight->generation)
         return false;
-    return file->fd >= 0 ? !mapped_file_changed(file) : same_name;
+    return file->fd >= 0 ? is_unchanged(files, file) : same_name;
 }
 
 static struct mapped_file *add_file(struct mapped_files *files, struct mapped_file **bucket,
@@ -388,7 +412,7 @@ struct mapped_file *mapped_files_see(struct mapped_files *files, const struct ma
     if (length > ending && !strcmp(path + length - ending, deleted))
         length -= ending;
     struct mapped_file **bucket = bucket_of(files, sight, path, length), *file = *bucket;
-    while (file && !is_of(file, sight, path, length))
+    while (file && !is_of(files, file, sight, path, length))
         file = file->next;
     if (!file)
         file = add_file(files, bucket, sight, path, length);
@@ -461,6 +485,7 @@ int mapped_files_open(struct mapped_files **made)
     *made = files;
     if (!files)
         return -ENOMEM;
+    files->look = 1;
     if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);

@@ -46,6 +46,7 @@ struct mapped_file {
     struct elf_segment *segments;
     size_t segment_count, references;
     uint64_t device, inode, generation;
+    uint64_t looked_at; /* the look in which it was last found as it was */
     bool has_segments, is_changed;
 };
 
@@ -70,6 +71,13 @@ void mapped_files_close(struct mapped_files *files);
  * ran out. One reference is the caller's.
  */
 struct mapped_file *mapped_files_see(struct mapped_files *files, const struct mapped_sight *sight);
+/* Is the file of these numbers open, as it is now? Whoever sees it need not say its path. */
+bool mapped_files_knows(const struct mapped_files *files, uint64_t device, uint64_t inode);
+/*
+ * Whether a file was written to is looked at once, however often it is seen, until this is called:
+ * one look at many processes need not ask for each anew.
+ */
+void mapped_files_look_again(struct mapped_files *files);
 void mapped_file_hold(struct mapped_file *file);
 void mapped_file_drop(struct mapped_files *files, struct mapped_file *file);
 

@@ -179,46 +179,52 @@ _Static_assert(sizeof(struct map_query) == 104, "as the kernel has it");
 #define QUERY_EXECUTABLE 0x04 /* of the flags */
 #define QUERY_OR_NEXT 0x10
 
-/* The first executable part that ends behind `address`. -ENOENT: there is none any more. */
+/*
+ * The first executable part that ends behind `address`, with its name where there is room for it.
+ * -ENOENT: there is none any more.
+ */
 static int query(int fd, uint64_t address, char *name, size_t size, struct maps_entry *entry)
 {
     struct map_query part = {
         .size = sizeof(part), .flags = QUERY_EXECUTABLE | QUERY_OR_NEXT, .address = address,
-        .name = (uintptr_t)name, .name_size = (uint32_t)size,
+        .name = size ? (uintptr_t)name : 0, .name_size = (uint32_t)size,
     };
 
     if (ioctl(fd, MAP_QUERY, &part))
         return -errno;
-    name[part.name_size ? size - 1 : 0] = '\0';
+    name[size && part.name_size ? size - 1 : 0] = '\0';
     *entry = (struct maps_entry){part.start, part.end, part.offset,
                                  makedev(part.major, part.minor), part.inode, true, name};
     return part.start < part.end && part.end > address ? 0 : -EINVAL;
 }
 
-static int query_each(uint32_t pid, maps_callback *each, void *context, size_t *seen)
+struct executable {
+    maps_callback *each;
+    maps_known *known;
+    void *context;
+    size_t seen;
+};
+
+static int query_each(uint32_t pid, struct executable *executable)
 {
-    struct maps_entry entry;
+    struct maps_entry entry = {.end = 0};
     char path[32], name[4096 + 64];
 
     snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int result = query(fd, 0, name, sizeof(name), &entry);
+    int fd = open(path, O_RDONLY | O_CLOEXEC), result = fd < 0 ? -errno : 0;
     while (!result) {
-        ++*seen;
-        result = each(context, &entry);
+        uint64_t from = entry.end;
+        result = query(fd, from, name, 0, &entry);
+        if (!result && !executable->known(executable->context, &entry))
+            result = query(fd, from, name, sizeof(name), &entry);
+        executable->seen += !result;
         if (!result)
-            result = query(fd, entry.end, name, sizeof(name), &entry);
+            result = executable->each(executable->context, &entry);
     }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return result;
 }
-
-struct executable {
-    maps_callback *each;
-    void *context;
-};
 
 static int take_executable(void *context, const struct maps_entry *entry)
 {
@@ -227,15 +233,15 @@ static int take_executable(void *context, const struct maps_entry *entry)
     return entry->executable ? executable->each(executable->context, entry) : 0;
 }
 
-int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *context)
+int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, maps_known *known,
+                         void *context)
 {
-    struct executable executable = {each, context};
-    size_t seen = 0;
+    struct executable executable = {.each = each, .known = known, .context = context};
 
     *shown_by = pid;
-    int result = query_each(pid, each, context, &seen);
+    int result = query_each(pid, &executable);
     /* -ESRCH: it has no memory, it ended, or it runs another program by now. */
-    if (seen)
+    if (executable.seen)
         return result == -ENOENT || result == -ESRCH ? 0 : result;
     return maps_each_of(pid, shown_by, take_executable, &executable);
 }

@@ -29,8 +29,13 @@ int maps_each(int fd, maps_callback *each, void *context);
  * before the callback is called. -ENOENT: there is no such process.
  */
 int maps_each_of(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *context);
+/* Need the path of this entry not be found out? It may have one or not. */
+typedef bool maps_known(void *context, const struct maps_entry *entry);
+
 /* The same of the executable parts alone, which costs a fourth where the kernel is asked (6.11). */
-int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *context);
+int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, maps_known *known,
+                         void *context);
+
 /* Are there other threads than the first? The first one of a process is there until the last ends. */
 bool maps_has_threads(uint32_t pid);
 

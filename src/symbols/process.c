@@ -44,6 +44,14 @@ static bool is_wanted(const struct look *look, const struct maps_entry *entry)
     return low < look->count && look->addresses[low] < entry->end;
 }
 
+/* A file that is open already needs no name. */
+static bool is_known(void *context, const struct maps_entry *entry)
+{
+    const struct look *look = context;
+
+    return mapped_files_knows(look->processes->files, entry->device, entry->inode);
+}
+
 static int take_mapping(void *context, const struct maps_entry *entry)
 {
     struct look *look = context;
@@ -76,7 +84,8 @@ static int look_at(struct processes *processes, uint32_t pid, const uint64_t *ad
     if (!look.image)
         return -ENOMEM;
     int result = addresses ? maps_each_of(pid, &look.shown_by, take_mapping, &look)
-                           : maps_each_executable(pid, &look.shown_by, take_mapping, &look);
+                           : maps_each_executable(pid, &look.shown_by, take_mapping, is_known,
+                                                  &look);
     if (!result && !look.image->count && !addresses)
         result = -ENOENT;
     if (result) {
@@ -101,6 +110,14 @@ static void keep_result(struct processes *processes, int result)
 {
     if (result == -ENOMEM)
         processes->result = result;
+}
+
+static bool may_be_jitted(const struct image *image)
+{
+    for (size_t i = 0; i < image->count; i++)
+        if (image->mappings[i].file->kind == MAPPED_ANONYMOUS)
+            return true;
+    return false;
 }
 
 /*
@@ -129,7 +146,8 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
     } else if (seen) {
         life->seen = from;
         life->seen_until = now_ns();
-        look_at_owner(processes, life);
+        if (may_be_jitted(image))
+            look_at_owner(processes, life);
     }
     return life;
 }
@@ -310,6 +328,7 @@ static int read_until(struct processes *processes, uint64_t until)
     processes->result = 0;
     if (!processes->events)
         return 0;
+    mapped_files_look_again(processes->files);
     task_events_read(processes->events, until, see_event, take_event, processes);
     take_back(processes, &processes->early, until);
     return processes->result;
@@ -408,6 +427,7 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
     fill_in_vsyscall(addresses, count, places);
     if (!missing || (program && !is_running(life, program)))
         return 0;
+    mapped_files_look_again(processes->files);
     /* What nobody told of: all of it, what is not executable, what was moved. */
     result = look_at(processes, pid, addresses, count, &image);
     if (result)

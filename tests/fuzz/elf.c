@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "symbols/elf_symbols.h"
+#include "symbols/debug_files.h"
 
 #define MOST_ADDRESSES 512
+#define MOST_FUNCTIONS 512
 
 static volatile unsigned char touched;
 
@@ -22,16 +23,56 @@ static void ask(struct asked *asked, uint64_t address)
         asked->addresses[asked->count++] = address;
 }
 
+/* The functions of a file, for a search through all of them. */
+struct listed {
+    uint64_t address, end;
+    char name[64]; /* its beginning */
+    bool is_strong; /* no label within a function */
+};
+
+static struct listed functions[MOST_FUNCTIONS];
+static size_t function_count;
+
 static int ask_about(void *context, const struct elf_symbol *symbol)
 {
     struct asked *asked = context;
+    struct listed *function = &functions[function_count];
 
     ALWAYS(*symbol->name);
     ask(asked, symbol->address);
     ask(asked, symbol->address - 1);
     ask(asked, symbol->address + symbol->size / 2);
     ask(asked, symbol->address + symbol->size);
-    return asked->count == MOST_ADDRESSES;
+    *function = (struct listed){
+        .address = symbol->address,
+        .is_strong = symbol->type != STT_NOTYPE || symbol->binding != STB_LOCAL || symbol->size,
+    };
+    if (__builtin_add_overflow(symbol->address, symbol->size + !symbol->size, &function->end))
+        function->end = UINT64_MAX;
+    snprintf(function->name, sizeof(function->name), "%s", symbol->name);
+    return ++function_count == MOST_FUNCTIONS;
+}
+
+/* What is found is a function of the list, and none of it that covers the address is nearer. */
+static void check_found(uint64_t address, const struct elf_found *found)
+{
+    bool is_listed = false;
+
+    for (size_t i = 0; i < function_count; i++) {
+        const struct listed *function = &functions[i];
+        is_listed = is_listed || (function->address == found->start &&
+                                  !strncmp(function->name, found->name.data,
+                                           sizeof(function->name) - 1));
+        ALWAYS(!function->is_strong || function->address > address || function->end <= address ||
+               function->address <= found->start);
+    }
+    ALWAYS(is_listed);
+}
+
+static bool has_one_table(const struct elf *elf)
+{
+    return function_count < MOST_FUNCTIONS && elf_section_of_type(elf, SHT_SYMTAB) &&
+           !elf_section_of_type(elf, SHT_DYNSYM) && !elf->dynamic.file_size;
 }
 
 static int look_at_note(void *context, const struct elf_note *note)
@@ -80,17 +121,24 @@ static void try_places(const struct elf *elf, struct asked *asked)
     (void)elf_section_of_type(elf, SHT_SYMTAB);
 }
 
+/* The file's own names, and those of a debug file that is nowhere. */
 static void try_names(const struct elf *elf, struct asked *asked)
 {
+    static const struct debug_search where = {.path = "/nowhere/input"};
     static struct elf_found found[MOST_ADDRESSES], none;
 
+    function_count = 0;
     (void)elf_each_function(elf, ask_about, asked);
     asked->count = fuzz_sort(asked->addresses, asked->count);
-    int result = elf_find(elf, asked->addresses, asked->count, found);
+    int result = debug_files_find(elf, &where, asked->addresses, asked->count, found);
     for (size_t i = 0; i < asked->count; i++) {
-        ALWAYS(result || !found[i].found ||
-               (found[i].name.length && found[i].start <= asked->addresses[i]));
-        ALWAYS(result || !found[i].found || strlen(found[i].name.data) == found[i].name.length);
+        const struct text *name = &found[i].name;
+        if (result || !found[i].found)
+            continue;
+        ALWAYS(found[i].start <= asked->addresses[i]);
+        ALWAYS(name->length && strlen(name->data) == name->length);
+        if (has_one_table(elf) && !memmem(name->data, name->length, "@plt", 4))
+            check_found(asked->addresses[i], &found[i]);
     }
     elf_found_free(found, asked->count);
     for (size_t i = 0; i < asked->count; i++)

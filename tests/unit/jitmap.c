@@ -297,6 +297,18 @@ static void ends_of_long_lines(void)
     }
 }
 
+/* A name that does not begin within the first 128 bytes of its line is none, nor is the entry. */
+static void late_names(void)
+{
+    for (size_t blanks = 1; blanks < 200; blanks++) {
+        char map[512];
+        const struct expectation expected = {
+            0x1000, blanks + strlen("1000 10") < 128 ? "late" : NULL, 0x1000};
+        int length = snprintf(map, sizeof(map), "1000 10%*slate\n", (int)blanks, "");
+        check_map(map, (size_t)length, &expected, 1);
+    }
+}
+
 /* Lines of every length, so that they lie at every place of the reader's buffer. */
 static void many_lines(void)
 {
@@ -342,6 +354,10 @@ static void only_the_end(void)
     const off_t end = ((off_t)1 << 30) + 4096;
 
     CHECK(pwrite(fd, "\n", 1, end - 1) == 1);
+    /* The end of a line that begins before what is read. */
+    static const char half[] = "f1000 10 half a line\n";
+    const off_t begin = end + (off_t)sizeof(last) - 1 - ((off_t)1 << 30);
+    CHECK(pwrite(fd, half, sizeof(half) - 1, begin - 1) == (ssize_t)sizeof(half) - 1);
     CHECK(pwrite(fd, last, sizeof(last) - 1, end) == (ssize_t)sizeof(last) - 1);
     CHECK_NUMBER(jitmap_find(fd, addresses, 3, found), 0);
     CHECK(!found[0].found);
@@ -548,6 +564,7 @@ int main(void)
     TEST(truncations);
     TEST(long_lines);
     TEST(ends_of_long_lines);
+    TEST(late_names);
     TEST(many_lines);
     TEST(only_the_end);
     TEST(random_maps);
