@@ -29,6 +29,10 @@ test  need clang            clang
 test  need llvm             llvm-objdump
 test  need bpftool          bpftool
 test  need mandoc           mandoc
+test  want lld              ld.lld
+test  want git              git
+test  want busybox-static   busybox
+test  want ripgrep          rg
 END
 }
 
