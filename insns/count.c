@@ -3,71 +3,92 @@
  * count(context):
  *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
  *         return 0
- *     key = {0}, zero = 0
- *     mode = control[zero]                                r9: which bank is written to
+ *     mode = control[0]                                   r9: which bank is written to
  *     if (mode == PAUSED)
  *         return 0
- *     key.pid = pid; get_current_comm(key.comm)
- *     key.kernel_stack = the kernel's stack               see stacks.c
- *     key.user_stack = the user's stack
- *     if (!(slot = counts[key])) {
- *         update(counts, key, zero, NOEXIST)              another CPU may have been first:
- *         if (!(slot = counts[key])) {                    then this finds what that one made
- *             account[TABLE_FULL] += 1
- *             return 0
- *         }
+ *     slot = a slot of this CPU                           r8: see slot.c
+ *     slot.zero = 0, slot.key = {0}
+ *     slot.key.pid = pid; get_current_comm(slot.key.comm)
+ *     slot.key.born = lives[pid]                          see life.c
+ *     slot.key.caller = the return address                see caller.c
+ *     slot.key.kernel_stack = the kernel's stack          see stacks.c
+ *     slot.key.user_stack = the user's stack
+ *     if (!(number = counts[slot.key])) {
+ *         update(counts, slot.key, slot.zero, NOEXIST)    another CPU may have been first:
+ *         if (!(number = counts[slot.key]))               then this finds what that one made
+ *             number = account[TABLE_FULL]
  *     }
- *     lock *slot += 1
+ *     lock *number += 1
+ *     give the slot back
  *     return 0
  *
- * r6 = context, r7 = pid << 32 | tid, r9 = mode.
- *
- * The key and the zero take 48 bytes of stack and no more: programs on uprobes were seen to have
- * larger stacks overwritten on some kernels.
+ * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = mode.
  */
 #include "insns/count.h"
 
+#include "insns/caller.h"
 #include "insns/layout.h"
+#include "insns/life.h"
+#include "insns/slot.h"
 
 /* Where things are on the stack, from r10. */
 enum {
-    KEY = -(int)sizeof(struct count_key),
+    INDEX = -4,       /* the key of a small map */
+    FOREIGN = -8,     /* flags that are known before there is a slot */
+    PID_SCRATCH = -16,
+};
+
+/* And in the slot, from r8. */
+enum {
+    ZERO = offsetof(struct slot, zero),
+    KEY = offsetof(struct slot, key),
     KEY_KERNEL_STACK = KEY + (int)offsetof(struct count_key, kernel_stack),
     KEY_USER_STACK = KEY + (int)offsetof(struct count_key, user_stack),
+    KEY_BORN = KEY + (int)offsetof(struct count_key, born),
+    KEY_CALLER = KEY + (int)offsetof(struct count_key, caller),
     KEY_PID = KEY + (int)offsetof(struct count_key, pid),
-    KEY_FOREIGN = KEY + (int)offsetof(struct count_key, foreign),
+    KEY_FLAGS = KEY + (int)offsetof(struct count_key, flags),
     KEY_COMM = KEY + (int)offsetof(struct count_key, comm),
-    ZERO = KEY - 8,
 };
 
 /* Everything is cleared: not every kernel fills all of a comm, and a hash compares every byte. */
-static void emit_clear(struct program *program)
+static void emit_clear(struct program *program, const struct count_wishes *wishes)
 {
     EMIT(program,
-        ST(DW, R10, ZERO, 0),
-        ST(DW, R10, KEY_USER_STACK, NO_STACK),
-        ST(DW, R10, KEY_PID, 0), /* and foreign */
-        ST(DW, R10, KEY_COMM, 0),
-        ST(DW, R10, KEY_COMM + 8, 0));
+        ST(DW, R8, ZERO, 0),
+        ST(DW, R8, KEY_KERNEL_STACK, NO_STACK),
+        ST(DW, R8, KEY_USER_STACK, NO_STACK),
+        ST(DW, R8, KEY_BORN, 0),
+        ST(DW, R8, KEY_CALLER, 0),
+        ST(W, R8, KEY_PID, 0),
+        ST(W, R8, KEY_FLAGS, (int32_t)wishes->flags),
+        ST(DW, R8, KEY_COMM, 0),
+        ST(DW, R8, KEY_COMM + 8, 0));
 }
 
-static void emit_process(struct program *program)
+static void emit_process(struct program *program, const struct count_wishes *wishes)
 {
+    if (wishes->filter.in_namespace)
+        EMIT(program,
+            LDX(W, R1, R10, FOREIGN),
+            OR_IMM(R1, (int32_t)wishes->flags),
+            STX(W, R8, KEY_FLAGS, R1));
     EMIT(program,
-        RSH_IMM(R7, 32),
-        STX(W, R10, KEY_PID, R7),
-        MOV_REG(R1, R10),
+        MOV_REG(R1, R7),
+        RSH_IMM(R1, 32),
+        STX(W, R8, KEY_PID, R1),
+        MOV_REG(R1, R8),
         ADD_IMM(R1, KEY_COMM),
         MOV_IMM(R2, (int)sizeof(((struct count_key *)0)->comm)),
         CALL(BPF_FUNC_get_current_comm));
 }
 
-static void emit_find_slot(struct program *program, const struct count_wishes *wishes,
-                           const struct bank_labels *labels)
+static void emit_find_number(struct program *program, const struct count_wishes *wishes,
+                             const struct bank_labels *labels)
 {
     emit_load_bank_map(program, &wishes->counts, labels);
     EMIT(program,
-        MOV_REG(R2, R10),
+        MOV_REG(R2, R8),
         ADD_IMM(R2, KEY),
         CALL(BPF_FUNC_map_lookup_elem));
 }
@@ -78,35 +99,37 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
     static const struct bank_labels insert = {"stand_in_insert", "insert"};
     static const struct bank_labels second = {"stand_in_again", "again"};
 
-    emit_find_slot(program, wishes, &first);
+    emit_find_number(program, wishes, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
     emit_load_bank_map(program, &wishes->counts, &insert);
     EMIT(program,
-        MOV_REG(R2, R10),
+        MOV_REG(R2, R8),
         ADD_IMM(R2, KEY),
-        MOV_REG(R3, R10),
+        MOV_REG(R3, R8),
         ADD_IMM(R3, ZERO),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
-    emit_find_slot(program, wishes, &second);
+    emit_find_number(program, wishes, &second);
     EMIT(program,
         JNE_IMM(R0, 0, "found"),
-        ST(W, R10, ZERO, ACCOUNT_TABLE_FULL),
+        ST(W, R10, INDEX, ACCOUNT_TABLE_FULL),
         MOV_REG(R2, R10),
-        ADD_IMM(R2, ZERO),
+        ADD_IMM(R2, INDEX),
         LOAD_MAP(R1, wishes->account),
         CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, "out"),
+        JEQ_IMM(R0, 0, "done"),
     LABEL("found"),
         MOV_IMM(R1, 1),
-        XADD(DW, R0, 0, R1));
+        XADD(DW, R0, 0, R1),
+    LABEL("done"));
 }
 
 static void name_maps(struct program *program, const struct count_wishes *wishes)
 {
     program_name_map(program, wishes->control, "control");
     program_name_map(program, wishes->account, "account");
-    program_name_map(program, wishes->scratch, "scratch");
+    program_name_map(program, wishes->slots, "slots");
+    program_name_map(program, wishes->lives, "lives");
     program_name_map(program, wishes->counts.main, "counts");
     program_name_map(program, wishes->stacks.main, "stacks");
     program_name_map(program, wishes->spilled.main, "spilled");
@@ -115,39 +138,56 @@ static void name_maps(struct program *program, const struct count_wishes *wishes
     program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
 }
 
-void emit_count(struct program *program, const struct count_wishes *wishes)
+static void emit_stacks(struct program *program, const struct count_wishes *wishes)
 {
-    bool by_pid = wishes->filter.pid_count || wishes->filter.tid_count;
     struct stack_wishes stack = {
         .depth = wishes->depth,
-        .scratch = wishes->scratch,
         .stacks = wishes->stacks,
         .spilled = wishes->spilled,
-        .zero = ZERO,
     };
 
-    name_maps(program, wishes);
-    EMIT(program, MOV_REG(R6, R1));
-    emit_cpu_filter(program, &wishes->filter);
-    emit_clear(program);
-    if (wishes->per_process || by_pid)
-        emit_load_pid(program, &wishes->filter, KEY_FOREIGN, KEY_KERNEL_STACK);
-    emit_pid_filter(program, &wishes->filter);
-    emit_load_mode(program, wishes->control, ZERO);
-    if (wishes->per_process)
-        emit_process(program);
     if (wishes->kernel_stack) {
         stack.place = KEY_KERNEL_STACK;
         emit_stack(program, &stack);
-    } else {
-        EMIT(program, ST(DW, R10, KEY_KERNEL_STACK, NO_STACK));
     }
     if (wishes->user_stack) {
         stack.user = true;
         stack.place = KEY_USER_STACK;
         emit_stack(program, &stack);
     }
+}
+
+void emit_count(struct program *program, const struct count_wishes *wishes)
+{
+    bool by_pid = wishes->filter.pid_count || wishes->filter.tid_count;
+    const struct slot_wishes slot = {
+        .slots = wishes->slots,
+        .account = wishes->account,
+        .preemptible = wishes->flags & KEY_USER_PROBE,
+        .index = INDEX,
+    };
+
+    name_maps(program, wishes);
+    EMIT(program, MOV_REG(R6, R1));
+    emit_cpu_filter(program, &wishes->filter);
+    emit_cgroup_filter(program, &wishes->filter);
+    EMIT(program, ST(DW, R10, FOREIGN, 0)); /* and INDEX */
+    if (wishes->per_process || by_pid)
+        emit_load_pid(program, &wishes->filter, FOREIGN, PID_SCRATCH);
+    emit_pid_filter(program, &wishes->filter);
+    emit_load_mode(program, wishes->control, INDEX);
+    emit_claim_slot(program, &slot);
+    emit_clear(program, wishes);
+    if (wishes->per_process)
+        emit_process(program, wishes);
+    if (wishes->user_stack && wishes->lives >= 0)
+        emit_load_life(program, wishes->lives,
+                       wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
+    if (wishes->user_stack && wishes->caller)
+        emit_load_caller(program, KEY_CALLER);
+    emit_stacks(program, wishes);
     emit_add_one(program, wishes);
+    emit_release_slot(program, &slot);
     EMIT(program,
     LABEL("out"),
         MOV_IMM(R0, 0),

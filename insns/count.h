@@ -11,13 +11,15 @@ struct count_wishes {
     struct event_filter filter;
     bool kernel_stack, user_stack;
     bool per_process; /* tell processes apart: by pid and name */
-    uint32_t depth; /* frames per stack */
-    /* Descriptors of the maps that layout.h describes. */
-    int control, account, scratch;
+    bool caller;      /* the event is at the first instruction of a user's function */
+    uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */
+    uint32_t depth;   /* frames per stack */
+    /* Descriptors of the maps that layout.h describes; lives may be below 0. */
+    int control, account, slots, lives;
     struct map_pair counts, stacks, spilled;
 };
 
-/* The same code for kprobe, kprobe.multi and tracepoint programs. */
+/* The same code for kprobe, kprobe.multi, tracepoint and uprobe programs. */
 void emit_count(struct program *program, const struct count_wishes *wishes);
 
 #endif

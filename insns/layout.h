@@ -21,12 +21,20 @@ enum control_mode {
 struct count_key {
     int64_t kernel_stack;
     int64_t user_stack;
+    uint64_t born;   /* which life of the pid it was: 0, or what the map of lives says */
+    uint64_t caller; /* at the start of a user's function: where it returns to; else 0 */
     uint32_t pid;
-    uint32_t foreign; /* 1: pid is the host's number, the process is in no pid namespace of ours */
+    uint32_t flags;
     char comm[16];
 };
-_Static_assert(sizeof(struct count_key) == 40, "a hash key must hold no padding");
+_Static_assert(sizeof(struct count_key) == 56, "a hash key must hold no padding");
 _Static_assert(offsetof(struct count_key, comm) % 8 == 0, "cleared by two aligned stores");
+
+enum count_flags {
+    KEY_FOREIGN = 1,      /* pid is the host's number, the process is in no pid namespace of ours */
+    KEY_USER_PROBE = 2,   /* the event came from a user's program: it does have a user stack */
+    KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
+};
 
 #define NO_STACK (-1) /* -EPERM, which get_stackid never returns */
 #define STACK_SPILLED (1LL << 62)
@@ -42,9 +50,32 @@ struct spilled_stack {
     (sizeof(struct spilled_stack) + ((size_t)(depth) + FRAMES_AT_A_TIME - 1) * sizeof(uint64_t))
 _Static_assert(offsetof(struct spilled_stack, frames) == 8, "no padding");
 
+/*
+ * What a program works in: the stack of a program is too small for it, and that of programs on user
+ * probes was seen to be overwritten beyond 48 bytes on some kernels. Programs on user probes can be
+ * preempted, and another may run on their CPU meanwhile: each CPU has several slots, and a program
+ * claims one by being its only user.
+ */
+struct slot {
+    uint64_t users;
+    uint64_t zero; /* the value of a new count */
+    struct count_key key;
+    struct spilled_stack spilled;
+};
+#define SLOTS_PER_CPU 4
+#define SLOT_BYTES(depth) (offsetof(struct slot, spilled) + SPILLED_STACK_BYTES(depth))
+_Static_assert(offsetof(struct slot, spilled) == 72, "no padding");
+
+/*
+ * The map of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of a
+ * process, made even, or of the end of its first thread, made odd.
+ */
+#define LIFE_ENDED 1
+
 /* Per-CPU counters of what could not be counted in the table. */
 enum account_index {
     ACCOUNT_TABLE_FULL,
+    ACCOUNT_SLOTS_TAKEN,
     ACCOUNT_ENTRIES,
 };
 

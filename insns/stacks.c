@@ -16,9 +16,7 @@
  *         }
  *     }
  *
- * r6 = context, r8 = scratch, r9 = the control word.
- *
- * The scratch is of this CPU, and programs on kprobes and tracepoints do not interrupt each other.
+ * r6 = context, r8 = the slot, whose part `spilled` is the scratch, r9 = the control word.
  */
 #include "insns/stacks.h"
 
@@ -28,6 +26,13 @@
 
 #define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, and of no pattern */
 #define STRIDE (FRAMES_AT_A_TIME * 8)
+
+/* Where things are in the slot, from r8. */
+enum {
+    SPILLED = (int)offsetof(struct slot, spilled),
+    SPILLED_BYTES = SPILLED + (int)offsetof(struct spilled_stack, bytes),
+    SPILLED_FRAMES = SPILLED + (int)offsetof(struct spilled_stack, frames),
+};
 
 /* Labels are of the whole program: each stack has its own. */
 struct labels {
@@ -70,36 +75,30 @@ void emit_load_bank_map(struct program *program, const struct map_pair *maps,
     LABEL(labels->chosen));
 }
 
-/* r8 = the scratch of this CPU, r0 = how many bytes of frames are in it now. */
+/* r0 = how many bytes of frames are in the scratch now. */
 static void emit_fetch(struct program *program, const struct stack_wishes *wishes,
                        const struct labels *labels, int32_t flags)
 {
     EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, wishes->zero),
-        LOAD_MAP(R1, wishes->scratch),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, labels->kept),
-        MOV_REG(R8, R0),
         MOV_REG(R1, R6),
         MOV_REG(R2, R8),
-        ADD_IMM(R2, (int32_t)offsetof(struct spilled_stack, frames)),
+        ADD_IMM(R2, SPILLED_FRAMES),
         MOV_IMM(R3, (int32_t)(wishes->depth * 8)),
         MOV_IMM(R4, flags),
         CALL(BPF_FUNC_get_stack),
         JSLE_IMM(R0, 0, labels->kept));
 }
 
-/* r3 = the hash of the r0 bytes of frames in the scratch at r8. */
+/* r3 = the hash of the r0 bytes of frames in the scratch. */
 static void emit_hash(struct program *program, const struct stack_wishes *wishes,
                       const struct labels *labels)
 {
     EMIT(program,
-        STX(DW, R8, (int16_t)offsetof(struct spilled_stack, bytes), R0),
+        STX(DW, R8, SPILLED_BYTES, R0),
         MOV_REG(R2, R8),
         ADD_REG(R2, R0));
     for (int i = 0; i < FRAMES_AT_A_TIME - 1; i++)
-        EMIT(program, ST(DW, R2, (int16_t)(offsetof(struct spilled_stack, frames) + i * 8), 0));
+        EMIT(program, ST(DW, R2, (int16_t)(SPILLED_FRAMES + i * 8), 0));
     EMIT(program,
         MOV_REG(R3, R0),
         MOV_IMM(R4, 0),
@@ -109,7 +108,7 @@ static void emit_hash(struct program *program, const struct stack_wishes *wishes
         ADD_REG(R2, R4));
     for (int i = 0; i < FRAMES_AT_A_TIME; i++)
         EMIT(program,
-            LDX(DW, R1, R2, (int16_t)(offsetof(struct spilled_stack, frames) + i * 8)),
+            LDX(DW, R1, R2, (int16_t)(SPILLED_FRAMES + i * 8)),
             XOR_REG(R3, R1),
             MUL_REG(R3, R5),
             MOV_REG(R1, R3),
@@ -130,17 +129,18 @@ static void emit_keep_spilled(struct program *program, const struct stack_wishes
         RSH_IMM(R3, 2),
         LD_IMM64(R1, STACK_SPILLED),
         OR_REG(R3, R1),
-        STX(DW, R10, wishes->place, R3));
+        STX(DW, R8, wishes->place, R3));
     emit_load_bank_map(program, &wishes->spilled, &labels->spilled);
     EMIT(program,
-        MOV_REG(R2, R10),
+        MOV_REG(R2, R8),
         ADD_IMM(R2, wishes->place),
         MOV_REG(R3, R8),
+        ADD_IMM(R3, SPILLED),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem),
         JEQ_IMM(R0, 0, labels->kept),
         JEQ_IMM(R0, -EEXIST, labels->kept),
-        ST(DW, R10, wishes->place, -ENOMEM));
+        ST(DW, R8, wishes->place, -ENOMEM));
 }
 
 void emit_stack(struct program *program, const struct stack_wishes *wishes)
@@ -154,7 +154,7 @@ void emit_stack(struct program *program, const struct stack_wishes *wishes)
         MOV_REG(R1, R6),
         MOV_IMM(R3, flags),
         CALL(BPF_FUNC_get_stackid),
-        STX(DW, R10, wishes->place, R0),
+        STX(DW, R8, wishes->place, R0),
         JEQ_IMM(R0, -EEXIST, labels->spill),
         JNE_IMM(R0, -ENOMEM, labels->kept),
     LABEL(labels->spill));

@@ -16,7 +16,7 @@ struct map_pair {
 };
 
 /*
- * r9 = the control word; paused: the program is left by its label "out". `zero` is where 8 bytes of
+ * r9 = the control word; paused: the program is left by its label "out". `zero` is where 4 bytes of
  * zero stand on the stack. r0 to r5 are lost, here as below.
  */
 void emit_load_mode(struct program *program, int control, int16_t zero);
@@ -37,13 +37,11 @@ void emit_load_bank_map(struct program *program, const struct map_pair *maps,
 struct stack_wishes {
     bool user;      /* the user's stack, else the kernel's */
     uint32_t depth; /* frames, at most */
-    int scratch;    /* the map of one struct spilled_stack per CPU, SPILLED_STACK_BYTES(depth) */
     struct map_pair stacks, spilled;
-    int16_t zero;   /* where on the stack 8 bytes of zero stand */
-    int16_t place;  /* where on the stack the word goes that stands for it: see layout.h */
+    int16_t place;  /* where in the slot the word goes that stands for it: see layout.h */
 };
 
-/* r6 is the context, r9 the control word; r8 is lost too. */
+/* r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the control word. */
 void emit_stack(struct program *program, const struct stack_wishes *wishes);
 
 #endif

@@ -26,6 +26,7 @@ struct stack {
 struct tally_entry {
     uint64_t value;
     uint32_t pid;      /* 0 where processes are not told apart */
+    uint64_t born;     /* which life of that pid: see insns/layout.h */
     bool foreign;      /* pid is the host's number: the process is outside the caller's pid namespace */
     char comm[COMM_BYTES + 1]; /* raw bytes of the kernel; "" where processes are not told apart */
     struct stack kernel, user;

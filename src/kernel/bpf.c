@@ -265,6 +265,40 @@ bool bpf_has_kprobe_multi(int program)
     return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link)) == -EFAULT;
 }
 
+int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes)
+{
+    struct bpf_abi_link_uprobe_multi link = {
+        .prog_fd = (uint32_t)program,
+        .attach_type = BPF_ABI_TRACE_UPROBE_MULTI,
+        .path = pointer(probes->path),
+        .offsets = pointer(probes->offsets),
+        .semaphores = pointer(probes->semaphores),
+        .count = probes->count,
+        .flags = probes->at_return ? BPF_ABI_UPROBE_MULTI_RETURN : 0,
+    };
+
+    return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link));
+}
+
+bool bpf_has_uprobe_multi(int program)
+{
+    /* Only a kernel that knows the link gets as far as finding that this is no plain file. */
+    const uint64_t nowhere = 0;
+    const struct bpf_uprobes none = {.path = "/", .count = 1, .offsets = &nowhere};
+
+    return bpf_link_uprobe_multi(program, &none) == -EBADF;
+}
+
+int bpf_open_raw_tracepoint(int program, const char *name)
+{
+    struct bpf_abi_raw_tracepoint open = {
+        .name = pointer(name),
+        .prog_fd = (uint32_t)program,
+    };
+
+    return bpf_call(BPF_ABI_RAW_TRACEPOINT_OPEN, &open, sizeof(open));
+}
+
 static struct {
     unsigned depth;
     int policy;

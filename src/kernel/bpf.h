@@ -72,6 +72,23 @@ int bpf_link_kprobe_multi(int program, bool at_return, uint32_t count, const uin
 bool bpf_has_kprobe_multi(int program);
 
 /*
+ * One link from a program to many places of one file (6.6). One that cannot be probed fails the whole
+ * list. bpf_has_uprobe_multi as above.
+ */
+struct bpf_uprobes {
+    const char *path;
+    bool at_return;
+    uint32_t count;
+    const uint64_t *offsets;    /* in the file */
+    const uint64_t *semaphores; /* offsets in it of counters of who listens, 0: none; or NULL */
+};
+int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes);
+bool bpf_has_uprobe_multi(int program);
+
+/* Runs `program` at every hit of a raw tracepoint (4.17) until what is returned is closed. */
+int bpf_open_raw_tracepoint(int program, const char *name);
+
+/*
  * A process that loses its CPU inside bpf(2) on a live map keeps every program off that CPU until
  * it runs again, and their events are lost. Between these two calls nothing but a real-time task
  * takes the CPU from us. False: no right to do so (CAP_SYS_NICE). Calls nest.

@@ -135,4 +135,30 @@ struct bpf_abi_link_kprobe_multi { /* 5.18 */
 };
 _Static_assert(sizeof(struct bpf_abi_link_kprobe_multi) == 48, "as the kernel lays it out");
 
+#define BPF_ABI_TRACE_UPROBE_MULTI 48      /* 6.6, an attach type */
+#define BPF_ABI_UPROBE_MULTI_RETURN 1      /* 6.6, a flag of the link */
+
+struct bpf_abi_link_uprobe_multi { /* 6.6 */
+    uint32_t prog_fd;
+    uint32_t target_fd; /* unused */
+    uint32_t attach_type;
+    uint32_t link_flags;
+    uint64_t path;
+    uint64_t offsets;
+    uint64_t semaphores;
+    uint64_t cookies;
+    uint32_t count;
+    uint32_t flags;
+    uint32_t pid; /* 0: all processes */
+    uint32_t path_fd; /* unused */
+};
+_Static_assert(sizeof(struct bpf_abi_link_uprobe_multi) == 64, "as the kernel lays it out");
+
+struct bpf_abi_raw_tracepoint { /* 4.17 */
+    uint64_t name;
+    uint32_t prog_fd;
+    uint32_t unused;
+};
+_Static_assert(sizeof(struct bpf_abi_raw_tracepoint) == 16, "as the kernel lays it out");
+
 #endif

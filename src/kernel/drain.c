@@ -8,6 +8,7 @@
 #include "kernel/bpf.h"
 
 struct drain {
+    struct store *store;
     const struct bank *bank;
     struct tally *tally;
     struct losses *losses;
@@ -16,6 +17,17 @@ struct drain {
     struct spilled_stack *spilled; /* likewise */
     struct stack *known;           /* by stack id: what was read already */
     uint32_t ids;                  /* of the stack map: its buckets, a power of two */
+    struct doubtful *doubtful;
+    size_t doubtful_count, doubtful_room;
+};
+
+/*
+ * A stack whose second frame is where its function returns to. Either the kernel put that there, or
+ * it did not, and the function called itself.
+ */
+struct doubtful {
+    size_t entry;
+    uint64_t caller;
 };
 
 /* A stack of the stack map ends with its first 0. */
@@ -63,6 +75,52 @@ static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct
     return result;
 }
 
+static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
+{
+    struct stack *stack = &drain->tally->entries[entry].user;
+    uint32_t kept = stack->count < drain->depth ? stack->count : drain->depth - 1;
+    const uint64_t *frames = drain->tally->addresses + stack->first;
+
+    drain->addresses[0] = frames[0];
+    drain->addresses[1] = caller;
+    memcpy(drain->addresses + 2, frames + 1, (kept - 1) * sizeof(*frames));
+    return tally_add_stack(drain->tally, stack, drain->addresses, kept + 1);
+}
+
+/*
+ * At the first instruction of a function newer kernels look for the caller where it then is, in code
+ * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
+ * tells of all.
+ */
+static int complete_stack(struct drain *drain, size_t entry, const struct count_key *key)
+{
+    const struct stack *stack = &drain->tally->entries[entry].user;
+    const uint64_t *frames = drain->tally->addresses + stack->first;
+
+    if (!key->caller || stack->state != STACK_KEPT || !stack->count || drain->depth < 2)
+        return 0;
+    bool has_caller = stack->count > 1 && frames[1] == key->caller;
+    if (!has_caller && !(key->flags & KEY_NO_CALLER))
+        drain->store->walks_omit_callers = true;
+    if (!has_caller || (key->flags & KEY_NO_CALLER))
+        return insert_caller(drain, entry, key->caller);
+    if (array_reserve(&drain->doubtful, &drain->doubtful_room, drain->doubtful_count + 1,
+                      sizeof(*drain->doubtful)))
+        return -ENOMEM;
+    drain->doubtful[drain->doubtful_count++] = (struct doubtful){entry, key->caller};
+    return 0;
+}
+
+static int decide_doubtful(struct drain *drain)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < drain->doubtful_count && !result; i++)
+        if (drain->store->walks_omit_callers)
+            result = insert_caller(drain, drain->doubtful[i].entry, drain->doubtful[i].caller);
+    return result;
+}
+
 static int take_count(void *context, const void *key_bytes, const void *value_bytes)
 {
     struct drain *drain = context;
@@ -76,10 +134,15 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
         return -ENOMEM;
     entry->value = value;
     entry->pid = key.pid;
-    entry->foreign = key.foreign;
+    entry->foreign = key.flags & KEY_FOREIGN;
+    entry->born = key.born;
     memcpy(entry->comm, key.comm, sizeof(key.comm));
+    if (key.flags & KEY_USER_PROBE && key.user_stack == -EFAULT)
+        drain->losses->walks_failed += value;
     int result = take_stack(drain, key.kernel_stack, value, &entry->kernel);
-    return result ? result : take_stack(drain, key.user_stack, value, &entry->user);
+    if (!result)
+        result = take_stack(drain, key.user_stack, value, &entry->user);
+    return result ? result : complete_stack(drain, drain->tally->count - 1, &key);
 }
 
 /* As the kernel does it for the buckets of a stack map. */
@@ -92,9 +155,12 @@ static uint32_t power_of_two(uint32_t entries)
     return power;
 }
 
-int drain_bank(const struct bank *bank, uint32_t depth, struct tally *tally, struct losses *losses)
+int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
+               struct losses *losses)
 {
+    uint32_t depth = store->depth;
     struct drain drain = {
+        .store = store,
         .bank = bank,
         .tally = tally,
         .losses = losses,
@@ -109,9 +175,12 @@ int drain_bank(const struct bank *bank, uint32_t depth, struct tally *tally, str
     if (!result)
         result = bpf_drain(bank->counts, sizeof(struct count_key), sizeof(uint64_t), take_count,
                            &drain);
+    if (!result)
+        result = decide_doubtful(&drain);
     free(drain.addresses);
     free(drain.spilled);
     free(drain.known);
+    free(drain.doubtful);
     return result;
 }
 

@@ -9,7 +9,7 @@
  * Adds all counts of a bank that no program writes to, with their stacks, and leaves it empty of
  * counts; drain_clear_stacks empties it of stacks. 0 or a negative errno.
  */
-int drain_bank(const struct bank *bank, uint32_t depth, struct tally *tally,
+int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
                struct losses *losses);
 int drain_clear_stacks(const struct bank *bank);
 

@@ -9,10 +9,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define MOST_CPUS 4096
+#define SEMAPHORE_SHIFT 32 /* 4.20; its format file says the same on every architecture */
 
 /*
  * An event that only carries a program belongs to one CPU in name: the program runs on all. Any
@@ -78,6 +80,24 @@ int perf_open_kprobe(const struct perf_probe_type *type, bool at_return, const c
     return open_for_program(&attributes);
 }
 
+int perf_open_uprobe(const struct perf_probe_type *type, const struct perf_uprobe *probe)
+{
+    struct perf_event_attr attributes = {
+        .type = type->type,
+        .size = PERF_ATTR_SIZE_VER1, /* up to config2 */
+        .config = (probe->at_return ? type->return_bit : 0) | probe->semaphore << SEMAPHORE_SHIFT,
+        .uprobe_path = (uint64_t)(uintptr_t)probe->path,
+        .probe_offset = probe->offset,
+    };
+
+    if (probe->semaphore > UINT32_MAX)
+        return -EOVERFLOW;
+    if (!probe->pid)
+        return open_for_program(&attributes);
+    long fd = syscall(SYS_perf_event_open, &attributes, probe->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
 int perf_open_tracepoint(uint32_t id)
 {
     struct perf_event_attr attributes = {
@@ -88,6 +108,34 @@ int perf_open_tracepoint(uint32_t id)
     };
 
     return open_for_program(&attributes);
+}
+
+/* All that is asked for is older than 4.4, and so is the event that counts nothing. */
+int perf_open_tasks(unsigned cpu)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .size = PERF_ATTR_SIZE_VER3, /* up to clockid */
+        .sample_type = PERF_SAMPLE_TIME,
+        .sample_id_all = 1,
+        .exclude_kernel = 1, /* of the event, not of the records: it takes fewer rights */
+        .exclude_hv = 1,
+        .mmap = 1,
+        .mmap2 = 1,
+        .comm = 1,
+        .comm_exec = 1,
+        .task = 1,
+        .watermark = 1,
+        .wakeup_watermark = 1, /* who lives for a millisecond must be seen at once */
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+
+    if (cpu >= MOST_CPUS)
+        return -EINVAL;
+    long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
 }
 
 int perf_attach(int event, int program)

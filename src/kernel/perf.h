@@ -21,7 +21,24 @@ int perf_probe_type(const char *name, struct perf_probe_type *type);
 int perf_open_kprobe(const struct perf_probe_type *type, bool at_return, const char *function,
                      uint64_t offset, uint64_t address);
 
+/* A probe on an instruction of a file, wherever that is mapped. -EOVERFLOW: see `semaphore`. */
+struct perf_uprobe {
+    const char *path;
+    bool at_return;
+    uint64_t offset;    /* in the file */
+    uint64_t semaphore; /* offset of a counter of who listens (4.20), 0: none; of 32 bits */
+    uint32_t pid;       /* in this process alone; 0: in all */
+};
+int perf_open_uprobe(const struct perf_probe_type *type, const struct perf_uprobe *probe);
+
 int perf_open_tracepoint(uint32_t id);
+
+/*
+ * What processes do on one CPU (fork, exec, executable mappings, exit), to be read from a ring that
+ * the caller maps; records end with their time of CLOCK_MONOTONIC. -ENODEV: that CPU is offline;
+ * -EINVAL: there is no such CPU.
+ */
+int perf_open_tasks(unsigned cpu);
 
 /* Runs `program` at every hit of the event, on all CPUs and whoever hits it. */
 int perf_attach(int event, int program);

@@ -185,9 +185,26 @@ static int open_controls(struct store *store)
         result = create(&store->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account", sizeof(uint32_t),
                         sizeof(uint64_t), ACCOUNT_ENTRIES);
     if (!result)
-        result = create(&store->scratch, BPF_MAP_TYPE_PERCPU_ARRAY, "scratch", sizeof(uint32_t),
-                        SPILLED_STACK_BYTES(store->depth), 1);
+        result = create(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots", sizeof(uint32_t),
+                        SLOT_BYTES(store->depth), SLOTS_PER_CPU);
     return result ? result : open_grace(store);
+}
+
+int store_open_cgroup(const char *path)
+{
+    uint32_t zero = 0;
+    int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (directory < 0)
+        return -errno;
+    int result = create(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
+                        sizeof(uint32_t), 1);
+    if (!result)
+        result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
+    close(directory);
+    if (result && map >= 0)
+        close(map);
+    return result ? result : map;
 }
 
 void store_init(struct store *store)
@@ -197,7 +214,7 @@ void store_init(struct store *store)
         .stand_in = bank_of(0),
         .control = -1,
         .account = -1,
-        .scratch = -1,
+        .slots = -1,
         .grace_outer = -1,
         .grace_inner = -1,
     };
@@ -225,7 +242,7 @@ void store_close(struct store *store)
     close_bank(&store->stand_in);
     close_map(&store->control);
     close_map(&store->account);
-    close_map(&store->scratch);
+    close_map(&store->slots);
     close_map(&store->grace_outer);
     close_map(&store->grace_inner);
 }
@@ -250,10 +267,9 @@ int store_start(struct store *store)
     return set_mode(store, CONTROL_MAIN);
 }
 
-/* Adds what the programs could not count since the last time. */
-static int take_account(struct store *store, struct losses *losses)
+/* Adds to *lost what the programs could not count, for one cause, since the last time. */
+static int take_account(struct store *store, uint32_t index, uint64_t *lost)
 {
-    uint32_t index = ACCOUNT_TABLE_FULL;
     uint64_t sum = 0;
 
     /* The kernel fills in a word for each possible CPU, however many those are. */
@@ -266,7 +282,7 @@ static int take_account(struct store *store, struct losses *losses)
     free(words);
     if (result)
         return result;
-    losses->table_full += sum - store->account_before[index];
+    *lost += sum - store->account_before[index];
     store->account_before[index] = sum;
     return 0;
 }
@@ -274,19 +290,21 @@ static int take_account(struct store *store, struct losses *losses)
 static int collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
 {
     /* What came while the last report was drained: nobody writes there now. */
-    int result = drain_bank(&store->stand_in, store->depth, tally, losses);
+    int result = drain_bank(store, &store->stand_in, tally, losses);
 
     if (!result && again)
         result = drain_clear_stacks(&store->stand_in);
     if (!result)
         result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
     if (!result)
-        result = drain_bank(&store->main, store->depth, tally, losses);
+        result = drain_bank(store, &store->main, tally, losses);
     if (!result && again)
         result = drain_clear_stacks(&store->main);
     if (!result && again)
         result = set_mode(store, CONTROL_MAIN);
-    return result ? result : take_account(store, losses);
+    if (!result)
+        result = take_account(store, ACCOUNT_TABLE_FULL, &losses->table_full);
+    return result ? result : take_account(store, ACCOUNT_SLOTS_TAKEN, &losses->slots_taken);
 }
 
 int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses)

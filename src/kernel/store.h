@@ -27,15 +27,18 @@ struct bank {
 struct store {
     struct bank main, stand_in;
     uint32_t depth;
-    int control, account, scratch;
+    int control, account, slots;
     int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
     uint64_t account_before[ACCOUNT_ENTRIES];
+    bool walks_omit_callers; /* as seen: this kernel's walk from a function's start has no caller */
 };
 
 /* What a drain could not give, by cause; all are events. */
 struct losses {
     uint64_t table_full;  /* not counted at all */
+    uint64_t slots_taken; /* likewise: too many programs were preempted on a CPU at once */
     uint64_t stacks_lost; /* counted without their stack: there was no room for it */
+    uint64_t walks_failed; /* likewise: the kernel could not walk the user's stack */
 };
 
 /* A store that holds nothing, which store_close takes. */
@@ -53,6 +56,12 @@ uint64_t store_bytes(const struct store *store);
 
 /* perf_event_max_stack, the kernel's limit of frames. */
 uint64_t store_depth_limit(void);
+
+/*
+ * A map for event_filter.cgroup, which holds the cgroup of that directory. A descriptor, the caller's,
+ * or a negative errno: -EBADF when the path is no directory of cgroup v2.
+ */
+int store_open_cgroup(const char *path);
 
 /* From here on events are counted. */
 int store_start(struct store *store);

@@ -1,39 +1,54 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Places and a program -> attached, by the best way that this kernel has. */
+/* Places and programs -> attached, by the best way that this kernel has. */
 #ifndef STACKBOX_PROBES_ATTACH_H
 #define STACKBOX_PROBES_ATTACH_H
 
-#include <linux/bpf.h>
 #include <signal.h>
 
+#include "insns/program.h"
 #include "probes/place.h"
 #include "util.h"
 
 enum attach_way {
     ATTACH_BEST,    /* the first of these that works */
-    ATTACH_MULTI,   /* one link to all functions (5.18, where it is built in) */
+    ATTACH_MULTI,   /* one link to many functions (5.18; of user programs: 6.6) */
     ATTACH_PMU,     /* a perf event for each (4.17) */
-    ATTACH_TRACEFS, /* all in one event of tracefs' kprobe_events */
+    ATTACH_TRACEFS, /* all in one event of tracefs' kprobe_events or uprobe_events */
 };
-const char *attach_way_name(enum attach_way way);
+/* How it is called for kernel functions, or for places of user programs. */
+const char *attach_way_name(enum attach_way way, bool user);
+
+/* Where an event comes from decides what its program has to do. */
+enum attach_program {
+    ATTACH_KERNEL,      /* functions of the kernel, tracepoints */
+    ATTACH_USER,        /* in a user's program, but not at the start of a function */
+    ATTACH_FRAME_START, /* at one that begins by making its frame: see enum place_start */
+    ATTACH_OTHER_START, /* at any other */
+    ATTACH_PROGRAMS,
+};
+
+enum attach_program attach_program_of(const struct place *place);
 
 struct attach_request {
-    const struct bpf_insn *insns; /* loaded as each kind of place needs it */
-    size_t insn_count;
+    struct linked programs[ATTACH_PROGRAMS]; /* loaded as places need them */
     const char *program_name;
     int tracefs;                  /* an open directory or below 0; ATTACH_TRACEFS needs it */
     enum attach_way way;
+    uint32_t pid;                 /* user places are wanted in this process alone; 0: in all */
     bool force;                   /* however long it takes */
     const volatile sig_atomic_t *stop; /* becomes true when the user gives up */
     void (*progress)(size_t done, size_t total); /* or NULL; called as slow attaching goes on */
 };
 
+/* By links, by probe events, by tracepoint events: the kernel has a kind of program for each. */
+#define ATTACH_KINDS 3
+
 struct attachment {
     int *fds; /* events and links */
     size_t count, room;
-    int programs[3]; /* of functions by link, of functions by event, of tracepoints; below 0: none */
+    int programs[ATTACH_PROGRAMS][ATTACH_KINDS]; /* below 0: none was needed */
     size_t attached, failed; /* places; those that failed have place.error set */
-    enum attach_way function_way; /* how functions were attached, ATTACH_BEST without any */
+    enum attach_way kernel_way, user_way; /* how functions were attached; ATTACH_BEST: there are none */
     int tracefs;       /* with text probes in it, else below 0; the request's */
     struct text log;   /* the verifier's words where a program was refused */
     /* -E2BIG: this many functions one by one would take about so long. */

@@ -9,14 +9,15 @@
 #include <unistd.h>
 
 #include "kernel/tracefs.h"
+#include "util.h"
 
 #define GROUP "stackbox_"
-#define ENTRY_EVENT "entry"
-#define RETURN_EVENT "return"
 
-static int open_events(int tracefs)
+static const char *const files[] = {"kprobe_events", "uprobe_events"};
+
+static int open_events(int tracefs, const char *file)
 {
-    int fd = openat(tracefs, "kprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
+    int fd = openat(tracefs, file, O_WRONLY | O_APPEND | O_CLOEXEC);
 
     return fd < 0 ? -errno : fd;
 }
@@ -29,13 +30,12 @@ static int write_line(int events, const struct text *line)
     return write(events, line->data, line->length) < 0 ? -errno : 0;
 }
 
-static void remove_event(int events, const char *group, const char *name)
-{
-    struct text line = {0};
+/* ---- Removing ---- */
 
-    text_format(&line, "-:%s/%s\n", group, name);
-    (void)write_line(events, &line);
-    text_free(&line);
+static bool is_of(const char *group, uint64_t *pid)
+{
+    return !strncmp(group, GROUP, strlen(GROUP)) &&
+           !parse_number(group + strlen(GROUP), 1, INT32_MAX, pid);
 }
 
 static bool maker_is_dead(void *context, const char *group)
@@ -43,10 +43,15 @@ static bool maker_is_dead(void *context, const char *group)
     uint64_t pid;
 
     (void)context;
-    if (strncmp(group, GROUP, strlen(GROUP)) ||
-        parse_number(group + strlen(GROUP), 1, INT32_MAX, &pid))
-        return false;
-    return kill((pid_t)pid, 0) && errno == ESRCH;
+    return is_of(group, &pid) && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+static bool maker_is_this(void *context, const char *group)
+{
+    uint64_t pid;
+
+    (void)context;
+    return is_of(group, &pid) && pid == (uint64_t)getpid();
 }
 
 struct names {
@@ -58,90 +63,104 @@ struct names {
 static int collect_name(void *context, const char *group, const char *name)
 {
     struct names *names = context;
-    struct text full = {0};
+    struct text line = {0};
 
-    text_format(&full, "%s/%s", group, name);
-    if (full.failed || array_reserve(&names->items, &names->room, names->count + 1,
+    text_format(&line, "-:%s/%s\n", group, name);
+    if (line.failed || array_reserve(&names->items, &names->room, names->count + 1,
                                      sizeof(*names->items))) {
-        text_free(&full);
+        text_free(&line);
         return -ENOMEM;
     }
-    names->items[names->count++] = full.data;
+    names->items[names->count++] = line.data;
     return 0;
+}
+
+/* Each is in one of the two files, and the other refuses it. */
+static void remove_groups(int tracefs, tracefs_wanted *wanted)
+{
+    struct names names = {0};
+
+    (void)tracefs_each_event(tracefs, wanted, collect_name, &names);
+    for (size_t file = 0; file < COUNT_OF(files) && names.count; file++) {
+        int events = open_events(tracefs, files[file]);
+        for (size_t i = 0; i < names.count && events >= 0; i++)
+            (void)!write(events, names.items[i], strlen(names.items[i]));
+        if (events >= 0)
+            close(events);
+    }
+    for (size_t i = 0; i < names.count; i++)
+        free(names.items[i]);
+    free(names.items);
 }
 
 void attach_text_sweep(int tracefs)
 {
-    struct names names = {0};
-    int events = open_events(tracefs);
-
-    if (events < 0)
-        return;
-    (void)tracefs_each_event(tracefs, maker_is_dead, collect_name, &names);
-    for (size_t i = 0; i < names.count; i++) {
-        char *slash = strchr(names.items[i], '/');
-        *slash = '\0';
-        remove_event(events, names.items[i], slash + 1);
-        free(names.items[i]);
-    }
-    free(names.items);
-    close(events);
+    remove_groups(tracefs, maker_is_dead);
 }
 
-static void own_group(struct text *group)
+void attach_text_remove(int tracefs)
 {
-    text_format(group, GROUP "%d", (int)getpid());
+    remove_groups(tracefs, maker_is_this);
 }
 
-static int define(int events, const char *group, const struct place *place)
+/* ---- Defining ---- */
+
+/* Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. */
+static int define(int events, const char *event, const struct place *place, int file)
 {
     struct text line = {0};
 
-    text_format(&line, "%c:%s/%s ", place->at_return ? 'r' : 'p', group,
-                place->at_return ? RETURN_EVENT : ENTRY_EVENT);
-    if (place->address)
-        text_format(&line, "0x%llx\n", (unsigned long long)(place->address + place->offset));
+    text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', event);
+    if (file >= 0)
+        text_format(&line, "/proc/%d/fd/%d:0x%llx", (int)getpid(), file,
+                    (unsigned long long)place->file_offset);
+    else if (place->address)
+        text_format(&line, "0x%llx", (unsigned long long)(place->address + place->offset));
     else
-        text_format(&line, "%s+%llu\n", place->name, (unsigned long long)place->offset);
+        text_format(&line, "%s+%llu", place->name, (unsigned long long)place->offset);
+    if (file >= 0 && place->semaphore)
+        text_format(&line, "(0x%llx)", (unsigned long long)place->semaphore);
+    text_add(&line, "\n");
     int result = write_line(events, &line);
     text_free(&line);
     return result;
 }
 
-int attach_text_define(int tracefs, bool at_return, struct place *const *places, size_t count,
-                       uint32_t *id)
+static int define_all(int tracefs, const char *event, struct place *const *places, size_t count)
 {
-    struct text group = {0};
+    bool user = places[0]->kind == PLACE_USER;
+    int events = open_events(tracefs, files[user]), file = -1;
     size_t defined = 0;
-    int events = open_events(tracefs);
 
     if (events < 0)
         return events == -ENOENT ? -EOPNOTSUPP : events;
-    own_group(&group);
-    for (size_t i = 0; i < count && !group.failed; i++) {
-        places[i]->error = define(events, group.data, places[i]);
+    if (user && (file = open(places[0]->file, O_RDONLY | O_CLOEXEC)) < 0) {
+        int error = -errno;
+        close(events);
+        return error;
+    }
+    for (size_t i = 0; i < count; i++) {
+        places[i]->error = define(events, event, places[i], file);
         defined += !places[i]->error;
     }
+    if (file >= 0)
+        close(file);
     close(events);
-    int result = group.failed ? -ENOMEM : defined ? 0 : -ENOENT;
-    if (!result)
-        result = tracefs_event_id(tracefs, group.data, at_return ? RETURN_EVENT : ENTRY_EVENT, id);
-    text_free(&group);
-    return result;
+    return defined ? 0 : -ENOENT;
 }
 
-void attach_text_remove(int tracefs)
+int attach_text_define(int tracefs, const char *name, struct place *const *places, size_t count,
+                       uint32_t *id)
 {
-    struct text group = {0};
-    int events = open_events(tracefs);
+    struct text group = {0}, event = {0};
 
-    if (events < 0)
-        return;
-    own_group(&group);
-    if (!group.failed) {
-        remove_event(events, group.data, ENTRY_EVENT);
-        remove_event(events, group.data, RETURN_EVENT);
-    }
+    text_format(&group, GROUP "%d", (int)getpid());
+    text_format(&event, GROUP "%d/%s", (int)getpid(), name);
+    int result = group.failed || event.failed ? -ENOMEM
+                                              : define_all(tracefs, event.data, places, count);
+    if (!result)
+        result = tracefs_event_id(tracefs, group.data, name, id);
     text_free(&group);
-    close(events);
+    text_free(&event);
+    return result;
 }

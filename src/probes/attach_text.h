@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Kernel probes as text in tracefs' kprobe_events: the way of old kernels. Unlike all others they
+ * Probes as text in tracefs' kprobe_events and uprobe_events: the way of old kernels. Unlike all others they
  * outlive their maker when that is killed, so they carry its pid in their name, and whoever comes
  * next removes what dead makers left.
  */
@@ -13,12 +13,12 @@
 void attach_text_sweep(int tracefs);
 
 /*
- * Defines the probes of all `places` (`count` pointers, all entries or all returns) as one event, and
- * gives its id, to be opened as a tracepoint. A place that is refused gets its `error`. 0, or a
- * negative errno when no place is left (-EOPNOTSUPP: this kernel has no such file);
- * attach_text_remove is needed after either.
+ * Defines the probes of all `places` (`count` pointers: all entries or all returns, all of the kernel
+ * or all of user programs) as one event of that name, and gives its id, to be opened as a tracepoint.
+ * A place that is refused gets its `error`. 0, or a negative errno when no place is left
+ * (-EOPNOTSUPP: this kernel has no such file); attach_text_remove is needed after either.
  */
-int attach_text_define(int tracefs, bool at_return, struct place *const *places, size_t count,
+int attach_text_define(int tracefs, const char *name, struct place *const *places, size_t count,
                        uint32_t *id);
 
 /* Removes this process's own probes; events opened on them must be closed before. */

@@ -150,31 +150,127 @@ static int parse_tracepoint(struct pattern *pattern, char *category, bool is_reg
     return result;
 }
 
-static int refuse_kind(const struct pattern *pattern, const char *kind, struct text *error)
+/* What is before the first colon is a library, which may hold anything else. */
+static int take_library(struct pattern *pattern, char *library, char *colon)
 {
-    text_format(error, "\"%s\": %s cannot be traced yet; kernel functions (vfs_read, r::vfs_read) "
-                "and tracepoints (t:sched:sched_switch) can", pattern->typed, kind);
+    *colon = '\0';
+    pattern->library = strdup(library);
+    return pattern->library ? 0 : -ENOMEM;
+}
+
+static int refuse_usdt(const struct pattern *pattern, struct text *error)
+{
+    text_format(error, "\"%s\": a USDT probe is u:LIBRARY:PROBE or u:LIBRARY:PROVIDER:PROBE, such "
+                "as u:python3:gc__start", pattern->typed);
     return -EINVAL;
+}
+
+static int parse_usdt(struct pattern *pattern, char *library, bool is_regex, struct text *error)
+{
+    const char *provider = "*";
+    char *colon = strchr(library, ':');
+
+    pattern->kind = PATTERN_USDT;
+    if (!colon || colon == library)
+        return refuse_usdt(pattern, error);
+    char *probe = colon + 1;
+    int result = take_library(pattern, library, colon);
+    colon = (char *)next_colon(probe, is_regex);
+    bool has_provider = colon;
+    if (has_provider) {
+        *colon = '\0';
+        provider = probe;
+        probe = colon + 1;
+    }
+    if (!result && (!*provider || !*probe || next_colon(probe, is_regex)))
+        result = refuse_usdt(pattern, error);
+    if (!result)
+        result = matcher_make(&pattern->category, provider, is_regex && has_provider, error);
+    return result ? result : matcher_make(&pattern->name, probe, is_regex, error);
+}
+
+/* "0x1234": an address as the file numbers it. It is one in a regular expression's place, too. */
+static int parse_address(struct pattern *pattern, const char *name, struct text *error)
+{
+    pattern->is_address = true;
+    int result = parse_number(name, 0, UINT64_MAX, &pattern->address);
+    if (result)
+        text_format(error, "\"%s\": what follows the last colon is no address such as 0x1234",
+                    pattern->typed);
+    return result ? -EINVAL : matcher_make(&pattern->name, name, false, error);
+}
+
+/* `colon` parts the library from the function. */
+static int parse_user_function(struct pattern *pattern, char *library, char *colon, bool is_regex,
+                               struct text *error)
+{
+    char *name = colon + 1;
+
+    pattern->kind = PATTERN_USER_FUNCTION;
+    if (colon == library || *name == ':') {
+        text_format(error, "\"%s\": a user function is LIBRARY:FUNCTION or p:LIBRARY:FUNCTION, "
+                    "such as c:malloc or p:/usr/bin/bash:readline", pattern->typed);
+        return -EINVAL;
+    }
+    int result = take_library(pattern, library, colon);
+    if (result)
+        return result;
+    if (name[0] == '0' && name[1] == 'x')
+        return parse_address(pattern, name, error);
+    return parse_function(pattern, name, is_regex, error);
+}
+
+static int refuse_half(const struct pattern *pattern, const char *rest, struct text *error)
+{
+    char kind = pattern->typed[0];
+
+    text_format(error, "\"%s\" names no library: %c::%s is a function of the kernel, "
+                "%c:LIBRARY:%s one of a library or program", pattern->typed, kind,
+                *rest ? rest : "vfs_read", kind, *rest ? rest : "malloc");
+    return -EINVAL;
+}
+
+/* Behind p: or r: a further colon parts the function from its library, or from none. */
+static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex,
+                              struct text *error)
+{
+    char *colon = strchr(rest, ':');
+
+    if (!colon)
+        return refuse_half(pattern, rest, error);
+    /* p::f and r::f are of the kernel; p:lib:f and r:lib:f are of a library. */
+    if (colon != rest)
+        return parse_user_function(pattern, rest, colon, is_regex, error);
+    if (next_colon(rest + 1, is_regex)) {
+        text_format(error, "\"%s\" has a colon too many: p::vfs_read, p:c:malloc",
+                    pattern->typed);
+        return -EINVAL;
+    }
+    return parse_function(pattern, rest + 1, is_regex, error);
 }
 
 static int parse_parts(struct pattern *pattern, char *typed, bool is_regex, struct text *error)
 {
-    char *first = (char *)next_colon(typed, is_regex);
+    /* A path ends at its first colon; a regular expression for the kernel may hold [[:alpha:]]. */
+    bool is_path = *typed == '/' || *typed == '.';
+    char *first = is_path && strchr(typed, '/') ? strchr(typed, ':')
+                                                : (char *)next_colon(typed, is_regex);
 
     if (!first)
         return parse_function(pattern, typed, is_regex, error);
-    bool one_letter = first == typed + 1;
-    char *rest = first + 1;
-    if (one_letter && *typed == 't')
-        return parse_tracepoint(pattern, rest, is_regex, error);
-    if (one_letter && *typed == 'u')
-        return refuse_kind(pattern, "a USDT probe", error);
-    /* p::f and r::f are of the kernel; p:lib:f, lib:f and c:f are of a library. */
-    if (one_letter && (*typed == 'p' || *typed == 'r') && *rest == ':') {
+    if (first != typed + 1)
+        return parse_user_function(pattern, typed, first, is_regex, error);
+    switch (*typed) {
+    case 't':
+        return parse_tracepoint(pattern, first + 1, is_regex, error);
+    case 'u':
+        return parse_usdt(pattern, first + 1, is_regex, error);
+    case 'p':
+    case 'r':
         pattern->at_return = *typed == 'r';
-        return parse_function(pattern, rest + 1, is_regex, error);
+        return parse_after_letter(pattern, first + 1, is_regex, error);
     }
-    return refuse_kind(pattern, "a function of a program or library", error);
+    return parse_user_function(pattern, typed, first, is_regex, error);
 }
 
 int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, struct text *error)
@@ -193,4 +289,6 @@ void pattern_free(struct pattern *pattern)
 {
     matcher_free(&pattern->name);
     matcher_free(&pattern->category);
+    free(pattern->library);
+    pattern->library = NULL;
 }

@@ -24,6 +24,8 @@ void matcher_free(struct matcher *matcher);
 enum pattern_kind {
     PATTERN_KERNEL_FUNCTION,
     PATTERN_TRACEPOINT,
+    PATTERN_USER_FUNCTION,
+    PATTERN_USDT,
 };
 
 struct pattern {
@@ -31,14 +33,18 @@ struct pattern {
     const char *typed;       /* the argument, the caller's */
     bool at_return;          /* r:: */
     uint64_t offset;         /* vfs_read+0x10 */
-    struct matcher name;     /* of the function, or of the tracepoint */
-    struct matcher category; /* of the tracepoint */
+    struct matcher name;     /* of the function, the tracepoint or the USDT probe */
+    struct matcher category; /* of the tracepoint; of a USDT probe its provider, * where unsaid */
+    char *library;           /* of a user function or USDT probe: a short name or a path */
+    bool is_address;         /* a user function as /path:0x1234 */
+    uint64_t address;
 };
 
 /*
- * p::vfs_read  vfs_read+0x10  r::vfs_read  tcp_*  t:sched:sched_switch  t:sched:*; with `is_regex`
- * the names are extended regular expressions. 0, or -EINVAL with one line in `error`. pattern_free
- * after 0.
+ * p::vfs_read  vfs_read+0x10  r::vfs_read  tcp_*  t:sched:sched_switch  t:sched:*  c:malloc
+ * p:c:malloc  r:c:malloc  c:malloc+4  /path:func  /path:0x1234  u:lib:probe  u:lib:provider:probe;
+ * with `is_regex` the names are extended regular expressions, but those of libraries and files are
+ * not. 0, or -EINVAL with one line in `error`. pattern_free after 0.
  */
 int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, struct text *error);
 void pattern_free(struct pattern *pattern);

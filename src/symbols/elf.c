@@ -6,8 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than any linker makes of segments; more sections are made only for objects. */
-#define MOST_SEGMENTS 4096
+/*
+ * More than any linker makes of segments, each of which may be looked at for each symbol; more
+ * sections are made only for objects.
+ */
+#define MOST_SEGMENTS 512
 #define MOST_SECTIONS 131072
 
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)

@@ -9,7 +9,8 @@
 
 /*
  * Tables that are made to be slow: so many of a symbol's addresses are looked at and so many names
- * are compared (each counts as NAME_WORK); behind that a symbol counts for one address alone.
+ * are compared (each counts as NAME_WORK and its bytes); behind that a symbol counts for one address
+ * alone.
  */
 #define MOST_WORK (1 << 26)
 #define NAME_WORK 64
@@ -124,7 +125,9 @@ static bool name_wins(struct search *search, uint32_t ours, uint32_t theirs)
     const uint32_t places[2] = {ours, theirs};
     for (int i = 0; i < 2; i++) {
         search->places[i] = places[i];
-        if (elf_read_name(search->elf, search->table, places[i], &search->names[i]))
+        int result = elf_read_name(search->elf, search->table, places[i], &search->names[i]);
+        search->work += search->names[i].length;
+        if (result)
             text_clear(&search->names[i]);
     }
     search->first_is_better = better_name(search->names);

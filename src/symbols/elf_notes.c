@@ -6,7 +6,7 @@
 #include "symbols/elf.h"
 
 #define HEADER_BYTES 12
-/* More than any section of notes has; and of one note, the owner's name and the descriptor. */
+/* More than all sections of notes have; and of one note, the owner's name and the descriptor. */
 #define MOST_BYTES (16 << 20)
 #define LONGEST_OWNER 64
 #define LONGEST_DESCRIPTOR 65536
@@ -15,6 +15,7 @@ struct walk {
     const struct elf *elf;
     elf_note_callback *each;
     void *context;
+    uint64_t left; /* of MOST_BYTES: any number of segments may name the same bytes */
     char owner[LONGEST_OWNER + 1];
     unsigned char descriptor[LONGEST_DESCRIPTOR];
 };
@@ -53,8 +54,9 @@ static int walk_part(struct walk *walk, uint64_t offset, uint64_t size)
 {
     int result = 0;
 
-    if (size > MOST_BYTES || offset > UINT64_MAX - size)
+    if (size > walk->left || offset > UINT64_MAX - size)
         return -ENOEXEC;
+    walk->left -= size;
     /* What is shorter is padding; the last note may lack its own. */
     while (size >= HEADER_BYTES && !result) {
         uint64_t used = 0;
@@ -76,6 +78,7 @@ int elf_each_note(const struct elf *elf, const char *section, elf_note_callback 
     walk->elf = elf;
     walk->each = each;
     walk->context = context;
+    walk->left = MOST_BYTES;
     const struct elf_section *notes = elf_section(elf, section);
     if (notes && notes->type == SHT_NOTE)
         result = walk_part(walk, notes->offset, notes->size);

@@ -24,7 +24,11 @@ struct entry {
 struct entries {
     struct entry *items; /* sorted by their words */
     size_t count, unclaimed;
+    uint64_t searched; /* bytes of relocations */
 };
+
+/* Any number of sections may name the same bytes. */
+#define MOST_RELOCATION_BYTES (256 << 20)
 
 /* Instructions have their own byte order. */
 static uint32_t little32(const unsigned char *bytes)
@@ -236,9 +240,12 @@ static int take_relocations(const struct elf *elf, struct entries *entries,
     int result = elf_pieces_open(&pieces, elf, &table);
     if (result)
         return result;
-    while (entries->unclaimed && elf_pieces_next(&pieces))
+    while (entries->unclaimed && entries->searched < MOST_RELOCATION_BYTES &&
+           elf_pieces_next(&pieces)) {
         for (size_t i = 0; i < pieces.count; i++)
             take_relocation(elf, entries, pieces.bytes + i * table.entry_size, has_addend);
+        entries->searched += pieces.count * table.entry_size;
+    }
     elf_pieces_close(&pieces);
     return pieces.error == -ENOEXEC ? 0 : pieces.error;
 }

@@ -3,227 +3,550 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "symbols/elf.h"
+#include "symbols/maps.h"
+#include "symbols/process_parts.h"
 
-struct mapping {
-    uint64_t start, end, offset;
-    const char *path; /* within the line; "" for memory of no file */
+/* So long a record may be on its way from another CPU. */
+#define ON_ITS_WAY_NS 1000000
+
+/* Where x86-64 kernels show a page of their own to all programs. */
+#define VSYSCALL_START 0xffffffffff600000
+#define VSYSCALL_END 0xffffffffff601000
+
+/* ---- Looking at what is mapped now ---- */
+
+struct look {
+    struct processes *processes;
+    struct image *image;
+    uint32_t shown_by;
+    const uint64_t *addresses; /* sorted; NULL: every executable mapping is wanted */
+    size_t count;
 };
 
-/* The kernel writes a newline within a path as \012, and leaves all other bytes as they are. */
-static void decode_newlines(char *path)
+static bool is_wanted(const struct look *look, const struct maps_entry *entry)
 {
-    static const char newline[] = "\\012";
-    char *to = path;
+    size_t low = 0, high = look->count;
 
-    while (*path) {
-        if (!strncmp(path, newline, sizeof(newline) - 1)) {
-            *to++ = '\n';
-            path += sizeof(newline) - 1;
-        } else {
-            *to++ = *path++;
-        }
+    if (!look->addresses)
+        return true;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (look->addresses[middle] >= entry->start)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    *to = '\0';
+    return low < look->count && look->addresses[low] < entry->end;
 }
 
-static bool parse_hex(char **at, char after, uint64_t *number)
+/* A file that is open already needs no name. */
+static bool is_known(void *context, const struct maps_entry *entry)
 {
-    char *end;
+    const struct look *look = context;
 
-    if (**at == '-' || **at == '+' || **at == ' ')
-        return false;
-    *number = strtoull(*at, &end, 16);
-    if (end == *at || *end != after)
-        return false;
-    *at = end + 1;
-    return true;
+    return mapped_files_knows(look->processes->files, entry->device, entry->inode);
 }
 
-/* "start-end perms offset major:minor inode    path" */
-static bool parse_mapping(char *line, struct mapping *mapping)
+static int take_mapping(void *context, const struct maps_entry *entry)
 {
-    if (!parse_hex(&line, '-', &mapping->start) || !parse_hex(&line, ' ', &mapping->end))
-        return false;
-    line += strcspn(line, " ");
-    line += strspn(line, " ");
-    if (!parse_hex(&line, ' ', &mapping->offset))
-        return false;
-    for (int skipped = 0; skipped < 2; skipped++) { /* the device, the inode */
-        line += strcspn(line, " ");
-        line += strspn(line, " ");
-    }
-    decode_newlines(line);
-    mapping->path = line;
-    return mapping->start < mapping->end;
-}
+    struct look *look = context;
+    const struct mapped_sight sight = {
+        .start = entry->start, .end = entry->end, .device = entry->device, .inode = entry->inode,
+        .path = entry->path, .pid = look->shown_by,
+    };
+    struct mapping mapping = {.start = entry->start, .end = entry->end};
 
-/* What opening does to a device is not known: only plain files are opened. */
-static int open_plain(const char *path)
-{
-    struct stat about;
-
-    if (stat(path, &about) || !S_ISREG(about.st_mode))
-        return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (!is_wanted(look, entry))
+        return 0;
+    mapping.offset = entry->inode ? entry->offset : 0;
+    mapping.file = mapped_files_see(look->processes->files, &sight);
+    if (!mapping.file)
+        return -ENOMEM;
+    int result = image_add(&look->image, look->processes->files, &mapping);
+    return result == -ENOSPC ? 0 : result;
 }
 
 /*
- * The file as the process sees it: by the mapping itself, which also holds when it was deleted,
- * else by its path. A descriptor, -1 where it cannot be opened, or -ENOMEM.
+ * What a process has mapped now: all that is executable, or whatever holds one of the addresses. 0,
+ * -ENOENT when the process is gone or shows no memory, or another negative errno.
  */
-static int open_mapped(uint32_t pid, const struct mapping *mapping)
+static int look_at(struct processes *processes, uint32_t pid, const uint64_t *addresses,
+                   size_t count, struct image **image)
 {
-    struct text path = {0};
+    struct look look = {.processes = processes, .addresses = addresses, .count = count};
 
-    text_format(&path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)mapping->start,
-                (unsigned long long)mapping->end);
-    int fd = path.failed ? -ENOMEM : open_plain(path.data);
-    if (fd == -1) {
-        text_clear(&path);
-        text_format(&path, "/proc/%u/root%s", pid, mapping->path);
-        fd = path.failed ? -ENOMEM : open_plain(path.data);
+    look.image = image_make();
+    if (!look.image)
+        return -ENOMEM;
+    int result = addresses ? maps_each_of(pid, &look.shown_by, take_mapping, &look)
+                           : maps_each_executable(pid, &look.shown_by, take_mapping, is_known,
+                                                  &look);
+    if (!result && !look.image->count && !addresses)
+        result = -ENOENT;
+    if (result) {
+        image_drop(look.image, processes->files);
+        look.image = NULL;
     }
-    text_free(&path);
-    return fd;
-}
-
-/* "/usr/lib/libc.so.6 (deleted)" -> "libc.so.6" */
-static void add_base_name(struct text *name, const char *path)
-{
-    static const char deleted[] = " (deleted)";
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    size_t length = strlen(base), ending = sizeof(deleted) - 1;
-
-    if (length > ending && !strcmp(base + length - ending, deleted))
-        length -= ending;
-    text_append(name, base, length);
-}
-
-/* Fills in the places within one mapping. */
-static int find_in(uint32_t pid, const struct mapping *mapping, const uint64_t *addresses,
-                   size_t count, struct process_place *places)
-{
-    struct elf elf = {0};
-    bool of_file = mapping->path[0] == '/';
-    int fd = of_file ? open_mapped(pid, mapping) : -1;
-    int opened = fd >= 0 ? elf_open(&elf, fd) : fd;
-    int result = opened == -ENOMEM ? opened : 0;
-
-    for (size_t i = 0; i < count && !result; i++) {
-        uint64_t offset = addresses[i] - mapping->start + (of_file ? mapping->offset : 0);
-        places[i].address = offset;
-        if (!opened)
-            (void)elf_address_of(&elf, offset, &places[i].address);
-        if (of_file)
-            add_base_name(&places[i].file, mapping->path);
-        else
-            text_add(&places[i].file, *mapping->path ? mapping->path : "[anon]");
-        result = places[i].file.failed ? -ENOMEM : 0;
-    }
-    if (!opened)
-        elf_close(&elf);
-    if (fd >= 0)
-        close(fd);
+    *image = look.image;
     return result;
 }
 
-/* Both the mappings and the addresses are sorted: one walk along both. */
-static int walk_mappings(uint32_t pid, struct lines *lines, const uint64_t *addresses, size_t count,
-                         struct process_place *places)
-{
-    struct mapping mapping;
-    size_t next = 0, length;
-    int result = 0;
-    char *line;
+/* ---- What the kernel tells ---- */
 
-    while (next < count && !result && (line = lines_next(lines, &length))) {
-        size_t end;
-        if (!parse_mapping(line, &mapping))
-            continue;
-        while (next < count && addresses[next] < mapping.start)
-            next++;
-        for (end = next; end < count && addresses[end] < mapping.end; end++)
-            ;
-        if (end > next)
-            result = find_in(pid, &mapping, addresses + next, end - next, places + next);
-        next = end;
-    }
-    return result ? result : lines->error;
+static bool is_wished(const struct processes *processes, uint32_t pid)
+{
+    for (size_t i = 0; i < processes->pid_count; i++)
+        if (processes->pids[i] == pid)
+            return true;
+    return !processes->pid_count;
 }
 
-int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t count,
-                    struct process_place *places)
+static void keep_result(struct processes *processes, int result)
 {
-    struct lines lines;
-    int result = lines_open(&lines, maps);
+    if (result == -ENOMEM)
+        processes->result = result;
+}
 
+static bool may_be_jitted(const struct image *image)
+{
+    for (size_t i = 0; i < image->count; i++)
+        if (image->mappings[i].file->kind == MAPPED_ANONYMOUS)
+            return true;
+    return false;
+}
+
+/*
+ * A life that nobody told us the beginning of, as it looks now; where that cannot be seen, with the
+ * image `known`, or nothing.
+ */
+static struct life *begin_unknown(struct processes *processes, uint32_t pid, uint64_t time,
+                                  struct image *known)
+{
+    uint64_t from = now_ns();
+    struct image *image;
+    bool seen = !look_at(processes, pid, NULL, 0, &image);
+
+    if (!seen && known)
+        image_hold(known);
+    if (!seen)
+        image = known ? known : image_make();
+    /* Who had the pid before is somebody else. */
+    if (!history_newest(&processes->history, pid))
+        time = known ? time : 0;
+    enum program_origin origin = seen || !known ? PROGRAM_SEEN : PROGRAM_INHERITED;
+    struct life *life =
+        image ? history_begin(&processes->history, pid, time, origin, image) : NULL;
+    if (!life) {
+        processes->result = -ENOMEM;
+    } else if (seen) {
+        life->seen = from;
+        life->seen_until = now_ns();
+        if (may_be_jitted(image))
+            look_at_owner(processes, life);
+    }
+    return life;
+}
+
+static struct life *life_of(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid);
+
+    return life ? life : begin_unknown(processes, event->pid, event->time, NULL);
+}
+
+static void take_fork(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid), *parent;
+
+    if (event->pid == event->parent) {
+        if (life && life->threads)
+            life->threads++;
+        return;
+    }
+    if (life && event->time <= life->seen_until) { /* that is whom we saw */
+        life->forked = event->time;
+        life->parent = event->parent;
+        return;
+    }
+    parent = history_living(&processes->history, event->parent);
+    struct image *image = parent ? parent->programs->image : NULL;
+    if (parent && event->time >= parent->seen) {
+        image_hold(image);
+        life = history_begin(&processes->history, event->pid, event->time, PROGRAM_INHERITED,
+                             image);
+    } else {
+        /* What the parent was seen to run may be another program than it ran when it forked. */
+        life = begin_unknown(processes, event->pid, event->time, image);
+    }
+    if (!life) {
+        processes->result = -ENOMEM;
+        return;
+    }
+    life->parent = event->parent;
+    if (!life->seen)
+        life->threads = 1;
+}
+
+static void take_exec(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = life_of(processes, event);
+
+    if (!life || event->time < life->seen)
+        return;
+    struct image *image = image_make();
+    if (image)
+        keep_result(processes, history_exec(&processes->history, life, event->time, image));
+    else
+        processes->result = -ENOMEM;
+    life->threads = 1; /* all others were ended */
+    life->first_thread_ended = false;
+}
+
+static struct mapped_file *see_file(struct processes *processes, const struct task_event *event)
+{
+    const struct life *life = history_living(&processes->history, event->pid);
+    const struct mapped_sight sight = {
+        .start = event->start, .end = event->end, .device = event->device,
+        .inode = event->inode, .generation = event->generation, .path = event->path,
+        .pid = event->pid, .parent = life ? life->parent : 0, .time = event->time,
+    };
+
+    return mapped_files_see(processes->files, &sight);
+}
+
+static void take_map(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = life_of(processes, event);
+    struct mapping mapping = {.start = event->start, .end = event->end,
+                              .offset = event->inode ? event->offset : 0};
+
+    if (!life || event->time < life->seen)
+        return;
+    mapping.file = see_file(processes, event);
+    if (!mapping.file) {
+        processes->result = -ENOMEM;
+        return;
+    }
+    bool anonymous = mapping.file->kind == MAPPED_ANONYMOUS;
+    keep_result(processes, history_map(&processes->history, life, &mapping));
+    if (anonymous)
+        look_at_owner(processes, life);
+}
+
+static void take_exit(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid);
+
+    if (!life || event->time < life->seen)
+        return;
+    if (event->tid == event->pid)
+        life->first_thread_ended = true;
+    if (life->threads ? !--life->threads
+                      : life->first_thread_ended && !maps_has_threads(event->pid))
+        history_end(&processes->history, life, event->time);
+}
+
+void processes_take(struct processes *processes, const struct task_event *event)
+{
+    if (event->kind == TASK_LOST) {
+        processes->lost_records += event->lost;
+        processes->lost_at = event->time;
+        return;
+    }
+    if (!is_wished(processes, event->pid))
+        return;
+    switch (event->kind) {
+    case TASK_FORK:
+        take_fork(processes, event);
+        break;
+    case TASK_EXEC:
+        take_exec(processes, event);
+        break;
+    case TASK_MAP:
+        take_map(processes, event);
+        break;
+    default:
+        take_exit(processes, event);
+    }
+}
+
+static void take_event(void *context, const struct task_event *event)
+{
+    processes_take(context, event);
+}
+
+static int lend(struct loans *loans, struct mapped_file *file, uint64_t time)
+{
+    if (array_reserve(&loans->items, &loans->room, loans->count + 1, sizeof(*loans->items)))
+        return -ENOMEM;
+    mapped_file_hold(file);
+    loans->items[loans->count++] = (struct loan){file, time};
+    return 0;
+}
+
+/* Gives back what was lent up to `time`. */
+static void take_back(struct processes *processes, struct loans *loans, uint64_t time)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < loans->count; i++) {
+        if (loans->items[i].time <= time)
+            mapped_file_drop(processes->files, loans->items[i].file);
+        else
+            loans->items[kept++] = loans->items[i];
+    }
+    loans->count = kept;
+}
+
+/*
+ * A file is opened as soon as we hear of it, and held until the record is taken: its process may be
+ * gone by then.
+ */
+static void see_event(void *context, const struct task_event *event)
+{
+    struct processes *processes = context;
+
+    if (event->kind != TASK_MAP || !is_wished(processes, event->pid))
+        return;
+    struct mapped_file *file = see_file(processes, event);
+    if (!file)
+        return;
+    struct life *life = history_living(&processes->history, event->pid);
+    if (file->kind == MAPPED_ANONYMOUS && life)
+        look_at_owner(processes, life);
+    keep_result(processes, lend(&processes->early, file, event->time));
+    mapped_file_drop(processes->files, file);
+}
+
+static int read_until(struct processes *processes, uint64_t until)
+{
+    processes->result = 0;
+    if (!processes->events)
+        return 0;
+    mapped_files_look_again(processes->files);
+    task_events_read(processes->events, until, see_event, take_event, processes);
+    take_back(processes, &processes->early, until);
+    return processes->result;
+}
+
+int processes_read(struct processes *processes)
+{
+    return read_until(processes, now_ns() - ON_ITS_WAY_NS);
+}
+
+/* ---- Finding ---- */
+
+static bool is_running(const struct life *life, const struct program *program)
+{
+    return !life || (!life->ended && life->programs == program);
+}
+
+/* Records were lost since this was known to be right: what still runs is looked at again. */
+static void make_sure(struct processes *processes, struct life *life, struct program *program)
+{
+    uint64_t from = now_ns(), known = program->since;
+    struct image *image;
+
+    if (life->seen > known)
+        known = life->seen;
+    if (!processes->lost_at || processes->lost_at < known || !is_running(life, program) ||
+        look_at(processes, life->pid, NULL, 0, &image))
+        return;
+    history_see(&processes->history, life, image);
+    life->seen = from;
+    life->seen_until = now_ns();
+}
+
+static int fill_in(struct processes *processes, const struct image *image, uint64_t address,
+                   struct process_place *place)
+{
+    const struct mapping *mapping = image_find(image, address);
+
+    if (!mapping)
+        return 0;
+    uint64_t offset = address - mapping->start + mapping->offset;
+    *place = (struct process_place){
+        .kind = mapping->file->kind, .file = mapping->file, .label = mapping->file->label,
+        .address = mapping->file->kind == MAPPED_FILE ? mapped_file_address(mapping->file, offset)
+                                                      : offset,
+    };
+    return lend(&processes->lent, mapping->file, 0);
+}
+
+static int fill_in_all(struct processes *processes, const struct image *image,
+                       const uint64_t *addresses, size_t count, struct process_place *places,
+                       size_t *missing)
+{
+    int result = 0;
+
+    *missing = 0;
+    for (size_t i = 0; i < count && !result; i++) {
+        if (places[i].kind == MAPPED_NOTHING)
+            result = fill_in(processes, image, addresses[i], &places[i]);
+        *missing += places[i].kind == MAPPED_NOTHING;
+    }
+    return result;
+}
+
+#if defined(__x86_64__)
+static void fill_in_vsyscall(const uint64_t *addresses, size_t count, struct process_place *places)
+{
+    for (size_t i = count; i && addresses[i - 1] >= VSYSCALL_START; i--)
+        if (places[i - 1].kind == MAPPED_NOTHING && addresses[i - 1] < VSYSCALL_END)
+            places[i - 1] = (struct process_place){.kind = MAPPED_OTHER, .label = "[vsyscall]",
+                                                   .address = addresses[i - 1] - VSYSCALL_START};
+}
+#else
+#define fill_in_vsyscall(addresses, count, places) ((void)0)
+#endif
+
+int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
+                   const uint64_t *addresses, size_t count, struct process_place *places)
+{
+    struct life *life = NULL;
+    size_t missing = count;
+    struct image *image;
+
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct process_place){.label = ""};
+    int result = read_until(processes, UINT64_MAX);
+    struct program *program =
+        history_find(&processes->history, pid, born, processes->begin, &life);
+    if (program) {
+        make_sure(processes, life, program);
+        if (!result)
+            result = fill_in_all(processes, program->image, addresses, count, places, &missing);
+    }
     if (result)
         return result;
-    result = walk_mappings(pid, &lines, addresses, count, places);
-    lines_close(&lines);
+    fill_in_vsyscall(addresses, count, places);
+    if (!missing || (program && !is_running(life, program)))
+        return 0;
+    mapped_files_look_again(processes->files);
+    /* What nobody told of: all of it, what is not executable, what was moved. */
+    result = look_at(processes, pid, addresses, count, &image);
+    if (result)
+        return result == -ENOMEM ? result : program ? 0 : result;
+    result = fill_in_all(processes, image, addresses, count, places, &missing);
+    image_drop(image, processes->files);
     return result;
 }
 
-static int open_maps(uint32_t pid)
+/* Lives that go on for all that we know, and may not. */
+static void end_who_is_gone(struct processes *processes)
 {
-    char path[32];
+    bool any_lost = processes->lost_records > processes->lost_before;
+    struct history *history = &processes->history;
 
-    snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    for (size_t i = 0; i < history->bucket_count; i++)
+        for (struct life *life = history->buckets[i], *next; life; life = next) {
+            next = life->next;
+            if (life->ended)
+                continue;
+            if ((life->first_thread_ended && !maps_has_threads(life->pid)) ||
+                (any_lost && kill((pid_t)life->pid, 0) && errno == ESRCH)) {
+                history_end(history, life, now_ns());
+                next = history->buckets[i]; /* others may have been forgotten for it */
+            }
+        }
+    processes->lost_before = processes->lost_records;
 }
 
-static bool shows_memory(uint32_t pid)
+void processes_forget(struct processes *processes)
 {
-    char byte;
-    int fd = open_maps(pid);
-    bool shown = fd >= 0 && read(fd, &byte, 1) == 1;
-
-    if (fd >= 0)
-        close(fd);
-    return shown;
+    take_back(processes, &processes->lent, UINT64_MAX);
+    end_who_is_gone(processes);
+    history_forget(&processes->history, processes->reported);
+    processes->reported = now_ns();
 }
 
-/*
- * Where the first thread of a process has ended and others go on, /proc/PID shows no memory. The
- * same memory is shown by /proc/TID of another thread; the process itself if none shows any.
- */
-static uint32_t thread_with_memory(uint32_t pid)
+/* ---- Opening ---- */
+
+static void look_at_all(struct processes *processes)
 {
-    char path[32];
-    uint32_t found = pid;
     struct dirent *entry;
-    uint64_t thread;
+    uint64_t pid;
+    DIR *directory = processes->pid_count ? NULL : opendir("/proc");
 
-    if (shows_memory(pid))
-        return pid;
-    snprintf(path, sizeof(path), "/proc/%u/task", pid);
-    DIR *threads = opendir(path);
-    while (threads && found == pid && (entry = readdir(threads)))
-        if (!parse_number(entry->d_name, 1, UINT32_MAX, &thread) && shows_memory((uint32_t)thread))
-            found = (uint32_t)thread;
-    if (threads)
-        closedir(threads);
-    return found;
+    for (size_t i = 0; i < processes->pid_count; i++)
+        (void)begin_unknown(processes, processes->pids[i], 0, NULL);
+    while (directory && (entry = readdir(directory)))
+        if (!parse_number(entry->d_name, 1, UINT32_MAX, &pid))
+            (void)begin_unknown(processes, (uint32_t)pid, 0, NULL);
+    if (directory)
+        closedir(directory);
 }
 
-int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
-                 struct process_place *places)
+int processes_open(struct processes **made, const struct processes_wishes *wishes)
 {
-    uint32_t shown_by = thread_with_memory(pid);
-    int fd = open_maps(shown_by);
+    struct processes *processes = calloc(1, sizeof(*processes));
+    int result = processes ? mapped_files_open(&processes->files) : -ENOMEM;
 
-    if (fd < 0)
-        return fd;
-    int result = process_find_in(fd, shown_by, addresses, count, places);
-    close(fd);
-    return result;
+    *made = processes;
+    if (!result)
+        result = history_open(&processes->history, processes->files, PROCESSES_KEPT_BYTES);
+    if (!result && wishes->pid_count) {
+        processes->pids = malloc(wishes->pid_count * sizeof(*processes->pids));
+        result = processes->pids ? 0 : -ENOMEM;
+    }
+    if (result) {
+        processes_close(processes);
+        *made = NULL;
+        return result;
+    }
+    if (wishes->pid_count)
+        memcpy(processes->pids, wishes->pids, wishes->pid_count * sizeof(*processes->pids));
+    processes->pid_count = wishes->pid_count;
+    processes->listening = wishes->silent ? -ECANCELED : task_events_open(&processes->events);
+    if (processes->listening)
+        return 0;
+    look_at_all(processes);
+    processes_begin(processes);
+    return processes_read(processes);
+}
+
+void processes_close(struct processes *processes)
+{
+    if (!processes)
+        return;
+    task_events_close(processes->events);
+    take_back(processes, &processes->lent, UINT64_MAX);
+    take_back(processes, &processes->early, UINT64_MAX);
+    free(processes->lent.items);
+    free(processes->early.items);
+    if (processes->history.buckets)
+        history_close(&processes->history);
+    if (processes->files)
+        mapped_files_close(processes->files);
+    free(processes->pids);
+    free(processes);
+}
+
+void processes_begin(struct processes *processes)
+{
+    processes->begin = processes->reported = now_ns();
+}
+
+int processes_listening(const struct processes *processes)
+{
+    return processes->listening;
+}
+
+int processes_fd(const struct processes *processes)
+{
+    return processes->events ? task_events_fd(processes->events) : -1;
+}
+
+struct processes_lost processes_lost(const struct processes *processes)
+{
+    return (struct processes_lost){
+        .records = processes->lost_records,
+        .forgotten = processes->history.forgotten,
+        .files = mapped_files_not_kept(processes->files),
+    };
 }

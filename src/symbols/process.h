@@ -1,26 +1,99 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What a process has mapped where: from an address of it to a file and an address in that. */
+/*
+ * Who had what mapped when: from an address of a process, living or gone, to a file and an address
+ * in that. The kernel tells of every fork, exec, executable mapping and exit; what ran before is
+ * looked up once in /proc.
+ *
+ * What is kept of exited processes, and of programs that processes have left by exec, comes to at
+ * most PROCESSES_KEPT_BYTES: the oldest go first, and are counted.
+ */
 #ifndef STACKBOX_SYMBOLS_PROCESS_H
 #define STACKBOX_SYMBOLS_PROCESS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "util.h"
+#include "symbols/mapped_files.h"
+
+#define PROCESSES_KEPT_BYTES (8u << 20)
 
 struct process_place {
-    struct text file;  /* its base name, "[vdso]" and the like; empty: nothing is mapped there */
-    uint64_t address;  /* as the ELF file numbers it; where none of its segments is, the offset */
+    enum mapped_kind kind;
+    struct mapped_file *file; /* or NULL; good until processes_forget() */
+    /*
+     * In a file: as the ELF file numbers it, or the offset where none of its segments is. Elsewhere
+     * the distance from where the mapping began.
+     */
+    uint64_t address;
+    const char *label; /* file->label: "libc.so.6", "[vdso]", "[anon]"; "" where nothing is mapped */
+};
+
+struct processes_wishes {
+    const uint32_t *pids; /* of these alone, where there are any */
+    size_t pid_count;
+    bool silent; /* neither listen nor look: everything is looked up when it is asked for */
+};
+
+struct processes;
+
+/*
+ * Listens first, then looks once at what runs. 0 or -ENOMEM; without the right to listen it works
+ * from what /proc shows when it is asked.
+ */
+int processes_open(struct processes **made, const struct processes_wishes *wishes);
+void processes_close(struct processes *processes);
+
+/* To be called once execs and exits are counted (see `born`), before anything is traced. */
+void processes_begin(struct processes *processes);
+
+/* Why there is no listening: 0 when there is, else a negative errno (-ECANCELED: not wished). */
+int processes_listening(const struct processes *processes);
+
+/* Readable when the kernel has told something; below 0 without listening. Not to be read from. */
+int processes_fd(const struct processes *processes);
+
+/* Takes what the kernel told since. 0 or a negative errno. */
+int processes_read(struct processes *processes);
+
+/*
+ * Looks `count` sorted addresses up, of the life and program of `pid` that `born` stands for:
+ *   0     no exec and no exit of that pid was seen since processes_begin();
+ *   even  the time of its last exec (CLOCK_MONOTONIC ns, taken after the kernel told of it);
+ *   odd   the time of the exit of the last process that had this pid, its lowest bit set: the
+ *         next process with it, before any exec, or threads of the old one that go on.
+ * Every places[i] is filled in. 0 or a negative errno: -ENOENT when nothing is known of the
+ * process, -ENOMEM.
+ */
+int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
+                   const uint64_t *addresses, size_t count, struct process_place *places);
+
+/*
+ * A report is done: what ended before the report before this one can go. Places that were found
+ * before are not to be used any more.
+ */
+void processes_forget(struct processes *processes);
+
+struct processes_lost {
+    uint64_t records;   /* that the kernel had no room for */
+    uint64_t forgotten; /* ended processes and programs that did not fit into the bound */
+    uint64_t files;     /* that were not kept open, for want of descriptors */
+};
+
+/* Since the beginning. */
+struct processes_lost processes_lost(const struct processes *processes);
+
+struct jitmap_refusal {
+    char path[64];      /* of the file that is ignored */
+    const char *reason; /* "it belongs to another user" */
 };
 
 /*
- * Looks each of `count` sorted addresses of a living process up. places[i], which must be {0}, goes
- * with addresses[i]; the caller frees their texts, after an error too: what was found until then is
- * right. 0 or a negative errno: -ENOENT when the process is gone.
+ * Opens the perf map that a JIT wrote: /tmp/perf-N.map in the root of the process, N being its pid
+ * in its own pid namespace, else /tmp/perf-PID.map in ours. A descriptor, which is the caller's to
+ * close; -ENOENT: there is none; -EACCES: there is one that is not to be trusted, as *refusal says.
  */
-int process_find(uint32_t pid, const uint64_t *addresses, size_t count,
-                 struct process_place *places);
-/* The same, with its maps file opened by the caller, whose it stays. */
-int process_find_in(int maps, uint32_t pid, const uint64_t *addresses, size_t count,
-                    struct process_place *places);
+int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t born,
+                          struct jitmap_refusal *refusal);
 
 #endif

@@ -15,6 +15,8 @@
 
 #include "insns/count.h"
 #include "insns/dump.h"
+#include "insns/layout.h"
+#include "insns/life.h"
 #include "insns/program.h"
 
 #define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
@@ -22,7 +24,7 @@
 
 /* Those of stackcount, which names them itself. */
 enum {
-    FD_CONTROL = 10, FD_ACCOUNT, FD_SCRATCH, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
+    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
     FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
 };
 
@@ -200,7 +202,8 @@ static void build_calls(struct program *program, const void *wishes)
 
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
-#define MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .scratch = FD_SCRATCH, \
+#define MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS,   \
+             .lives = FD_LIVES,                                                                \
              .counts = {FD_MAIN_COUNTS, FD_STAND_IN_COUNTS},                                   \
              .stacks = {FD_MAIN_STACKS, FD_STAND_IN_STACKS},                                   \
              .spilled = {FD_MAIN_SPILLED, FD_STAND_IN_SPILLED}
@@ -219,6 +222,8 @@ static const struct count_wishes count_both = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
 static const struct count_wishes count_cpu = {
     .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_cgroup = {
+    .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_pids = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_tids = {
@@ -230,10 +235,24 @@ static const struct count_wishes count_namespace_pids = {
 static const struct count_wishes count_everything = {
     .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS},
     .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
+static const struct count_wishes count_user_probe = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
+    .flags = KEY_USER_PROBE, MAPS};
+static const struct count_wishes count_frame_start = {
+    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .caller = true,
+    .flags = KEY_USER_PROBE, MAPS};
+static const struct count_wishes count_other_start = {
+    .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
+    .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
 
 static void build_count(struct program *program, const void *wishes)
 {
     emit_count(program, wishes);
+}
+
+static void build_life(struct program *program, const void *ended)
+{
+    emit_life(program, FD_LIVES, ended != NULL);
 }
 
 /* ---- The table: every variant of every real program has its row here ---- */
@@ -255,11 +274,17 @@ static const struct golden {
     {"count-user", build_count, &count_user},
     {"count-both", build_count, &count_both},
     {"count-cpu", build_count, &count_cpu},
+    {"count-cgroup", build_count, &count_cgroup},
     {"count-pids", build_count, &count_pids},
     {"count-tids", build_count, &count_tids},
     {"count-namespace", build_count, &count_namespace},
     {"count-namespace-pids", build_count, &count_namespace_pids},
     {"count-everything", build_count, &count_everything},
+    {"count-user-probe", build_count, &count_user_probe},
+    {"count-frame-start", build_count, &count_frame_start},
+    {"count-other-start", build_count, &count_other_start},
+    {"life-begins", build_life, NULL},
+    {"life-ends", build_life, "ended"},
 };
 
 /* ---- Comparing ---- */

@@ -74,6 +74,106 @@ static void tracepoints(void)
     pattern_free(&pattern);
 }
 
+static void user_functions(void)
+{
+    static const struct {
+        const char *typed, *library, *name;
+        bool at_return;
+        uint64_t offset;
+    } forms[] = {
+        {"c:malloc", "c", "malloc", false, 0},
+        {"p:c:malloc", "c", "malloc", false, 0},
+        {"r:c:malloc", "c", "malloc", true, 0},
+        {"bash:readline", "bash", "readline", false, 0},
+        {"p:/path/bin:func", "/path/bin", "func", false, 0},
+        {"/path+1/b*n:func", "/path+1/b*n", "func", false, 0},
+        {"./a.out:main", "./a.out", "main", false, 0},
+        {"libc.so.6:mem*", "libc.so.6", "mem*", false, 0},
+        {"c:malloc+4", "c", "malloc", false, 4},
+        {"p:c:malloc+0x10", "c", "malloc", false, 16},
+        {"p:p:f", "p", "f", false, 0},
+        {"r:/a b\\[x\xff:f", "/a b\\[x\xff", "f", true, 0},
+        {"/a:std::f", "/a", "std::f", false, 0},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct pattern pattern;
+        CHECK_NUMBER(parse(&pattern, forms[i].typed, false), 0);
+        CHECK_NUMBER(pattern.kind, PATTERN_USER_FUNCTION);
+        CHECK_STRING(pattern.library, forms[i].library);
+        CHECK_STRING(pattern.name.text, forms[i].name);
+        CHECK_NUMBER(pattern.at_return, forms[i].at_return);
+        CHECK_NUMBER(pattern.offset, forms[i].offset);
+        CHECK(!pattern.is_address);
+        pattern_free(&pattern);
+    }
+}
+
+static void user_addresses(void)
+{
+    struct pattern pattern;
+
+    CHECK_NUMBER(parse(&pattern, "/path/bin:0x1234", false), 0);
+    CHECK(pattern.is_address);
+    CHECK_NUMBER(pattern.address, 0x1234);
+    pattern_free(&pattern);
+    CHECK_NUMBER(parse(&pattern, "p:/path/bin:0xffffffffffffffff", true), 0);
+    CHECK(pattern.is_address);
+    CHECK(pattern.address == UINT64_MAX);
+    pattern_free(&pattern);
+}
+
+/* Under -r the library is plain text, and ends at the first colon. */
+static void user_expressions(void)
+{
+    struct pattern pattern;
+
+    CHECK_NUMBER(parse(&pattern, "/a[:b", true), 0);
+    CHECK_STRING(pattern.library, "/a[");
+    CHECK_STRING(pattern.name.text, "b");
+    pattern_free(&pattern);
+    CHECK_NUMBER(parse(&pattern, "r:c:^m[[:lower:]]+$", true), 0);
+    CHECK_NUMBER(pattern.kind, PATTERN_USER_FUNCTION);
+    CHECK_STRING(pattern.library, "c");
+    CHECK(matcher_matches(&pattern.name, "malloc"));
+    CHECK(!matcher_matches(&pattern.name, "mALLOC"));
+    pattern_free(&pattern);
+    /* The colons of a class belong to a function of the kernel. */
+    CHECK_NUMBER(parse(&pattern, "^vfs_[[:lower:]]+$", true), 0);
+    CHECK_NUMBER(pattern.kind, PATTERN_KERNEL_FUNCTION);
+    pattern_free(&pattern);
+    CHECK_NUMBER(parse(&pattern, "u:c:^[[:lower:]]:setjmp|x", true), 0);
+    CHECK_NUMBER(pattern.kind, PATTERN_USDT);
+    CHECK(matcher_matches(&pattern.category, "libc"));
+    CHECK(matcher_matches(&pattern.name, "longsetjmp_target"));
+    pattern_free(&pattern);
+}
+
+static void usdt_probes(void)
+{
+    struct pattern pattern;
+
+    CHECK_NUMBER(parse(&pattern, "u:pthread:pthread_create", false), 0);
+    CHECK_NUMBER(pattern.kind, PATTERN_USDT);
+    CHECK_STRING(pattern.library, "pthread");
+    CHECK_STRING(pattern.name.text, "pthread_create");
+    CHECK(matcher_matches(&pattern.category, "anybody"));
+    pattern_free(&pattern);
+    CHECK_NUMBER(parse(&pattern, "u:/path/bin:prov:probe", false), 0);
+    CHECK_STRING(pattern.library, "/path/bin");
+    CHECK_STRING(pattern.category.text, "prov");
+    CHECK_STRING(pattern.name.text, "probe");
+    pattern_free(&pattern);
+    CHECK_NUMBER(parse(&pattern, "u:/path/bin:*", false), 0);
+    CHECK_NUMBER(pattern.name.kind, MATCH_GLOB);
+    CHECK(matcher_matches(&pattern.category, ""));
+    pattern_free(&pattern);
+    CHECK_NUMBER(parse(&pattern, "u:x:p*:*_start", false), 0);
+    CHECK(matcher_matches(&pattern.category, "python"));
+    CHECK(!matcher_matches(&pattern.category, "ruby"));
+    pattern_free(&pattern);
+}
+
 static void regular_expressions(void)
 {
     struct pattern pattern;
@@ -99,8 +199,12 @@ static void refusals(void)
     static const char *const wrong[] = {
         "",       ":",           "::",        "p:",       "p::",       "r::",          "t:",
         "t::",    "t:sched",     "t:sched:",  "t::x",     "vfs_read+", "vfs_read+zz",  "vfs_read+-1",
-        "+",      "+1",          "vfs_*+4",   "r::f+4",   "f+0x1ffffffff", "c:malloc", "u:c:probe",
-        "p:c:malloc", "/bin/sh:main", "x::f", "r:c:malloc",
+        "+",      "+1",          "vfs_*+4",   "r::f+4",   "f+0x1ffffffff", ":::",     "p:::",
+        "p:::f",  "p::f:",       "p:malloc",  "r:malloc", "x::f",     ":malloc",       "c:",
+        "p:c:",   "r:c:f+4",     "c:f+",      "c:f+g",    "c:*+4",    "c::",           "p:c::f",
+        "u:",     "u:c",         "u::",       "u::x",     "u:::",     "u:c:",          "u:c::x",
+        "u:c:p:", "u:c:p:x:y",   "/a:0x",     "/a:0xfg",  "/a:0x10000000000000000",   "/a:0x10+4",
+        "/bin/sh:", "./a:",      "/a::f",     "r:",       "r:c",      "r:::f",         "p:/a",
     };
     struct pattern pattern;
 
@@ -250,10 +354,48 @@ static void doubles(void)
     places_free(&places);
 }
 
+static struct place user_place(const char *file, uint64_t address, const char *name)
+{
+    return (struct place){.kind = PLACE_USER, .name = (char *)name, .address = address,
+                          .file = file, .path = "/x", .file_offset = address};
+}
+
+/* One instruction is one place, however it was called; files are told apart. */
+static void user_doubles(void)
+{
+    struct places places = {0};
+    char same[] = "/bin/a";
+    struct place given[] = {
+        user_place("/bin/b", 0x10, "b:f"), user_place("/bin/a", 0x10, "a:g"),
+        user_place(same, 0x10, "a:f"),     user_place("/bin/a", 0x18, "a:p:x"),
+        user_place("/bin/a", 0x18, "a:f"), user_place("/bin/a", 0x10, "a:f"),
+    };
+
+    given[2].named = true;
+    given[3].semaphore = 0x40;
+    given[4].offset = 8;
+    given[5].at_return = true;
+    for (size_t i = 0; i < COUNT_OF(given); i++)
+        CHECK_NUMBER(places_add(&places, &given[i]), 0);
+    places_remove_doubles(&places);
+    CHECK_NUMBER(places.count, 4);
+    CHECK_STRING(places.items[0].name, "a:f");
+    CHECK_STRING(places.items[1].name, "a:f");
+    CHECK_NUMBER(places.items[1].semaphore, 0x40);
+    CHECK(places.items[2].at_return);
+    CHECK_STRING(places.items[3].file, "/bin/b");
+    CHECK(places.items[0].file == places.items[2].file);
+    places_free(&places);
+}
+
 int main(void)
 {
     TEST(kernel_functions);
     TEST(tracepoints);
+    TEST(user_functions);
+    TEST(user_addresses);
+    TEST(user_expressions);
+    TEST(usdt_probes);
     TEST(regular_expressions);
     TEST(refusals);
     TEST(any_bytes);
@@ -262,6 +404,7 @@ int main(void)
     TEST(near_names);
     TEST(near_keeps_the_nearest);
     TEST(doubles);
+    TEST(user_doubles);
     text_free(&error);
     return tests_done();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From addresses of a process to files: real mappings of files made by hand, and hostile maps. */
+/* From addresses of a process to files, as /proc shows it: real mappings of files made by hand. */
 #include "symbols/process.h"
 
 #include <errno.h>
@@ -7,17 +7,18 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "elf_image.h"
 #include "test.h"
+#include "util.h"
 
 #define PAGE 4096
 
 static char directory[64];
+static struct processes *processes;
 
 static void in_directory(char *path, size_t size, const char *name)
 {
@@ -50,8 +51,7 @@ static const char *map_file(const char *path)
 
 static bool is_place(const struct process_place *place, const char *file, uint64_t address)
 {
-    return place->file.length == strlen(file) &&
-           (!place->file.length || !strcmp(place->file.data, file)) && place->address == address;
+    return !strcmp(place->label, file) && place->address == address;
 }
 
 static void check_place(const struct process_place *place, const char *file, uint64_t address)
@@ -59,15 +59,21 @@ static void check_place(const struct process_place *place, const char *file, uin
     if (is_place(place, file, address))
         return;
     printf("  got \"%s\" 0x%llx, should be \"%s\" 0x%llx\n",
-           place->file.length ? place->file.data : "", (unsigned long long)place->address, file,
+           place->label, (unsigned long long)place->address, file,
            (unsigned long long)address);
     WRONG("the place");
 }
 
-static void free_places(struct process_place *places, size_t count)
+/* As /proc shows it now, without anything that was told before. */
+static int find(uint32_t pid, const uint64_t *addresses, size_t count,
+                struct process_place *places)
 {
-    for (size_t i = 0; i < count; i++)
-        text_free(&places[i].file);
+    static const struct processes_wishes silent = {.silent = true};
+
+    if (!processes)
+        CHECK_NUMBER(processes_open(&processes, &silent), 0);
+    processes_forget(processes);
+    return processes_find(processes, pid, 0, addresses, count, places);
 }
 
 /* A file of that name, mapped, then deleted if asked for, is found as `shown`. */
@@ -84,11 +90,10 @@ static void check_file(const char *name, const char *shown, bool deleted)
     if (deleted)
         unlink(path);
     const uint64_t addresses[] = {(uintptr_t)at, (uintptr_t)at + 0x123, (uintptr_t)at + PAGE + 8};
-    CHECK_NUMBER(process_find((uint32_t)getpid(), addresses, 3, places), 0);
+    CHECK_NUMBER(find((uint32_t)getpid(), addresses, 3, places), 0);
     check_place(&places[0], shown, 0x402000);
     check_place(&places[1], shown, 0x402123);
     check_place(&places[2], shown, 2 * PAGE + 8);
-    free_places(places, 3);
     munmap((void *)(uintptr_t)at, 2 * PAGE);
     unlink(path);
 }
@@ -127,9 +132,8 @@ static void without_rights(void)
             in_directory(path, sizeof(path), names[i]);
             const uint64_t address = (uintptr_t)map_file(path) + 0x10;
             place = (struct process_place){.address = 0};
-            right = right && !process_find((uint32_t)getpid(), &address, 1, &place) &&
+            right = right && !find((uint32_t)getpid(), &address, 1, &place) &&
                     is_place(&place, names[i], 0x402010);
-            text_free(&place.file);
         }
         _exit(!right);
     }
@@ -148,20 +152,18 @@ static void memory_without_a_file(void)
     munmap(anonymous + PAGE, PAGE);
     munmap(anonymous + 3 * PAGE, PAGE);
     const uint64_t addresses[] = {(uintptr_t)anonymous + PAGE, (uintptr_t)anonymous + 2 * PAGE + 5};
-    CHECK_NUMBER(process_find((uint32_t)getpid(), addresses, 2, places), 0);
+    CHECK_NUMBER(find((uint32_t)getpid(), addresses, 2, places), 0);
     check_place(&places[0], "", 0);
     check_place(&places[1], "[anon]", 5);
-    free_places(places, 2);
     memset(places, 0, sizeof(places));
     const uint64_t in_memory = (uintptr_t)memory + 7, nowhere[] = {0, 1, UINT64_MAX};
-    CHECK_NUMBER(process_find((uint32_t)getpid(), &in_memory, 1, places), 0);
+    CHECK_NUMBER(find((uint32_t)getpid(), &in_memory, 1, places), 0);
     check_place(&places[0], "memfd:in memory", 7);
-    free_places(places, 1);
     memset(places, 0, sizeof(places));
-    CHECK_NUMBER(process_find((uint32_t)getpid(), nowhere, 3, places), 0);
+    CHECK_NUMBER(find((uint32_t)getpid(), nowhere, 3, places), 0);
     for (int i = 0; i < 3; i++)
         check_place(&places[i], "", 0);
-    CHECK_NUMBER(process_find((uint32_t)getpid(), nowhere, 0, places), 0);
+    CHECK_NUMBER(find((uint32_t)getpid(), nowhere, 0, places), 0);
     munmap(anonymous, PAGE);
     munmap(anonymous + 2 * PAGE, PAGE);
     munmap(memory, PAGE);
@@ -178,12 +180,12 @@ static void processes_that_are_gone(void)
     if (!child)
         _exit(0);
     CHECK_NUMBER(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-    CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), 0); /* a zombie maps nothing */
+    CHECK_NUMBER(find((uint32_t)child, &address, 1, &place), 0); /* it maps nothing */
     check_place(&place, "", 0);
     waitpid(child, NULL, 0);
-    CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), -ENOENT);
+    CHECK_NUMBER(find((uint32_t)child, &address, 1, &place), -ENOENT);
     check_place(&place, "", 0);
-    CHECK_NUMBER(process_find(UINT32_MAX, &address, 1, &place), -ENOENT);
+    CHECK_NUMBER(find(UINT32_MAX, &address, 1, &place), -ENOENT);
 }
 
 static void *wait_for_the_end(void *nothing)
@@ -219,11 +221,10 @@ static void a_first_thread_that_has_ended(void)
         CHECK_NUMBER(read_file(AT_FDCWD, state, 65536, &status), 0);
     } while (status.data && !strstr(status.data, "State:\tZ") && now_ns() < end);
     CHECK(status.data && strstr(status.data, "State:\tZ"));
-    CHECK_NUMBER(process_find((uint32_t)child, &address, 1, &place), 0);
+    CHECK_NUMBER(find((uint32_t)child, &address, 1, &place), 0);
     check_place(&place, "ended.so", 0x402123);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    free_places(&place, 1);
     text_free(&status);
     munmap((void *)(uintptr_t)at, 2 * PAGE);
     unlink(path);
@@ -249,147 +250,13 @@ static void maps_that_change(void)
     const uint64_t addresses[] = {(uintptr_t)at + 0x123, (uintptr_t)at + 0x456};
     for (int i = 0; i < 300; i++) {
         struct process_place places[2] = {{.address = 0}};
-        CHECK_NUMBER(process_find((uint32_t)child, addresses, 2, places), 0);
+        CHECK_NUMBER(find((uint32_t)child, addresses, 2, places), 0);
         check_place(&places[0], "steady", 0x402123);
         check_place(&places[1], "steady", 0x402456);
-        free_places(places, 2);
     }
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     munmap((void *)(uintptr_t)at, 2 * PAGE);
-}
-
-/* ---- Maps that no kernel writes, or not often ---- */
-
-static int find_in_text(const char *maps, size_t length, const uint64_t *addresses, size_t count,
-                        struct process_place *places)
-{
-    int fd = memfd_create("maps", MFD_CLOEXEC);
-
-    if (fd < 0 || write(fd, maps, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
-        WRONG("a file");
-    int result = process_find_in(fd, (uint32_t)getpid(), addresses, count, places);
-    close(fd);
-    return result;
-}
-
-/* What 0x1010 is by these maps. */
-static void check_maps(const char *maps, const char *file, uint64_t expected)
-{
-    struct process_place place = {.address = 0};
-    const uint64_t address = 0x1010;
-
-    CHECK_NUMBER(find_in_text(maps, strlen(maps), &address, 1, &place), 0);
-    check_place(&place, file, expected);
-    text_free(&place.file);
-}
-
-static void lines_of_maps(void)
-{
-    check_maps("1000-2000 r-xp 00003000 08:01 12      /none/lib.so\n", "lib.so", 0x3010);
-    check_maps("1000-2000 r-xp 00003000 08:01 12      /none/a b (deleted)", "a b", 0x3010);
-    check_maps("1000-2000 r-xp 00000000 00:00 0  /none/new\\012line\n", "new\nline", 0x10);
-    check_maps("1000-2000 r-xp 00000000 00:00 0  /none/\\012\\012\n", "\n\n", 0x10);
-    check_maps("1000-2000 r-xp 00000000 00:00 0  /none/\\01\\0123\\\n", "\\01\n3\\", 0x10);
-    check_maps("1000-2000 r-xp 00000000 00:01 3  /memfd:jit (deleted)\n", "memfd:jit", 0x10);
-    check_maps("1000-2000 r-xp 00000000 00:00 0  [vdso]\n", "[vdso]", 0x10);
-    check_maps("1000-2000 rw-p 00000000 00:00 0  [anon:a/b]\n", "[anon:a/b]", 0x10);
-    check_maps("1000-2000 rw-s 00000000 00:0e 9  anon_inode:[perf_event]\n",
-               "anon_inode:[perf_event]", 0x10);
-    check_maps("1000-2000 rw-p 00000000 00:00 0 \n", "[anon]", 0x10);
-    check_maps("1000-2000 rw-p 00000000 00:00 0\n", "[anon]", 0x10);
-    check_maps("0-1000 r-xp 0 0:0 0 /below\n1000-2000 r-xp 0 0:0 0 /right\n2000-3000 r-xp 0 0:0 0 "
-               "/above\n", "right", 0x10);
-    check_maps("0-1000 r-xp 0 0:0 0 /below\n1011-2000 r-xp 0 0:0 0 /above\n", "", 0);
-    check_maps("1000-1010 r-xp 0 0:0 0 /before\n1010-1011 r-xp 5 0:0 0 /one byte\n", "one byte", 5);
-    check_maps("1000-ffffffffffffffff r-xp fffffffffffffff8 0:0 0 /wraps\n", "wraps", 8);
-    check_maps("", "", 0);
-}
-
-/* Was the file of that path opened when it was looked up as a mapping? */
-static bool is_opened(const char *path)
-{
-    char maps[320], events[1024];
-    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-
-    if (watch < 0 || inotify_add_watch(watch, path, IN_OPEN) < 0)
-        WRONG("a watch");
-    snprintf(maps, sizeof(maps), "1000-2000 r-xp 00003000 08:01 12 %s\n", path);
-    check_maps(maps, strrchr(path, '/') + 1, 0x3010);
-    bool opened = read(watch, events, sizeof(events)) > 0;
-    close(watch);
-    return opened;
-}
-
-/* What opening does to anything but a plain file is not known: it keeps its offsets. */
-static void only_plain_files_are_opened(void)
-{
-    char path[256];
-
-    in_directory(path, sizeof(path), "plain");
-    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-    CHECK(is_opened(path));
-    unlink(path);
-    in_directory(path, sizeof(path), "pipe");
-    CHECK_NUMBER(mkfifo(path, 0644), 0);
-    CHECK(!is_opened(path));
-    unlink(path);
-}
-
-static void lines_that_are_none(void)
-{
-    static const char *const wrong[] = {
-        "\n", "-", "1000", "1000-", "1000-2000", "1000-2000 ", "1000-2000 r-xp", "1000-2000 r-xp ",
-        "1000-2000 r-xp 0", "1000-2000 r-xp x 0:0 0 /a", "-1000-2000 r-xp 0 0:0 0 /a",
-        "1000 2000 r-xp 0 0:0 0 /a", "2000-1000 r-xp 0 0:0 0 /a", "1010-1010 r-xp 0 0:0 0 /a",
-        "g000-2000 r-xp 0 0:0 0 /a", "1000--2000 r-xp 0 0:0 0 /a", "+1000-2000 r-xp 0 0:0 0 /a",
-        "10000000000000000-20000000000000000 r-xp 0 0:0 0 /a",
-    };
-
-    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-        struct text maps = {0};
-        text_format(&maps, "%s\n", wrong[i]);
-        check_maps(maps.data, "", 0);
-        /* And what follows such a line is read. */
-        text_format(&maps, "1000-2000 r-xp 5000 0:0 0 /right\n");
-        check_maps(maps.data, "right", 0x5010);
-        text_free(&maps);
-    }
-}
-
-static void random_maps(void)
-{
-    static const char good[] =
-        "00400000-00452000 r-xp 00000000 08:02 173521      /usr/bin/dbus-daemon\n"
-        "00e03000-00e24000 rw-p 00000000 00:00 0           [heap]\n"
-        "35b1800000-35b1820000 r-xp 00000000 08:02 135522  /usr/lib64/ld-2.15.so (deleted)\n"
-        "7fffb2c0d000-7fffb2c2e000 rw-p 00000000 00:00 0   [anon:x/y]\n";
-    static const char likely[] = "0123456789abcdef-- \n\\012/[]\0:xp";
-    const uint64_t addresses[] = {0, 0x400000, 0x400001, 0xe03010, 0x35b1800010, 0x7fffb2c0d000,
-                                  UINT64_MAX};
-    char maps[sizeof(good)];
-
-    srand(6);
-    for (int round = 0; round < 5000; round++) {
-        struct process_place places[COUNT_OF(addresses)] = {{.address = 0}};
-        memcpy(maps, good, sizeof(good));
-        for (int i = rand() % 20; i >= 0; i--)
-            maps[(size_t)rand() % sizeof(maps)] = likely[(size_t)rand() % sizeof(likely)];
-        size_t length = (size_t)rand() % sizeof(maps);
-        CHECK_NUMBER(find_in_text(maps, length, addresses, COUNT_OF(addresses), places), 0);
-        free_places(places, COUNT_OF(addresses));
-    }
-}
-
-/* What was found before reading failed is kept; here nothing was. */
-static void maps_that_cannot_be_read(void)
-{
-    struct process_place place = {.address = 0};
-    const uint64_t address = 1;
-    int fd = open("/", O_RDONLY | O_CLOEXEC);
-
-    CHECK_NUMBER(process_find_in(fd, 1, &address, 1, &place), -EISDIR);
-    close(fd);
 }
 
 int main(void)
@@ -412,15 +279,11 @@ int main(void)
     TEST(processes_that_are_gone);
     TEST(a_first_thread_that_has_ended);
     TEST(maps_that_change);
-    TEST(lines_of_maps);
-    TEST(only_plain_files_are_opened);
-    TEST(lines_that_are_none);
-    TEST(random_maps);
-    TEST(maps_that_cannot_be_read);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         in_directory(path, sizeof(path), names[i]);
         unlink(path);
     }
     rmdir(directory);
+    processes_close(processes);
     return tests_done();
 }

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ *     for (index = 0; index < SLOTS_PER_CPU; index++) {    unrolled
+ *         slot = slots[index]
+ *         lock slot->users += 1
+ *         if (slot->users == 1)
+ *             goto claimed
+ *         lock slot->users -= 1
+ *     }
+ *     account[SLOTS_TAKEN] += 1
+ *     goto out
+ *
+ * Of two that are in between at once both may see 2, and go on to the next slot: that wastes one,
+ * but no slot ever has two users. A program that cannot be preempted takes the first without asking.
+ */
+#include "insns/slot.h"
+
+#include "insns/layout.h"
+
+static void emit_find(struct program *program, const struct slot_wishes *wishes, int map)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, wishes->index),
+        LOAD_MAP(R1, map),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "out"));
+}
+
+static void emit_try(struct program *program, const struct slot_wishes *wishes, int index)
+{
+    if (index)
+        EMIT(program, ST(W, R10, wishes->index, index));
+    emit_find(program, wishes, wishes->slots);
+    EMIT(program,
+        MOV_REG(R8, R0),
+        MOV_IMM(R1, 1),
+        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1),
+        LDX(DW, R1, R8, (int16_t)offsetof(struct slot, users)),
+        JEQ_IMM(R1, 1, "claimed"),
+        MOV_IMM(R1, -1),
+        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
+}
+
+void emit_claim_slot(struct program *program, const struct slot_wishes *wishes)
+{
+    if (!wishes->preemptible) {
+        emit_find(program, wishes, wishes->slots);
+        EMIT(program, MOV_REG(R8, R0));
+        return;
+    }
+    for (int index = 0; index < SLOTS_PER_CPU; index++)
+        emit_try(program, wishes, index);
+    EMIT(program, ST(W, R10, wishes->index, ACCOUNT_SLOTS_TAKEN));
+    emit_find(program, wishes, wishes->account);
+    EMIT(program,
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, 0, R1),
+        JA("out"),
+    LABEL("claimed"));
+}
+
+void emit_release_slot(struct program *program, const struct slot_wishes *wishes)
+{
+    if (wishes->preemptible)
+        EMIT(program,
+            MOV_IMM(R1, -1),
+            XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
+}

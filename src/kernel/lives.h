@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Keeps the map of lives (insns/layout.h) while tracing runs: which program a process ran when, and
+ * whose a pid was, is then told by the events themselves.
+ */
+#ifndef STACKBOX_KERNEL_LIVES_H
+#define STACKBOX_KERNEL_LIVES_H
+
+#include <stdint.h>
+
+struct lives {
+    int map; /* below 0: there is none */
+    int programs[2], links[2];
+};
+
+/* Lives that hold nothing, which lives_close takes. */
+void lives_init(struct lives *lives);
+
+/*
+ * From here on the map is kept. 0, or a negative errno: this kernel or our rights do not allow it, and
+ * the map is closed. lives_close after either.
+ */
+int lives_open(struct lives *lives);
+void lives_close(struct lives *lives);
+
+/* Execs and ends that the kernel kept from the programs (5.12). */
+uint64_t lives_missed(const struct lives *lives);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/task_events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "kernel/perf.h"
+#include "util.h"
+
+/* Of each ring; so many CPUs have a greater one. */
+#define LEAST_BYTES 32768
+#define GREATER_BYTES 131072
+#define FEW_CPUS 16
+
+/* The greatest record holds a path of 4,096 bytes; its length is a number of 16 bits. */
+#define MOST_RECORD_BYTES 65536
+
+struct ring {
+    int fd;
+    struct perf_event_mmap_page *page;
+    char *data;
+    uint64_t taken, seen, head; /* positions: up to which records were handed out, and are there */
+    uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: there is none */
+};
+
+struct task_events {
+    struct ring *rings;
+    size_t count, room;
+    size_t bytes; /* of the data of a ring: a power of two */
+    int epoll;
+    char record[MOST_RECORD_BYTES + 1];
+};
+
+/* ---- Records ---- */
+
+struct fork_record {
+    struct perf_event_header header;
+    uint32_t pid, ppid, tid, ptid;
+    uint64_t time;
+};
+
+struct comm_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+};
+
+struct mmap2_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t start, length, offset;
+    uint32_t major, minor;
+    uint64_t inode, generation;
+    uint32_t protection, flags;
+};
+
+struct lost_record {
+    struct perf_event_header header;
+    uint64_t id, lost;
+};
+
+static int parse_map(char *record, size_t size, struct task_event *event)
+{
+    struct mmap2_record map;
+
+    memcpy(&map, record, sizeof(map));
+    /* What a build id stands in has no device and inode; it is never asked for. */
+    if (map.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !(map.protection & PROT_EXEC) ||
+        __builtin_add_overflow(map.start, map.length, &event->end) || !map.length)
+        return -EINVAL;
+    event->kind = TASK_MAP;
+    event->pid = map.pid;
+    event->tid = map.tid;
+    event->start = map.start;
+    event->offset = map.offset;
+    event->device = makedev(map.major, map.minor);
+    event->inode = map.inode;
+    event->generation = map.generation;
+    record[size] = '\0'; /* over the time, which was read */
+    event->path = record + sizeof(map);
+    return 0;
+}
+
+static void parse_fork(const char *record, enum task_event_kind kind, struct task_event *event)
+{
+    struct fork_record fork;
+
+    memcpy(&fork, record, sizeof(fork));
+    event->kind = kind;
+    event->pid = fork.pid;
+    event->tid = fork.tid;
+    event->parent = fork.ppid;
+}
+
+/* The numbers of what is outside of our namespace, and of what has none any more. */
+static bool is_ours(uint32_t pid)
+{
+    return pid && pid != UINT32_MAX;
+}
+
+int task_event_parse(char *record, size_t size, struct task_event *event)
+{
+    static const size_t least[] = {
+        [PERF_RECORD_LOST] = sizeof(struct lost_record),
+        [PERF_RECORD_COMM] = sizeof(struct comm_record),
+        [PERF_RECORD_EXIT] = sizeof(struct fork_record),
+        [PERF_RECORD_FORK] = sizeof(struct fork_record),
+        [PERF_RECORD_MMAP2] = sizeof(struct mmap2_record),
+    };
+    struct perf_event_header header;
+    struct comm_record comm;
+    struct lost_record lost;
+
+    *event = (struct task_event){.time = 0};
+    if (size < sizeof(header))
+        return -EINVAL;
+    memcpy(&header, record, sizeof(header));
+    if (header.type >= COUNT_OF(least) || !least[header.type] ||
+        size < least[header.type] + sizeof(event->time))
+        return -EINVAL;
+    size -= sizeof(event->time);
+    memcpy(&event->time, record + size, sizeof(event->time));
+    switch (header.type) {
+    case PERF_RECORD_LOST:
+        memcpy(&lost, record, sizeof(lost));
+        event->kind = TASK_LOST;
+        event->lost = lost.lost;
+        return 0;
+    case PERF_RECORD_MMAP2:
+        if (parse_map(record, size, event))
+            return -EINVAL;
+        break;
+    case PERF_RECORD_COMM:
+        memcpy(&comm, record, sizeof(comm));
+        if (!(header.misc & PERF_RECORD_MISC_COMM_EXEC))
+            return -EINVAL;
+        event->kind = TASK_EXEC;
+        event->pid = comm.pid;
+        event->tid = comm.tid;
+        break;
+    default:
+        parse_fork(record, header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT, event);
+    }
+    return is_ours(event->pid) ? 0 : -EINVAL;
+}
+
+/* ---- Rings ---- */
+
+static void copy_out(const struct task_events *events, const struct ring *ring, uint64_t at,
+                     void *to, size_t size)
+{
+    size_t begin = at & (events->bytes - 1), whole = events->bytes - begin;
+
+    if (whole > size)
+        whole = size;
+    memcpy(to, ring->data + begin, whole);
+    memcpy((char *)to + whole, ring->data, size - whole);
+}
+
+/* The record at a position of a ring, in events->record. Its size, or 0: there is none. */
+static size_t copy_record(struct task_events *events, struct ring *ring, uint64_t at)
+{
+    struct perf_event_header header;
+    uint64_t left = ring->head - at;
+
+    if (left < sizeof(header))
+        return 0;
+    copy_out(events, ring, at, &header, sizeof(header));
+    if (header.size < sizeof(header) || header.size > left)
+        return 0; /* no kernel writes that */
+    copy_out(events, ring, at, events->record, header.size);
+    return header.size;
+}
+
+/* Hands what is new to `see`, and finds out what is to be taken first. */
+static void see_ring(struct task_events *events, struct ring *ring, task_event_callback *see,
+                     void *context)
+{
+    struct task_event event;
+    size_t size;
+
+    ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    if (ring->head - ring->taken > events->bytes) /* nor that: begin anew */
+        ring->taken = ring->seen = ring->head;
+    for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
+        if (!task_event_parse(events->record, size, &event))
+            see(context, &event);
+    if (ring->seen != ring->head)
+        ring->seen = ring->head;
+}
+
+/* Skips what does not matter. The time of the next record goes to ring->next. */
+static void find_next(struct task_events *events, struct ring *ring)
+{
+    struct task_event event;
+    size_t size;
+
+    ring->next = UINT64_MAX;
+    for (; (size = copy_record(events, ring, ring->taken)); ring->taken += size)
+        if (!task_event_parse(events->record, size, &event)) {
+            ring->next = event.time < UINT64_MAX ? event.time : UINT64_MAX - 1;
+            return;
+        }
+    ring->taken = ring->head;
+}
+
+static void take_next(struct task_events *events, struct ring *ring, task_event_callback *take,
+                      void *context)
+{
+    struct task_event event;
+    size_t size = copy_record(events, ring, ring->taken);
+
+    if (size && !task_event_parse(events->record, size, &event))
+        take(context, &event);
+    ring->taken += size;
+    find_next(events, ring);
+}
+
+static struct ring *earliest(struct task_events *events)
+{
+    struct ring *first = &events->rings[0];
+
+    for (size_t i = 1; i < events->count; i++)
+        if (events->rings[i].next < first->next)
+            first = &events->rings[i];
+    return first;
+}
+
+void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
+                      task_event_callback *take, void *context)
+{
+    struct epoll_event woken;
+    struct ring *ring;
+
+    /* What makes the descriptor readable is taken back by looking at it. */
+    for (size_t i = 0; i < events->count && epoll_wait(events->epoll, &woken, 1, 0) > 0; i++)
+        ;
+    for (size_t i = 0; i < events->count; i++)
+        see_ring(events, &events->rings[i], see, context);
+    for (size_t i = 0; i < events->count; i++)
+        find_next(events, &events->rings[i]);
+    while ((ring = earliest(events))->next <= until && ring->next < UINT64_MAX)
+        take_next(events, ring, take, context);
+    for (size_t i = 0; i < events->count; i++)
+        __atomic_store_n(&events->rings[i].page->data_tail, events->rings[i].taken,
+                         __ATOMIC_RELEASE);
+}
+
+int task_events_fd(const struct task_events *events)
+{
+    return events->epoll;
+}
+
+/* ---- Opening ---- */
+
+static int map_ring(struct task_events *events, struct ring *ring)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *at = mmap(NULL, page + events->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+
+    if (at == MAP_FAILED)
+        return -errno;
+    ring->page = at;
+    ring->data = (char *)at + page;
+    struct epoll_event wanted = {.events = EPOLLIN};
+    if (epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &wanted))
+        return -errno;
+    return 0;
+}
+
+static int add_ring(struct task_events *events, int fd)
+{
+    if (array_reserve(&events->rings, &events->room, events->count + 1, sizeof(*events->rings))) {
+        close(fd);
+        return -ENOMEM;
+    }
+    events->rings[events->count] = (struct ring){.fd = fd};
+    return map_ring(events, &events->rings[events->count++]);
+}
+
+static int open_rings(struct task_events *events)
+{
+    long most = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
+    int result = 0;
+
+    events->bytes = most > FEW_CPUS ? LEAST_BYTES : GREATER_BYTES;
+    if (events->bytes < (size_t)page)
+        events->bytes = (size_t)page;
+    for (unsigned cpu = 0; !result; cpu++) {
+        int fd = perf_open_tasks(cpu);
+        if (fd == -ENODEV) /* offline */
+            continue;
+        if (fd == -EINVAL && cpu >= most) /* there are no more */
+            break;
+        result = fd < 0 ? fd : add_ring(events, fd);
+    }
+    return result ? result : events->count ? 0 : -ENODEV;
+}
+
+int task_events_open(struct task_events **made)
+{
+    struct task_events *events = calloc(1, sizeof(*events));
+
+    *made = NULL;
+    if (!events)
+        return -ENOMEM;
+    events->epoll = epoll_create1(EPOLL_CLOEXEC);
+    int result = events->epoll < 0 ? -errno : open_rings(events);
+    if (result) {
+        task_events_close(events);
+        return result;
+    }
+    *made = events;
+    return 0;
+}
+
+void task_events_close(struct task_events *events)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (!events)
+        return;
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->rings[i].page)
+            munmap(events->rings[i].page, page + events->bytes);
+        close(events->rings[i].fd);
+    }
+    if (events->epoll >= 0)
+        close(events->epoll);
+    free(events->rings);
+    free(events);
+}

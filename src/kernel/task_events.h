@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What the kernel tells of processes: forks, execs, executable mappings and exits, of all CPUs that
+ * are online when it begins, merged by time. Pids are those of our pid namespace; processes outside
+ * of it are left out.
+ */
+#ifndef STACKBOX_KERNEL_TASK_EVENTS_H
+#define STACKBOX_KERNEL_TASK_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum task_event_kind {
+    TASK_FORK, /* of a process or of a thread, which has the pid of its parent */
+    TASK_EXEC, /* after what was mapped is gone, before anything new is */
+    TASK_MAP,  /* executable memory */
+    TASK_EXIT, /* of a thread */
+    TASK_LOST, /* so many records that there was no room for; of no process */
+};
+
+struct task_event {
+    enum task_event_kind kind;
+    uint64_t time; /* CLOCK_MONOTONIC, ns */
+    uint32_t pid, tid;
+    uint32_t parent; /* fork: the process that did it */
+    uint64_t start, end, offset;
+    uint64_t device, inode, generation; /* inode 0: no file */
+    const char *path;                   /* as its process sees it; "//anon" without a name */
+    uint64_t lost;
+};
+
+/* `event` is good during the call alone. */
+typedef void task_event_callback(void *context, const struct task_event *event);
+
+struct task_events;
+
+/* 0, -ENOMEM, or why the kernel does not let us listen: -EACCES, -EPERM, -ENOSYS, -ENOENT ... */
+int task_events_open(struct task_events **made);
+void task_events_close(struct task_events *events);
+
+/* Readable when there is something new: an epoll descriptor. */
+int task_events_fd(const struct task_events *events);
+
+/*
+ * `see` gets every record that is new, at once and in no order; `take` gets those that are not
+ * younger than `until`, once each, by time. What is younger waits for the next call: a record of
+ * another CPU that belongs before it may still be on its way.
+ */
+void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
+                      task_event_callback *take, void *context);
+
+/* ---- For tests ---- */
+
+/*
+ * One record as it stands in a ring, of `size` bytes, followed by a byte of room, which is written
+ * to. 0, or -EINVAL: it is none, or none that matters.
+ */
+int task_event_parse(char *record, size_t size, struct task_event *event);
+
+#endif

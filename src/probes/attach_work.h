@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the ways of attaching share. Of src/probes/attach*.c only. */
+#ifndef STACKBOX_PROBES_ATTACH_WORK_H
+#define STACKBOX_PROBES_ATTACH_WORK_H
+
+#include "probes/attach.h"
+
+struct work {
+    struct attachment *attachment;
+    const struct attach_request *request;
+    struct place **places; /* of one kind; those that still want attaching */
+    size_t count;
+};
+
+enum program_kind {
+    PROGRAM_MULTI,
+    PROGRAM_PROBE,
+    PROGRAM_TRACEPOINT,
+};
+
+/* The program, loaded: a descriptor that stays the attachment's, or a negative errno. */
+int attach_load(struct work *work, enum attach_program which, enum program_kind kind);
+
+/* Takes over an event or a link. 0 or -ENOMEM. */
+int attach_keep(struct work *work, int fd);
+/* Gives an event its program and keeps it; closes it where that fails. `event` may be an errno. */
+int attach_event(struct work *work, int event, enum attach_program which, enum program_kind kind);
+
+/* Is it this one place that is refused, and may the next do? */
+bool attach_concerns_one_place(int error);
+
+/*
+ * One link to all of `part`; where that is refused, to each half, and so on down to the culprits,
+ * which get their error. `link` attaches all or nothing.
+ */
+typedef int attach_link(struct work *work, int program, struct place **part, uint32_t count);
+int attach_by_halves(struct work *work, attach_link *link, int program, struct place **part,
+                     uint32_t count);
+
+/*
+ * Opens an event for each place that is left. -E2BIG, and how long it would take, when there are too
+ * many and `force` was not asked for.
+ */
+typedef int attach_open_event(struct work *work, const void *context, const struct place *place);
+int attach_one_by_one(struct work *work, attach_open_event *open, const void *context);
+
+/* The two rooms' own files. */
+int attach_functions(struct work *work);
+int attach_user_places(struct work *work);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the tracker makes of forks, execs, mappings and exits: told by hand, of nobody who lives. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbols/process_parts.h"
+#include "test.h"
+
+/* Beyond the greatest number that a kernel gives: /proc shows none of them. */
+#define A 5000001
+#define B 5000002
+#define C 5000003
+
+#define BEGIN 1000
+
+static struct processes *processes;
+
+static void begin(void)
+{
+    static const struct processes_wishes silent = {.silent = true};
+
+    CHECK_NUMBER(processes_open(&processes, &silent), 0);
+    CHECK_NUMBER(processes_listening(processes), -ECANCELED);
+    CHECK_NUMBER(processes_fd(processes), -1);
+    processes->begin = processes->reported = BEGIN;
+}
+
+static void end(void)
+{
+    processes_close(processes);
+}
+
+static void tell(struct task_event event)
+{
+    processes_take(processes, &event);
+}
+
+static void forks(uint64_t time, uint32_t parent, uint32_t pid)
+{
+    tell((struct task_event){.kind = TASK_FORK, .time = time, .pid = pid, .tid = pid,
+                             .parent = parent});
+}
+
+static void begins_thread(uint64_t time, uint32_t pid, uint32_t tid)
+{
+    tell((struct task_event){.kind = TASK_FORK, .time = time, .pid = pid, .tid = tid,
+                             .parent = pid});
+}
+
+static void executes(uint64_t time, uint32_t pid)
+{
+    tell((struct task_event){.kind = TASK_EXEC, .time = time, .pid = pid, .tid = pid});
+}
+
+static void maps_at(uint64_t time, uint32_t pid, uint64_t start, const char *what)
+{
+    tell((struct task_event){.kind = TASK_MAP, .time = time, .pid = pid, .tid = pid, .path = what,
+                             .start = start, .end = start + 0x1000, .offset = 0x7000});
+}
+
+static void maps(uint64_t time, uint32_t pid, const char *what)
+{
+    maps_at(time, pid, 0x10000, what);
+}
+
+static void ends_thread(uint64_t time, uint32_t pid, uint32_t tid)
+{
+    tell((struct task_event){.kind = TASK_EXIT, .time = time, .pid = pid, .tid = tid});
+}
+
+static void ends(uint64_t time, uint32_t pid)
+{
+    ends_thread(time, pid, pid);
+}
+
+/* What is at an address; "-" when nothing at all is known of the process. */
+static const char *at(uint64_t address, uint32_t pid, uint64_t born)
+{
+    struct process_place place;
+    int result = processes_find(processes, pid, born, &address, 1, &place);
+
+    if (result == -ENOENT)
+        return "-";
+    CHECK_NUMBER(result, 0);
+    return place.label;
+}
+
+static const char *what(uint32_t pid, uint64_t born)
+{
+    return at(0x10010, pid, born);
+}
+
+static void forks_inherit(void)
+{
+    begin();
+    maps(10, A, "[first]");
+    forks(20, A, B);
+    CHECK_STRING(what(B, 0), "[first]");
+    CHECK_NUMBER(processes->history.past_bytes, 0);
+    maps(30, A, "[of the parent]");
+    maps_at(40, B, 0x20000, "[of the child]");
+    CHECK_STRING(what(A, 0), "[of the parent]");
+    CHECK_STRING(what(B, 0), "[first]");
+    CHECK_STRING(at(0x20000, B, 0), "[of the child]");
+    CHECK_STRING(at(0x20000, A, 0), "");
+    CHECK_STRING(at(0x20fff, B, 0), "[of the child]");
+    CHECK_STRING(at(0x21000, B, 0), "");
+    CHECK_STRING(at(0x1ffff, B, 0), "");
+    forks(50, B, C);
+    ends(60, A);
+    ends(70, B);
+    CHECK_STRING(what(C, 0), "[first]");
+    CHECK_STRING(at(0x20000, C, 0), "[of the child]");
+    CHECK_STRING(what(5000009, 0), "-");
+    end();
+}
+
+static void exec_is_another_program(void)
+{
+    begin();
+    maps(10, A, "[before]");
+    executes(BEGIN - 100, A);
+    maps(BEGIN - 90, A, "[one]");
+    executes(2000, A);
+    maps(2010, A, "[two]");
+    executes(3000, A);
+    maps(3010, A, "[three]");
+    CHECK_STRING(what(A, 0), "[one]"); /* who was there when execs began to be counted */
+    CHECK_STRING(what(A, 2020), "[two]");
+    CHECK_STRING(what(A, 2998), "[two]");
+    CHECK_STRING(what(A, 3020), "[three]");
+    ends(4000, A);
+    CHECK_STRING(what(A, 0), "[one]");
+    CHECK_STRING(what(A, 2020), "[two]");
+    CHECK_STRING(what(A, 3020), "[three]");
+    end();
+}
+
+static void a_child_that_executes(void)
+{
+    begin();
+    maps(10, A, "[shell]");
+    for (uint64_t i = 1; i <= 3; i++) { /* the same pid again and again */
+        uint64_t time = 10000 * i;
+        forks(time, A, B);
+        executes(time + 100, B);
+        maps(time + 110, B, i == 1 ? "[one]" : i == 2 ? "[two]" : "[three]");
+        ends(time + 200, B);
+    }
+    CHECK_STRING(what(B, 0), "[shell]");
+    CHECK_STRING(what(B, 10120), "[one]");
+    CHECK_STRING(what(B, 10201), "[shell]"); /* after the exit of the first, before an exec */
+    CHECK_STRING(what(B, 20120), "[two]");
+    CHECK_STRING(what(B, 20201), "[shell]");
+    CHECK_STRING(what(B, 30120), "[three]");
+    end();
+}
+
+/* Each life of a pid, even where none of them executes anything. */
+static void lives_of_one_pid(void)
+{
+    begin();
+    for (uint64_t i = 0; i < 3; i++) {
+        maps(10 + 10000 * i, A, i == 0 ? "[one]" : i == 1 ? "[two]" : "[three]");
+        forks(2000 + 10000 * i, A, B);
+        ends(3000 + 10000 * i, B);
+    }
+    CHECK_STRING(what(B, 0), "[one]");
+    CHECK_STRING(what(B, 2999), "[two]"); /* the exit was counted a little before it was told */
+    CHECK_STRING(what(B, 12999), "[three]");
+    CHECK_STRING(what(B, 22999), "[three]"); /* nobody came later: threads that went on */
+    end();
+}
+
+/* One that was there before, and ended before execs and exits were counted, is not meant by 0. */
+static void a_life_before_the_beginning(void)
+{
+    begin();
+    maps(10, A, "[early]");
+    ends(500, A);
+    maps(BEGIN + 500, B, "[shell]");
+    forks(BEGIN + 600, B, A);
+    CHECK_STRING(what(A, 0), "[shell]");
+    end();
+}
+
+static void threads_that_outlive_the_first(void)
+{
+    begin();
+    maps(10, A, "[shell]");
+    forks(2000, A, B);
+    executes(2100, B);
+    maps(2110, B, "[program]");
+    begins_thread(2200, B, C);
+    ends(3000, B);
+    CHECK(!history_newest(&processes->history, B)->ended);
+    maps_at(3100, B, 0x20000, "[later]");
+    CHECK_STRING(at(0x20000, B, 2999), "[later]");
+    CHECK_STRING(what(B, 2999), "[program]");
+    ends_thread(3200, B, C);
+    CHECK(history_newest(&processes->history, B)->ended);
+    CHECK_STRING(at(0x20000, B, 2999), "[later]");
+    CHECK_STRING(what(B, 2120), "[program]");
+    end();
+}
+
+/* The first thread ends for it, then the other has its number. */
+static void exec_by_another_thread(void)
+{
+    begin();
+    maps(10, A, "[shell]");
+    forks(2000, A, B);
+    begins_thread(2100, B, C);
+    begins_thread(2110, B, C + 1);
+    ends(2200, B);
+    ends_thread(2210, B, C + 1);
+    executes(2300, B);
+    maps(2310, B, "[program]");
+    CHECK(!history_newest(&processes->history, B)->ended);
+    CHECK_STRING(what(B, 2320), "[program]");
+    CHECK_STRING(what(B, 2199), "[shell]");
+    ends(2400, B);
+    CHECK(history_newest(&processes->history, B)->ended);
+    end();
+}
+
+static void programs_that_nobody_told_of(void)
+{
+    begin();
+    maps(10, A, "[one]");
+    CHECK_STRING(what(A, 2000), "-"); /* that exec was not told */
+    executes(3000, A);
+    maps(3010, A, "[two]");
+    CHECK_STRING(what(A, 2000), "-");
+    CHECK_STRING(what(A, 3020), "[two]");
+    ends(4000, A);
+    CHECK_STRING(what(A, 5000), "-"); /* nor was who executed that */
+    forks(6000, C, B); /* by whom nothing is known */
+    maps(6010, B, "[known]");
+    CHECK_STRING(what(B, 0), "[known]");
+    CHECK_STRING(at(0x20000, B, 0), "");
+    end();
+}
+
+/* The exit was lost: who has the pid now is somebody else all the same. */
+static void exits_that_were_lost(void)
+{
+    begin();
+    maps(10, A, "[shell]");
+    forks(2000, A, B);
+    maps(2010, B, "[one]");
+    tell((struct task_event){.kind = TASK_LOST, .time = 2500, .lost = 7});
+    forks(3000, A, B);
+    CHECK_STRING(what(B, 2999), "[shell]");
+    CHECK_STRING(what(B, 0), "[one]");
+    CHECK_NUMBER(processes_lost(processes).records, 7);
+    tell((struct task_event){.kind = TASK_LOST, .time = 3500, .lost = 3});
+    CHECK_NUMBER(processes_lost(processes).records, 10);
+    processes_forget(processes); /* none of them is to be seen: all have ended */
+    CHECK(history_newest(&processes->history, B)->ended);
+    end();
+}
+
+static void reports_forget(void)
+{
+    begin();
+    maps(10, A, "[shell]");
+    forks(2000, A, B);
+    executes(2100, B);
+    maps(2110, B, "[one]");
+    executes(2200, B);
+    maps(2210, B, "[two]");
+    ends(2300, B);
+    CHECK(processes->history.past_bytes > 0);
+    processes_forget(processes);
+    CHECK_STRING(what(B, 2120), "[one]");
+    CHECK_STRING(what(B, 2220), "[two]");
+    processes_forget(processes);
+    CHECK_STRING(what(B, 2120), "-");
+    CHECK_STRING(what(A, 0), "[shell]");
+    CHECK_NUMBER(processes->history.past_bytes, 0);
+    CHECK_NUMBER(processes->history.count, 1);
+    CHECK_NUMBER(processes_lost(processes).forgotten, 0);
+    /* And what a process has left, that lives. */
+    executes(3000, A);
+    maps(3010, A, "[other]");
+    CHECK_STRING(what(A, 0), "[shell]");
+    CHECK(processes->history.past_bytes > 0);
+    processes_forget(processes);
+    processes_forget(processes);
+    CHECK_NUMBER(processes->history.past_bytes, 0);
+    CHECK_STRING(what(A, 3020), "[other]");
+    end();
+}
+
+/* As many as there may be in a long run with one report at its end. */
+static void what_is_kept_is_bounded(void)
+{
+    enum { MANY = 60000 };
+
+    begin();
+    maps(10, A, "[shell]");
+    for (uint32_t i = 0; i < MANY; i++) {
+        uint64_t time = 2000 + i * 1000;
+        forks(time, A, 6000000 + i);
+        executes(time + 100, 6000000 + i);
+        maps(time + 110, 6000000 + i, "[short]");
+        ends(time + 200, 6000000 + i);
+        CHECK(processes->history.past_bytes <= PROCESSES_KEPT_BYTES);
+    }
+    uint64_t forgotten = processes_lost(processes).forgotten;
+    CHECK(forgotten > 0 && forgotten < MANY - 10000);
+    CHECK_NUMBER(processes->history.count, MANY + 1 - forgotten);
+    CHECK_STRING(what(6000000, 2120), "-");
+    CHECK_STRING(what(6000000 + (uint32_t)forgotten - 1, 2120 + (forgotten - 1) * 1000), "-");
+    CHECK_STRING(what(6000000 + (uint32_t)forgotten, 2120 + forgotten * 1000), "[short]");
+    CHECK_STRING(what(6000000 + MANY - 1, 2120 + (MANY - 1) * 1000), "[short]");
+    processes_forget(processes);
+    processes_forget(processes);
+    CHECK_NUMBER(processes->history.count, 1);
+    CHECK_NUMBER(processes->history.past_bytes, 0);
+    end();
+}
+
+static void one_that_executes_for_ever(void)
+{
+    begin();
+    maps(10, A, "[first]");
+    for (uint64_t i = 0; i < 1000; i++) {
+        executes(2000 + i * 100, A);
+        maps(2010 + i * 100, A, i % 2 ? "[odd]" : "[even]");
+    }
+    CHECK_NUMBER(history_newest(&processes->history, A)->program_count, HISTORY_PROGRAMS);
+    CHECK_NUMBER(processes_lost(processes).forgotten, 1001 - HISTORY_PROGRAMS);
+    CHECK_STRING(what(A, 2020 + 999 * 100), "[odd]");
+    CHECK_STRING(what(A, 2020 + 998 * 100), "[even]");
+    CHECK_STRING(what(A, 2020), "-");
+    end();
+}
+
+static void only_who_is_wished_for(void)
+{
+    static const uint32_t pids[] = {A, B};
+    static const struct processes_wishes wishes = {pids, 2, .silent = true};
+
+    CHECK_NUMBER(processes_open(&processes, &wishes), 0);
+    processes->begin = BEGIN;
+    maps(10, A, "[one]");
+    maps(10, C, "[other]");
+    forks(20, A, C);
+    CHECK_STRING(what(A, 0), "[one]");
+    CHECK_STRING(what(C, 0), "-");
+    CHECK_NUMBER(processes->history.count, 1);
+    end();
+}
+
+/* Whatever is told in whatever order: no harm is done, and all memory is given back. */
+static void random_events(void)
+{
+    static const char *const names[] = {"[a]", "[b]", "[c]", "//anon", ""};
+
+    srand(8);
+    begin();
+    for (uint64_t i = 0; i < 200000; i++) {
+        struct task_event event = {
+            .kind = (enum task_event_kind)(rand() % 5),
+            .time = 2000 + i * 2 - (uint64_t)(rand() % 1000),
+            .pid = A + (uint32_t)rand() % 20,
+            .parent = A + (uint32_t)rand() % 20,
+            .start = (uint64_t)rand() % 100 * 0x1000,
+            .path = names[rand() % 5],
+            .lost = 1,
+        };
+        event.tid = rand() % 2 ? event.pid : event.pid + 100;
+        event.end = event.start + 0x1000 * (1 + (uint64_t)rand() % 10);
+        tell(event);
+        if (rand() % 16 == 0) {
+            uint64_t born = 2000 + (uint64_t)rand() % (i * 2 + 1);
+            (void)what(event.pid, rand() % 4 ? born : 0);
+        }
+        if (rand() % 2000 == 0)
+            processes_forget(processes);
+    }
+    for (uint32_t pid = A; pid < A + 20; pid++)
+        if (history_living(&processes->history, pid))
+            history_end(&processes->history, history_living(&processes->history, pid), 1000000);
+    processes_forget(processes);
+    processes_forget(processes);
+    CHECK_NUMBER(processes->history.past_bytes, 0);
+    CHECK_NUMBER(processes->history.count, 0);
+    end();
+}
+
+int main(void)
+{
+    TEST(forks_inherit);
+    TEST(exec_is_another_program);
+    TEST(a_child_that_executes);
+    TEST(lives_of_one_pid);
+    TEST(a_life_before_the_beginning);
+    TEST(threads_that_outlive_the_first);
+    TEST(exec_by_another_thread);
+    TEST(programs_that_nobody_told_of);
+    TEST(exits_that_were_lost);
+    TEST(reports_forget);
+    TEST(what_is_kept_is_bounded);
+    TEST(one_that_executes_for_ever);
+    TEST(only_who_is_wished_for);
+    TEST(random_events);
+    return tests_done();
+}

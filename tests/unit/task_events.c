@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Records of the kernel: every length of each, and what it tells of processes that we make. */
+#include "kernel/task_events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "util.h"
+
+/* ---- Made by hand ---- */
+
+struct record {
+    char bytes[512];
+    size_t size;
+};
+
+static void put(struct record *record, const void *bytes, size_t size)
+{
+    memcpy(record->bytes + record->size, bytes, size);
+    record->size += size;
+}
+
+static void put32(struct record *record, uint32_t value)
+{
+    put(record, &value, sizeof(value));
+}
+
+static void put64(struct record *record, uint64_t value)
+{
+    put(record, &value, sizeof(value));
+}
+
+static struct record begin_record(uint32_t type, uint16_t misc)
+{
+    struct record record = {.size = 0};
+    const struct perf_event_header header = {.type = type, .misc = misc};
+
+    put(&record, &header, sizeof(header));
+    return record;
+}
+
+static struct record map_record(const char *path, uint32_t protection, uint16_t misc)
+{
+    struct record record = begin_record(PERF_RECORD_MMAP2, misc);
+    char padded[256] = "";
+
+    put32(&record, 11);
+    put32(&record, 12);
+    put64(&record, 0x401000);
+    put64(&record, 0x3000);
+    put64(&record, 0x1000);
+    put32(&record, 8);
+    put32(&record, 17);
+    put64(&record, 123456);
+    put64(&record, 77);
+    put32(&record, protection);
+    put32(&record, MAP_PRIVATE);
+    strcpy(padded, path);
+    put(&record, padded, (strlen(path) / 8 + 1) * 8);
+    put64(&record, 999);
+    return record;
+}
+
+static struct record fork_record(uint32_t type, uint32_t pid)
+{
+    struct record record = begin_record(type, 0);
+
+    put32(&record, pid);
+    put32(&record, 21);
+    put32(&record, 22);
+    put32(&record, 23);
+    put64(&record, 998); /* a time of its own, by another clock on some kernels */
+    put64(&record, 999);
+    return record;
+}
+
+static struct record comm_record(uint16_t misc)
+{
+    struct record record = begin_record(PERF_RECORD_COMM, misc);
+
+    put32(&record, 31);
+    put32(&record, 32);
+    put(&record, "name\0\0\0", 8);
+    put64(&record, 999);
+    return record;
+}
+
+static int parse(const struct record *record, size_t size, struct task_event *event)
+{
+    static char bytes[sizeof(record->bytes) + 1];
+
+    memcpy(bytes, record->bytes, size);
+    return task_event_parse(bytes, size, event);
+}
+
+static void every_kind_of_record(void)
+{
+    struct task_event event;
+    struct record record = map_record("/usr/lib/libc.so.6", PROT_READ | PROT_EXEC, 0);
+
+    CHECK_NUMBER(parse(&record, record.size, &event), 0);
+    CHECK_NUMBER(event.kind, TASK_MAP);
+    CHECK_NUMBER(event.time, 999);
+    CHECK_NUMBER(event.pid, 11);
+    CHECK_NUMBER(event.tid, 12);
+    CHECK_NUMBER(event.start, 0x401000);
+    CHECK_NUMBER(event.end, 0x404000);
+    CHECK_NUMBER(event.offset, 0x1000);
+    CHECK_NUMBER(event.device, makedev(8, 17));
+    CHECK_NUMBER(event.inode, 123456);
+    CHECK_NUMBER(event.generation, 77);
+    CHECK_STRING(event.path, "/usr/lib/libc.so.6");
+    record = map_record("1234567", PROT_EXEC, 0); /* its end is right before the time */
+    CHECK_NUMBER(parse(&record, record.size, &event), 0);
+    CHECK_STRING(event.path, "1234567");
+    record = fork_record(PERF_RECORD_FORK, 20);
+    CHECK_NUMBER(parse(&record, record.size, &event), 0);
+    CHECK_NUMBER(event.kind, TASK_FORK);
+    CHECK_NUMBER(event.time, 999);
+    CHECK_NUMBER(event.pid, 20);
+    CHECK_NUMBER(event.parent, 21);
+    CHECK_NUMBER(event.tid, 22);
+    record = fork_record(PERF_RECORD_EXIT, 20);
+    CHECK_NUMBER(parse(&record, record.size, &event), 0);
+    CHECK_NUMBER(event.kind, TASK_EXIT);
+    CHECK_NUMBER(event.pid, 20);
+    CHECK_NUMBER(event.tid, 22);
+    record = comm_record(PERF_RECORD_MISC_COMM_EXEC);
+    CHECK_NUMBER(parse(&record, record.size, &event), 0);
+    CHECK_NUMBER(event.kind, TASK_EXEC);
+    CHECK_NUMBER(event.pid, 31);
+    CHECK_NUMBER(event.tid, 32);
+    record = begin_record(PERF_RECORD_LOST, 0);
+    put64(&record, 5);
+    put64(&record, 41);
+    put64(&record, 999);
+    CHECK_NUMBER(parse(&record, record.size, &event), 0);
+    CHECK_NUMBER(event.kind, TASK_LOST);
+    CHECK_NUMBER(event.lost, 41);
+    CHECK_NUMBER(event.time, 999);
+}
+
+static void records_that_do_not_matter(void)
+{
+    struct task_event event;
+    struct record record = map_record("/data", PROT_READ, 0);
+
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+    record = map_record("/id", PROT_EXEC, PERF_RECORD_MISC_MMAP_BUILD_ID);
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+    record = fork_record(PERF_RECORD_FORK, 0); /* of another pid namespace */
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+    record = fork_record(PERF_RECORD_EXIT, UINT32_MAX);
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+    record = comm_record(0); /* a name alone */
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+    for (uint32_t type = 0; type < 40; type++) {
+        bool known = type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
+        record = fork_record(type, 20);
+        if (type != PERF_RECORD_LOST && type != PERF_RECORD_COMM)
+            CHECK_NUMBER(parse(&record, record.size, &event), known ? 0 : -EINVAL);
+    }
+    record = fork_record(UINT32_MAX, 20);
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+}
+
+/* Cut off anywhere: no record, or one whose path ends within it. */
+static void short_records(void)
+{
+    const struct record records[] = {
+        map_record("/a/path/to/a/file", PROT_EXEC, 0), fork_record(PERF_RECORD_FORK, 20),
+        fork_record(PERF_RECORD_EXIT, 20), comm_record(PERF_RECORD_MISC_COMM_EXEC),
+    };
+    static const size_t least[] = {8 + 64 + 8, 8 + 24 + 8, 8 + 24 + 8, 8 + 8 + 8};
+
+    for (size_t i = 0; i < COUNT_OF(records); i++)
+        for (size_t size = 0; size <= records[i].size; size++) {
+            struct task_event event;
+            /* Exactly as much as there is, for the sanitizer to see what is beyond. */
+            char *bytes = malloc(size + 1);
+            memcpy(bytes, records[i].bytes, size);
+            int result = task_event_parse(bytes, size, &event);
+            CHECK_NUMBER(result, size < least[i] ? -EINVAL : 0);
+            if (!result && event.kind == TASK_MAP)
+                CHECK(strlen(event.path) <= size - least[i]);
+            free(bytes);
+        }
+}
+
+static void lengths_that_overflow(void)
+{
+    struct record record = map_record("/a", PROT_EXEC, 0);
+    uint64_t length = UINT64_MAX - 0x401000 + 1;
+    struct task_event event;
+
+    memcpy(record.bytes + 24, &length, 8);
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+    length--;
+    memcpy(record.bytes + 24, &length, 8);
+    CHECK_NUMBER(parse(&record, record.size, &event), 0);
+    length = 0;
+    memcpy(record.bytes + 24, &length, 8);
+    CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
+}
+
+/* ---- Live ---- */
+
+#define CHILDREN 50 /* so many that the rings can hold all of it */
+#define MAPPINGS 20000 /* more than they can */
+
+struct heard {
+    uint64_t last_time;
+    pid_t parent;
+    unsigned forks, execs, maps, exits, threads, own_maps, seen, out_of_order;
+    uint64_t lost;
+};
+
+static struct task_events *events;
+
+static void see(void *context, const struct task_event *event)
+{
+    struct heard *heard = context;
+
+    (void)event;
+    heard->seen++;
+}
+
+static bool ours[1 << 22];
+
+static void take(void *context, const struct task_event *event)
+{
+    struct heard *heard = context;
+
+    heard->out_of_order += event->time < heard->last_time;
+    heard->last_time = event->time;
+    heard->lost += event->kind == TASK_LOST ? event->lost : 0;
+    if (event->kind == TASK_FORK && event->parent == (uint32_t)heard->parent)
+        heard->forks += event->pid != event->parent;
+    if (event->kind == TASK_FORK && event->pid == event->parent &&
+        event->pid == (uint32_t)heard->parent)
+        heard->threads++;
+    heard->own_maps += event->kind == TASK_MAP && event->pid == (uint32_t)heard->parent;
+    if (event->pid >= COUNT_OF(ours))
+        return;
+    if (event->kind == TASK_FORK && event->parent == (uint32_t)heard->parent &&
+        event->pid != event->parent)
+        ours[event->pid] = true;
+    if (!ours[event->pid])
+        return;
+    heard->execs += event->kind == TASK_EXEC;
+    heard->exits += event->kind == TASK_EXIT;
+    heard->maps += event->kind == TASK_MAP && event->inode && event->path[0] == '/';
+}
+
+static void make_children(void)
+{
+    for (int i = 0; i < CHILDREN; i++) {
+        pid_t child = fork();
+        if (!child) {
+            execl("/proc/self/exe", "child", NULL);
+            _exit(1);
+        }
+        int status = 1;
+        waitpid(child, &status, 0);
+        CHECK_NUMBER(status, 0);
+    }
+}
+
+static void *do_nothing(void *nothing)
+{
+    return nothing;
+}
+
+/* All that they do is told, each after what came before. */
+static void what_children_do(void)
+{
+    struct heard heard = {.parent = getpid()};
+    struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
+
+    pthread_t thread;
+    pthread_create(&thread, NULL, do_nothing, NULL);
+    pthread_join(thread, NULL);
+    make_children();
+    CHECK_NUMBER(poll(&readable, 1, 10000), 1);
+    task_events_read(events, 0, see, take, &heard);
+    CHECK(heard.seen >= 4 * CHILDREN);
+    CHECK_NUMBER(heard.last_time, 0); /* nothing is as old as that */
+    unsigned seen = heard.seen;
+    task_events_read(events, 1, see, take, &heard);
+    CHECK(heard.seen < seen + 2 * CHILDREN); /* not all of it again: what is seen is seen once */
+    task_events_read(events, now_ns(), see, take, &heard);
+    CHECK_NUMBER(heard.lost, 0);
+    CHECK_NUMBER(heard.forks, CHILDREN);
+    CHECK_NUMBER(heard.execs, CHILDREN);
+    CHECK_NUMBER(heard.exits, CHILDREN);
+    CHECK_NUMBER(heard.threads, 1);
+    CHECK(heard.maps >= CHILDREN);
+    CHECK_NUMBER(heard.out_of_order, 0);
+    unsigned exits = heard.exits;
+    task_events_read(events, UINT64_MAX, see, take, &heard);
+    CHECK_NUMBER(heard.exits, exits); /* once each */
+}
+
+/* More than there is room for: so many are told to be missing, and it goes on. */
+static void what_is_lost_is_counted(void)
+{
+    struct heard heard = {.parent = getpid()};
+
+    for (int i = 0; i < MAPPINGS; i++)
+        munmap(mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+    task_events_read(events, UINT64_MAX, see, take, &heard);
+    CHECK(heard.own_maps < MAPPINGS);
+    memset(ours, 0, sizeof(ours));
+    heard.forks = heard.execs = heard.exits = 0;
+    make_children(); /* what is lost is told with the next record that there is room for */
+    task_events_read(events, UINT64_MAX, see, take, &heard);
+    CHECK_NUMBER(heard.forks, CHILDREN);
+    CHECK_NUMBER(heard.execs, CHILDREN);
+    CHECK_NUMBER(heard.exits, CHILDREN);
+    CHECK(heard.lost > 0);
+    CHECK(heard.own_maps + heard.lost >= MAPPINGS);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc && !strcmp(argv[0], "child"))
+        return 0;
+    TEST(every_kind_of_record);
+    TEST(records_that_do_not_matter);
+    TEST(short_records);
+    TEST(lengths_that_overflow);
+    int result = task_events_open(&events);
+    if (result) {
+        printf("SKIP what_children_do: the kernel does not let us listen: %s\n", strerror(-result));
+        return tests_done();
+    }
+    TEST(what_children_do);
+    TEST(what_is_lost_is_counted);
+    task_events_close(events);
+    return tests_done();
+}
