@@ -119,12 +119,7 @@ names_once()
     shift
     "$bench/cost" "$out/cost" "$@" <"$out/addresses" >"$out/names" 2>/dev/null || return
     cut -d ' ' -f 2 "$out/cost" >>"$out/${peer}_names.raw"
-    # For a process as short as ours the kernel's account of its children is too rough.
-    if [ "$peer" = ours ]; then
-        cut -d ' ' -f 2 "$out/names"
-    else
-        cut -d ' ' -f 3 "$out/cost"
-    fi >>"$out/${peer}_names_kb.raw"
+    cut -d ' ' -f 3 "$out/cost" >>"$out/${peer}_names_kb.raw"
 }
 
 symbols_once()
