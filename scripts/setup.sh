@@ -31,6 +31,10 @@ test  want libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
 test  need llvm             llvm-objdump
 test  need bpftool          bpftool
 test  need mandoc           mandoc
+test  want lld              ld.lld
+test  want git              git
+test  want busybox-static   busybox
+test  want ripgrep          rg
 test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h
 END
 }

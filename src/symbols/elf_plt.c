@@ -125,9 +125,12 @@ static bool has_entries(const struct elf *elf, const struct elf_section *section
            (elf_is_named(elf, section, ".plt", 4) || elf_is_named(elf, section, ".iplt", 5));
 }
 
+/* Only objects have more, and those have no such entries. */
+#define MOST_SECTIONS 4096
+
 static const struct elf_section *code_section_at(const struct elf *elf, uint64_t address)
 {
-    for (size_t i = 1; i < elf->section_count; i++) {
+    for (size_t i = 1; i < elf->section_count && i < MOST_SECTIONS; i++) {
         const struct elf_section *section = &elf->sections[i];
         if (section->flags & SHF_EXECINSTR && address >= section->address &&
             address - section->address < section->size)
@@ -255,7 +258,8 @@ static int take_all(const struct elf *elf, struct entries *entries, bool of_plt)
 {
     int result = 0;
 
-    for (size_t i = 1; i < elf->section_count && entries->unclaimed && !result; i++) {
+    for (size_t i = 1;
+         i < elf->section_count && i < MOST_SECTIONS && entries->unclaimed && !result; i++) {
         const struct elf_section *section = &elf->sections[i];
         if ((section->type != SHT_RELA && section->type != SHT_REL) ||
             !(section->flags & SHF_ALLOC))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * symbols make FILE          writes an ELF file of about 100 MB with a million functions
+ * symbols make FILE          writes a program of about 100 MB with a million functions; on x86-64
+ *                            it runs for a while, in all of them
  * symbols draw FILE COUNT    random addresses of its functions, one hexadecimal number a line
  * symbols find FILE          names the addresses on stdin: prints milliseconds, kilobytes at most
  *                            resident, how many were asked for and how many have names
@@ -58,14 +59,31 @@ static bool write_headers(FILE *file, uint64_t names_bytes)
            !fseek(file, 1024, SEEK_SET) && fwrite(sections, sizeof(sections), 1, file) == 1;
 }
 
-/* Bytes of text that no file system stores as a hole. */
+#define ROUNDS 60
+
+/* Functions that do nothing for a while, and a first one that calls all the others. */
 static bool write_text(FILE *file)
 {
     unsigned char function[FUNCTION_BYTES];
+    static const unsigned char first[FUNCTION_BYTES] = {
+        0x31, 0xdb,                                      /*     xor %ebx,%ebx */
+        0xb8, 0x40, 0x10, 0x40, 0x00,                    /* 1:  mov $TEXT_ADDRESS+64,%eax */
+        0xff, 0xd0,                                      /* 2:  call *%rax */
+        0x05, FUNCTION_BYTES, 0, 0, 0,                   /*     add $64,%eax */
+        0x3d, 0x00, 0xa0, 0x10, 0x04,                    /*     cmp $TEXT_ADDRESS+TEXT_BYTES,%eax */
+        0x72, 0xf2,                                      /*     jb 2b */
+        0xff, 0xc3, 0x81, 0xfb, ROUNDS, 0, 0, 0,         /*     inc %ebx; cmp $ROUNDS,%ebx */
+        0x72, 0xe3,                                      /*     jb 1b */
+        0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05,       /*     exit(0) */
+    };
 
+    _Static_assert(TEXT_ADDRESS + 64 == 0x401040 && TEXT_ADDRESS + TEXT_BYTES == 0x410a000,
+                   "numbers in the code");
     memset(function, 0x90, sizeof(function));
     function[sizeof(function) - 1] = 0xc3;
-    for (int i = 0; i < FUNCTIONS; i++)
+    if (fwrite(first, sizeof(first), 1, file) != 1)
+        return false;
+    for (int i = 1; i < FUNCTIONS; i++)
         if (fwrite(function, sizeof(function), 1, file) != 1)
             return false;
     return true;
