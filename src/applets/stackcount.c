@@ -281,11 +281,11 @@ static int trace(struct counting *counting, struct tracing *tracing)
     struct text why = {0};
     int result = 0, status = EXIT_FAILURE;
 
-    for (size_t i = 0; i < ATTACH_PROGRAMS && !result; i++) {
-        build_program(counting, i, &programs[i]);
-        result = program_link(&programs[i], PROGRAM_LIMIT_OLD, &linked[i], &why);
-        if (!result && settings.trace.debug && is_needed(i, &tracing->find.places))
-            debug_program(&programs[i], &linked[i], i);
+    for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
+        build_program(counting, which, &programs[which]);
+        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
+        if (!result && settings.trace.debug && is_needed(which, &tracing->find.places))
+            debug_program(&programs[which], &linked[which], which);
     }
     if (result)
         say("the program cannot be made: %s", why.data ? why.data : "out of memory");
