@@ -8,7 +8,7 @@
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages
 #
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
-# each pairing of BUILD and PROGRAM is its own build.
+# each pairing of BUILD and PROGRAM is its own build. FUZZER=1 beside SANITIZE=1 is libFuzzer.
 
 VERSION  := 0.1
 DATE     := 2026-11-20
@@ -38,6 +38,12 @@ ALL_LDFLAGS += -fsanitize=address,undefined
 else
 ALL_LDFLAGS += -static -s
 endif
+ifdef FUZZER
+ALL_CFLAGS  += -fsanitize=fuzzer-no-link
+FUZZ_DRIVER := -fsanitize=fuzzer
+else
+FUZZ_DRIVER := tests/fuzz/driver.c
+endif
 
 # musl's headers come without the kernel's: those are taken from the system, after musl's own.
 ifneq ($(findstring musl,$(CC)),)
@@ -48,15 +54,17 @@ ALL_CFLAGS += $(KERNEL_HEADERS)
 
 # Programs to be traced: their stacks must look the same from every compiler and in every build.
 WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-            -D_GNU_SOURCE $(KERNEL_HEADERS) -MMD -MP -static -pthread
+            -D_GNU_SOURCE $(KERNEL_HEADERS) -MMD -MP -pthread
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
 PARTS    := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
 UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
-WORKLOADS := $(sort $(wildcard tests/workloads/*.c))
+WORKLOADS := $(filter-out %/execs.c,$(sort $(wildcard tests/workloads/*.c)))
 WORKLOAD_PROGRAMS := $(WORKLOADS:tests/workloads/%.c=$(BUILD)/workloads/%)
+FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%, \
+            $(filter-out tests/fuzz/driver.c,$(sort $(wildcard tests/fuzz/*.c))))
 TOOL_PROGRAMS := $(patsubst tests/tools/%.c,$(BUILD)/workloads/%,$(sort $(wildcard tests/tools/*.c)))
 
 all: $(PROGRAM)
@@ -85,23 +93,32 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 
 units: $(UNIT_PROGRAMS)
 
+# Without libFuzzer, which not every compiler has, a driver of ours calls them.
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/parts.a $(BUILD)/flags tests/fuzz/driver.c tests/fuzz/fuzz.h
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -MF /dev/null -o $@ $< $(FUZZ_DRIVER) $(BUILD)/parts.a $(ALL_LDFLAGS)
+
+fuzzers: $(FUZZERS)
+
 # What the figures are measured with.
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
 
-benches: $(BUILD)/bench/floor $(BUILD)/bench/cost
+benches: $(BUILD)/bench/floor $(BUILD)/bench/cost $(BUILD)/bench/symbols
 
 $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	@$(CC) $(WORKLOAD_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $<
+	@$(CC) $(WORKLOAD_CFLAGS) -static -MF $(BUILD)/workloads/.$*.d -o $@ $<
 
 # What live tests ask our own parts by; it goes where the workloads go, into guests too.
 $(TOOL_PROGRAMS): $(BUILD)/workloads/%: tests/tools/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
 
-workloads: $(WORKLOAD_PROGRAMS) $(TOOL_PROGRAMS)
+include tests/workloads/flavours.mk
+
+workloads: $(WORKLOAD_PROGRAMS) $(FLAVOUR_PROGRAMS) $(TOOL_PROGRAMS)
 
 demo:
 	@sh scripts/demo.sh
@@ -121,7 +138,7 @@ install: $(PROGRAM)
 clean:
 	rm -rf build stackbox
 
--include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d)
+-include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units benches workloads demo test check bench install clean FORCE
+.PHONY: all units fuzzers benches workloads demo test check bench install clean FORCE
 .SECONDARY:

@@ -170,6 +170,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
     emit_cpu_filter(program, &wishes->filter);
+    emit_cgroup_filter(program, &wishes->filter);
     EMIT(program, ST(DW, R10, FOREIGN, 0)); /* and INDEX */
     if (wishes->per_process || by_pid)
         emit_load_pid(program, &wishes->filter, FOREIGN, PID_SCRATCH);

@@ -10,6 +10,18 @@ void emit_cpu_filter(struct program *program, const struct event_filter *filter)
         JNE_IMM(R0, (int32_t)filter->cpu, "out"));
 }
 
+void emit_cgroup_filter(struct program *program, const struct event_filter *filter)
+{
+    if (!filter->cgroup)
+        return;
+    program_name_map(program, filter->cgroup, "cgroup");
+    EMIT(program,
+        LOAD_MAP(R1, filter->cgroup),
+        MOV_IMM(R2, 0),
+        CALL(BPF_FUNC_current_task_under_cgroup),
+        JNE_IMM(R0, 1, "out"));
+}
+
 /* The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task of another namespace. */
 static void emit_load_pid_of_namespace(struct program *program, const struct event_filter *filter,
                                        int16_t foreign, int16_t scratch)

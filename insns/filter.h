@@ -16,6 +16,7 @@ struct event_filter {
     const uint32_t *pids, *tids; /* as the caller's pid namespace numbers them */
     size_t pid_count, tid_count;
     int64_t cpu; /* -1: all */
+    int cgroup;  /* a map that holds the one whose tasks are asked for; 0: all */
     /* The caller's pid namespace, where that is not the initial one. */
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
@@ -23,6 +24,9 @@ struct event_filter {
 
 /* Not on another CPU than the one asked for. */
 void emit_cpu_filter(struct program *program, const struct event_filter *filter);
+
+/* Not of a task outside the cgroup asked for and those below it. */
+void emit_cgroup_filter(struct program *program, const struct event_filter *filter);
 
 /*
  * r7 = pid << 32 | tid of the current task, by the caller's pid namespace. A task that is in no

@@ -100,6 +100,46 @@ busy_once()
     cut -d ' ' -f 3 "$out/cost" >>"$out/busy_kb.raw"
 }
 
+# A program of 100 MB with a million functions, of which 1,000 addresses are to be named: by a
+# process of its own each, from its start to its end. perf names what it sampled there itself.
+million=$out/million
+make_million()
+{
+    "$bench/symbols" make "$million" && chmod +x "$million" &&
+        "$bench/symbols" draw "$million" 1000 >"$out/addresses" || exit 1
+    command -v perf >/dev/null || return
+    perf record -q -F 1000 -e cpu-clock:u -o "$out/perf.data" "$million" >/dev/null 2>&1 ||
+        rm -f "$out/perf.data"
+}
+
+# names_once PEER COMMAND...
+names_once()
+{
+    peer=$1
+    shift
+    "$bench/cost" "$out/cost" "$@" <"$out/addresses" >"$out/names" 2>/dev/null || return
+    cut -d ' ' -f 2 "$out/cost" >>"$out/${peer}_names.raw"
+    cut -d ' ' -f 3 "$out/cost" >>"$out/${peer}_names_kb.raw"
+}
+
+symbols_once()
+{
+    names_once ours "$bench/symbols" find "$million"
+    # These take seconds each.
+    [ "$round" -le 3 ] || return
+    command -v addr2line >/dev/null && names_once addr2line addr2line -f -e "$million"
+    [ -s "$out/perf.data" ] && names_once perf perf script -i "$out/perf.data" -F ip,sym
+}
+
+# names_row PEER NAME
+names_row()
+{
+    [ -s "$out/$1_names.raw" ] || return
+    row "$2" "$(median "$out/$1_names.raw") ms" "$(median_ratio "$out/$1_names.raw" "$out/ours_names.raw")"
+    row "    peak resident memory" "$(median "$out/$1_names_kb.raw") KB" ""
+}
+
+make_million
 : >"$out/ours.raw" >"$out/floor.raw"
 : >"$results"
 for round in $(seq "$rounds"); do
@@ -108,6 +148,7 @@ for round in $(seq "$rounds"); do
     stackbox_once
     bpftrace_once
     empty_once
+    symbols_once
 done
 busy_once
 
@@ -122,3 +163,7 @@ row "an empty run of 10 ms: own CPU time" "$(median "$out/empty_cpu.raw") ms" ""
 row "an empty run of 10 ms: wall time" "$(median "$out/empty_wall.raw") ms" ""
 row "an empty run: peak resident memory" "$(median "$out/empty_kb.raw") KB" ""
 row "1 s of all system calls, named: peak resident memory" "$(median "$out/busy_kb.raw") KB" ""
+names_row ours "1,000 addresses in a million functions: wall time"
+names_row addr2line "    by addr2line"
+names_row perf "    by perf script, of $(perf script -i "$out/perf.data" -F ip 2>/dev/null | grep -c .) samples"
+rm -f "$million" "$out/perf.data"

@@ -13,7 +13,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 
-# GROUP NEED PACKAGE PROBE: a program in PATH, or a file. `want`: goes without, with less.
+# GROUP NEED PACKAGE PROBE: a program in PATH, or a file, which may be a pattern. `want`: goes
+# without, with less.
 packages()
 {
     cat <<'END'
@@ -26,16 +27,23 @@ test  need qemu-system-x86  qemu-system-x86_64
 test  need cpio             cpio
 test  need xz-utils         xz
 test  need clang            clang
+test  want libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
 test  need llvm             llvm-objdump
 test  need bpftool          bpftool
 test  need mandoc           mandoc
+test  want lld              ld.lld
+test  want git              git
+test  want busybox-static   busybox
+test  want ripgrep          rg
+test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h
 END
 }
 
+# shellcheck disable=SC2086 # a path may be a pattern
 is_there()
 {
     case $1 in
-    /*) [ -e "$1" ] ;;
+    /*) set -- $1; [ -e "$1" ] ;;
     *)  command -v "$1" >/dev/null ;;
     esac
 }

@@ -2,12 +2,14 @@
 #include "attaching.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "kernel/refusal.h"
+#include "probes/list.h"
 
 #define MOST_LISTED 5 /* functions that could not be traced */
 
@@ -28,6 +30,45 @@ int attaching_parse_way(enum attach_way *way, const char *typed, struct text *er
         }
     text_format(error, "--attach-by: \"%s\" is none of multi, pmu, tracefs", typed);
     return -EINVAL;
+}
+
+int attaching_find(struct find *find, int kallsyms, uint32_t pid)
+{
+    struct text error = {0};
+
+    find->kallsyms = kallsyms;
+    find->pid = pid;
+    int result = find_places(find, &error);
+    if (result)
+        say("%s", error.data ? error.data : strerror(-result));
+    text_free(&error);
+    return result ? EXIT_FAILURE : 0;
+}
+
+static int print_list(const struct find *find)
+{
+    struct text lines = {0};
+    int result = list_places(&find->places, &lines);
+
+    if (!result && (fwrite(lines.data, 1, lines.length, stdout) != lines.length || fflush(stdout)))
+        result = errno ? -errno : -EIO;
+    text_free(&lines);
+    if (!result || result == -EPIPE)
+        return 0; /* a reader that has enough is no error */
+    say("cannot print the list: %s", strerror(-result));
+    return EXIT_FAILURE;
+}
+
+int attaching_list(struct find *find, uint32_t pid)
+{
+    int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int status = attaching_find(find, kallsyms, pid);
+
+    if (!status)
+        status = print_list(find);
+    if (kallsyms >= 0)
+        close(kallsyms);
+    return status;
 }
 
 void attaching_show_progress(size_t done, size_t total)

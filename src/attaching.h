@@ -9,6 +9,13 @@
 /* What --attach-by takes; `typed` may be NULL. 0, or -EINVAL with one line in `error`. */
 int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error);
 
+/*
+ * Finds what the patterns mean, in the libraries and files of `pid` where that is not 0. 0 or the exit
+ * status; what was wrong was said. attaching_list prints it to stdout instead.
+ */
+int attaching_find(struct find *find, int kallsyms, uint32_t pid);
+int attaching_list(struct find *find, uint32_t pid);
+
 /* A line on a terminal, for as long as slow attaching goes on: for attach_request.progress. */
 void attaching_show_progress(size_t done, size_t total);
 

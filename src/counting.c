@@ -13,6 +13,7 @@
 #include "applet.h"
 #include "escape.h"
 #include "kernel/refusal.h"
+#include "symbols/process.h"
 #include "symbols/symbolize.h"
 
 /* The inode of the initial pid namespace, the same in every kernel. */
@@ -44,7 +45,9 @@ static int open_run(struct counting *counting)
     int result = run_open(&counting->run, &wishes, &missing);
 
     if (result == -ESRCH)
-        say("there is no %s %u", by_tid ? "thread" : "process", missing);
+        say("there is no %s %u%s", by_tid ? "thread" : "process", missing,
+            counting->filter.in_namespace ? " that can be seen from this pid namespace: pids are "
+                                            "taken as they are numbered in it" : "");
     else if (result)
         say("cannot start: %s", strerror(-result));
     return result ? EXIT_FAILURE : 0;
@@ -101,6 +104,52 @@ static int check_cpu(const struct trace_options *options)
     return EXIT_FAILURE;
 }
 
+/*
+ * Who has what mapped is followed from before the first event, and whose event it is from then on is
+ * told by the event itself. Without either right names of processes that exec or end may be missing.
+ */
+static int open_processes(struct counting *counting)
+{
+    const struct trace_options *options = counting->options;
+    const struct processes_wishes wishes = {
+        .pids = options->pids.numbers,
+        .pid_count = options->pids.count,
+    };
+
+    if (options->kernel_only)
+        return 0;
+    if (processes_open(&counting->processes, &wishes)) {
+        say("cannot start: out of memory");
+        return EXIT_FAILURE;
+    }
+    int listening = processes_listening(counting->processes);
+    int lives = lives_open(&counting->lives);
+    if (options->debug && listening)
+        say("processes are looked up in /proc alone: %s", strerror(-listening));
+    if (options->debug && lives)
+        say("execs and ends of processes are not counted: %s", strerror(-lives));
+    processes_begin(counting->processes);
+    run_watch(&counting->run, processes_fd(counting->processes));
+    return 0;
+}
+
+static int open_cgroup(struct counting *counting)
+{
+    const char *path = counting->options->cgroup;
+    int map = path ? store_open_cgroup(path) : 0;
+
+    if (map >= 0) {
+        counting->filter.cgroup = map;
+        return 0;
+    }
+    if (map == -EBADF || map == -EINVAL)
+        say("--cgroup: \"%s\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup",
+            path);
+    else
+        say("--cgroup: \"%s\": %s", path, strerror(-map));
+    return EXIT_FAILURE;
+}
+
 int counting_open(struct counting *counting, const struct trace_options *options)
 {
     *counting = (struct counting){
@@ -136,10 +185,9 @@ int counting_open(struct counting *counting, const struct trace_options *options
         status = open_run(counting);
     if (!status)
         status = open_store(counting);
-    /* Without it names of processes that exec or end meanwhile may be wrong or missing, no more. */
-    if (!status && !options->kernel_only)
-        (void)lives_open(&counting->lives);
-    return status;
+    if (!status)
+        status = open_cgroup(counting);
+    return status ? status : open_processes(counting);
 }
 
 void counting_header(struct counting *counting, const char *what)
@@ -163,24 +211,32 @@ void counting_header(struct counting *counting, const char *what)
 static int write_report(struct counting *counting)
 {
     const struct symbolize_wishes wishes = {
-        counting->kallsyms, counting->traced, counting->traced_count};
+        .kallsyms = counting->kallsyms,
+        .preferred = counting->traced,
+        .preferred_count = counting->traced_count,
+        .processes = counting->processes,
+        .symfs = counting->options->symfs,
+    };
     struct symbols symbols;
     struct report_summary summary;
     time_t now = time(NULL);
     struct tm when = {0};
-    bool hidden;
 
     localtime_r(&now, &when);
-    int result = symbols_make(&symbols, &counting->tally, &wishes, &hidden);
+    int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->notes);
     if (!result)
         result = report_write(stdout, &counting->tally, &symbols, &counting->report, &when,
                               &summary);
     symbols_free(&symbols);
-    counting->names_hidden = counting->names_hidden || hidden;
     if (!result && summary.left_blocks)
         say("--top left out %llu more stacks with %llu events",
             (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value);
     return result;
+}
+
+static int read_processes(struct counting *counting)
+{
+    return counting->processes ? processes_read(counting->processes) : 0;
 }
 
 /* Drains what was counted since the last report and prints it. 0 or a negative errno. */
@@ -191,7 +247,44 @@ static int make_report(struct counting *counting, bool again)
 
     for (size_t i = 0; i < counting->tally.count; i++)
         counting->events += counting->tally.entries[i].value;
-    return result ? result : write_report(counting);
+    /* What the kernel told until now includes all that the stacks can be of. */
+    if (!result)
+        result = read_processes(counting);
+    if (!result)
+        result = write_report(counting);
+    if (counting->processes)
+        processes_forget(counting->processes);
+    return result;
+}
+
+/* Why frames have no names that could have. */
+static void say_names_lost(const struct counting *counting)
+{
+    const struct symbolize_notes *notes = &counting->notes;
+    struct processes_lost lost = {0};
+
+    if (counting->processes)
+        lost = processes_lost(counting->processes);
+    if (lost.records)
+        say("%llu records of what processes did were lost: some user frames may have no name, or "
+            "that of an earlier program", (unsigned long long)lost.records);
+    if (lost.forgotten)
+        say("%llu ended programs were forgotten before the report: their frames have no names; "
+            "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
+    if (lives_missed(&counting->lives))
+        say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
+            "wrong names", (unsigned long long)lives_missed(&counting->lives));
+    if (notes->refused_map.length)
+        say("names of a just-in-time compiler are ignored: %s", notes->refused_map.data);
+    if (notes->changed_file.length)
+        say("%s was written to since it was mapped: its functions have no names",
+            notes->changed_file.data);
+    if (notes->kernel_hidden && counting->kallsyms < 0)
+        say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
+            "mounted?");
+    else if (notes->kernel_hidden)
+        say("the kernel hides its addresses, so its functions have no names: run as root or with "
+            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
 }
 
 static void say_losses(const struct counting *counting)
@@ -212,12 +305,7 @@ static void say_losses(const struct counting *counting)
         say("%llu events are counted without their stack: stack storage was full; raise "
             "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_lost,
             counting->store.main.stack_entries);
-    if (counting->names_hidden && counting->kallsyms < 0)
-        say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
-            "mounted?");
-    else if (counting->names_hidden)
-        say("the kernel hides its addresses, so its functions have no names: run as root or with "
-            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
+    say_names_lost(counting);
 }
 
 static int say_failure(int result)
@@ -233,10 +321,15 @@ int counting_run(struct counting *counting)
     int result = store_start(&counting->store);
 
     run_start(&counting->run);
-    while (!result && run_wait(&counting->run) == RUN_REPORT)
-        result = make_report(counting, true);
-    if (!result)
-        result = make_report(counting, false);
+    while (!result) {
+        enum run_event event = run_wait(&counting->run);
+        if (event == RUN_WATCHED)
+            result = read_processes(counting);
+        else
+            result = make_report(counting, event == RUN_REPORT);
+        if (event == RUN_END)
+            break;
+    }
     double elapsed = run_elapsed(&counting->run);
     say_losses(counting);
     if (!result && !counting->events)
@@ -247,7 +340,11 @@ int counting_run(struct counting *counting)
 void counting_close(struct counting *counting)
 {
     store_close(&counting->store);
+    if (counting->filter.cgroup)
+        close(counting->filter.cgroup);
     lives_close(&counting->lives);
+    processes_close(counting->processes);
+    symbolize_notes_free(&counting->notes);
     run_close(&counting->run);
     tally_free(&counting->tally);
     if (counting->kallsyms >= 0)

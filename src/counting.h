@@ -17,6 +17,7 @@
 #include "kernel/store.h"
 #include "output/report.h"
 #include "run.h"
+#include "symbols/symbolize.h"
 #include "tally.h"
 #include "trace_options.h"
 
@@ -33,7 +34,8 @@ struct counting {
     struct losses losses; /* of the whole run */
     uint64_t events;      /* likewise: what the reports add up to */
     int kallsyms;         /* open, or below 0 */
-    bool names_hidden;    /* the kernel gave no addresses to find names by */
+    struct processes *processes; /* who has what mapped; NULL where no user stack is shown */
+    struct symbolize_notes notes;
 };
 
 /* 0, or what the process is to exit with; what was wrong was said. counting_close after either. */

@@ -96,7 +96,7 @@ static bool is_pipe(int fd)
 
 int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing)
 {
-    *run = (struct run){.wishes = *wishes};
+    *run = (struct run){.wishes = *wishes, .watched = -1};
     take_signals();
     run->by_enter = !has_terminal() && can_be_typed_at(STDIN_FILENO);
     run->watches_reader = is_pipe(STDOUT_FILENO);
@@ -122,6 +122,11 @@ void run_close(struct run *run)
             close(run->processes[i]);
     free(run->processes);
     run->processes = NULL;
+}
+
+void run_watch(struct run *run, int fd)
+{
+    run->watched = fd;
 }
 
 void run_start(struct run *run)
@@ -183,7 +188,7 @@ static uint64_t next_deadline(const struct run *run)
  */
 static bool sleep_until(struct run *run, uint64_t deadline)
 {
-    struct pollfd *polled = calloc(run->wishes.pid_count + 2, sizeof(*polled));
+    struct pollfd *polled = calloc(run->wishes.pid_count + 3, sizeof(*polled));
     nfds_t count = 0;
     sigset_t held, before;
     bool enter = false;
@@ -193,6 +198,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     int in = run->by_enter ? STDIN_FILENO : -1, out = run->watches_reader ? STDOUT_FILENO : -1;
     polled[count++] = (struct pollfd){.fd = in, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = out};
+    polled[count++] = (struct pollfd){.fd = run->watched, .events = POLLIN};
     for (size_t i = 0; i < run->wishes.pid_count; i++)
         polled[count++] = (struct pollfd){.fd = run->processes[i], .events = POLLIN};
 
@@ -206,6 +212,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
             enter = enter_pressed(run);
         if (polled[1].revents & (POLLERR | POLLHUP | POLLNVAL))
             run->reader_is_gone = true;
+        run->watched_is_ready = polled[2].revents != 0;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     free(polled);
@@ -238,5 +245,9 @@ enum run_event run_wait(struct run *run)
         }
         if (interval_is_over(run, now))
             return RUN_REPORT;
+        if (run->watched_is_ready) {
+            run->watched_is_ready = false;
+            return RUN_WATCHED;
+        }
     }
 }

@@ -15,6 +15,7 @@ struct run_wishes {
 };
 
 enum run_event {
+    RUN_WATCHED, /* the descriptor of run_watch() has something to read */
     RUN_REPORT, /* an interval is over, or SIGUSR1 asked: a report now, and on */
     RUN_END,    /* the last report */
 };
@@ -26,6 +27,8 @@ struct run {
     bool by_enter;           /* no controlling terminal: Enter on stdin ends the run */
     bool watches_reader;     /* stdout is a pipe: the run ends when nobody reads it */
     bool reader_is_gone;
+    int watched;             /* below 0: none */
+    bool watched_is_ready;
 };
 
 /*
@@ -35,6 +38,9 @@ struct run {
  */
 int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing);
 void run_close(struct run *run);
+
+/* run_wait() wakes when this descriptor can be read from. Below 0: none. */
+void run_watch(struct run *run, int fd);
 
 /* True once a signal asked for the end: what takes long looks at it. */
 extern volatile sig_atomic_t run_stopped;

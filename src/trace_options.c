@@ -10,7 +10,7 @@ static int refuse_map(const struct option *option, const char *text, void *desti
                       struct text *error)
 {
     (void)option, (void)text, (void)destination;
-    text_add(error, "filters are not taken from pinned maps; -p takes processes");
+    text_add(error, "filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes");
     return -EINVAL;
 }
 
@@ -22,6 +22,8 @@ const struct option trace_options[] = {
     {'t', "tid", "TID[,TID]", option_numbers, AT(tids), 1, MOST_PID, "these threads only"},
     OPTION_LETTER('L', "tid"),
     {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
+    {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,
+     "tasks in this cgroup (v2) and below it, such as /sys/fs/cgroup/system.slice"},
     OPTION_HEADING("Stacks"),
     {'U', "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, "user stacks only"},
     {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, "kernel stacks only"},
@@ -30,6 +32,10 @@ const struct option trace_options[] = {
     {0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
      "distinct stacks that can be kept (default: by the memory that is there, 4096 at most)"},
     {0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},
+    {0, "symfs", "DIR", option_string, AT(symfs), 0, 0,
+     "look for programs, libraries and their debug files below DIR first"},
+    {0, "raw-names", NULL, option_flag, AT(raw_names), 0, 0,
+     "names of functions as the symbol tables have them"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
      "stop after S seconds, such as 5 or 0.5"},

@@ -9,10 +9,13 @@ struct trace_options {
     struct number_list pids, tids;
     int64_t cpu; /* -1: all */
     bool user_only, kernel_only, delimited, offset, verbose, annotations, folded, timestamp, debug;
+    bool raw_names;
     uint64_t interval, duration; /* ns; 0: none */
     uint64_t depth;              /* 0: the kernel's limit */
     uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
     uint64_t top;                /* 0: all */
+    const char *cgroup;          /* its directory, or NULL */
+    const char *symfs;           /* a directory, or NULL */
 };
 
 /* What settings start from. */

@@ -171,6 +171,13 @@ run_scripts()
     done
 }
 
+# Half a minute in all: two run at a time.
+run_fuzzers()
+{
+    targets=$(find tests/fuzz -name '*.c' ! -name driver.c | wc -l)
+    part fuzz sh scripts/fuzz.sh $((60 / targets))
+}
+
 run_live()
 {
     for test in $(live_tests host); do
@@ -207,6 +214,7 @@ if run_builds; then
     run_scripts golden
     run_scripts cli
     if [ $quick = no ]; then
+        run_fuzzers
         run_live
         run_guests
     fi

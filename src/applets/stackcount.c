@@ -18,7 +18,7 @@
 
 struct stackcount_options {
     struct trace_options trace;
-    bool regex, per_process, force;
+    bool regex, per_process, force, list;
     const char *attach;
 };
 
@@ -33,10 +33,12 @@ static const struct option own_options[] = {
      "patterns are extended regular expressions, found anywhere in a name"},
     {'P', "perpid", NULL, option_flag, AT(per_process), 0, 0,
      "keep processes apart, with -K too"},
+    {0, "list", NULL, option_flag, AT(list), 0, 0,
+     "print what would be traced, as patterns, one a line, and trace nothing"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
      "trace even so many functions that attaching and detaching takes long"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
-     "how kernel functions are probed: multi, pmu or tracefs (default: the first that works)"},
+     "how functions are probed: multi, pmu or tracefs (default: the first that works)"},
     {0},
 };
 
@@ -48,8 +50,15 @@ static const struct manual_row patterns[] = {
     {"r::vfs_read", "a return from it"},
     {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
     {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
-    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are extended regular "
-     "expressions, found anywhere as grep -E does."},
+    {"c:malloc, p:c:malloc", "a function of a library, found as the dynamic linker finds it"},
+    {"bash:readline", "of a program in PATH, where no library has that name"},
+    {"/path/file:func", "of this file; also func+0x10, and a wildcard"},
+    {"r:c:malloc", "a return from it"},
+    {"/path/file:0x1234", "the instruction at this address of the file, as addr2line takes it"},
+    {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
+    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are "
+     "extended regular expressions, found anywhere as grep -E does. With -p libraries and paths "
+     "are those of that process, in its mount namespace."},
     {0},
 };
 
@@ -60,6 +69,8 @@ static const struct manual_row examples[] = {
     {"stackcount -K 'tcp_send*'", "kernel stacks to any of these functions"},
     {"stackcount -p 185 t:syscalls:sys_enter_futex", "one process's waits for locks"},
     {"stackcount -i 1 -T r::vfs_read", "returns from a function, every second"},
+    {"stackcount -p 185 c:malloc", "who allocates in one process"},
+    {"stackcount --list 'u:c:*'", "the USDT probes of the C library"},
     {"stackcount -f t:block:block_rq_insert > out.folded", "input for a flame graph"},
     {0},
 };
@@ -71,8 +82,12 @@ static const struct manual_row notes[] = {
     {NULL, "A function that the compiler put into its callers cannot be traced, and some the "
      "kernel keeps probes out of. /proc/kallsyms and, in tracefs, available_filter_functions tell "
      "what there is."},
-    {NULL, "Frames of user programs are shown as file+0xADDR: addr2line(1) takes the address, with "
-     "-e and the file."},
+    {NULL, "Names of user frames come from the file's symbol table, else from its separate debug "
+     "file (by build id or .gnu_debuglink, below /usr/lib/debug), else from what it exports; a "
+     "just-in-time compiler's from /tmp/perf-PID.map. A frame without a name is file+0xADDR: "
+     "addr2line(1) takes the address, with -e and the file."},
+    {NULL, "A process that ended before the report has its names, too, also when its file was "
+     "deleted or replaced: what processes map is followed while tracing runs."},
     {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without "
      "them hides its callers."},
     {NULL, "--hash-storage-size of bcc's stackcount is taken, and ignored: the table of counts has "
@@ -103,8 +118,10 @@ static const struct {
 } variants[ATTACH_PROGRAMS] = {
     [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
     [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_FRAME_START] = {"of starts of functions", true, KEY_USER_PROBE},
-    [ATTACH_OTHER_START] = {"of other starts of functions", true, KEY_USER_PROBE | KEY_NO_CALLER},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
 };
 
 static void build_program(const struct counting *counting, enum attach_program which,
@@ -145,13 +162,19 @@ static void debug_program(const struct program *program, const struct linked *li
 
 /* ---- Attaching ---- */
 
+/* The one that -p names; 0 where it names none or several. */
+static uint32_t the_process(void)
+{
+    return settings.trace.pids.count == 1 ? settings.trace.pids.numbers[0] : 0;
+}
+
 static int attach(struct tracing *tracing, const struct linked *linked)
 {
     struct attach_request request = {
         .program_name = "stackcount",
         .tracefs = tracing->find.tracefs,
         .way = tracing->way,
-        .pid = settings.trace.pids.count == 1 ? settings.trace.pids.numbers[0] : 0,
+        .pid = the_process(),
         .force = settings.force,
         .stop = &run_stopped,
         .progress = attaching_show_progress,
@@ -258,11 +281,11 @@ static int trace(struct counting *counting, struct tracing *tracing)
     struct text why = {0};
     int result = 0, status = EXIT_FAILURE;
 
-    for (size_t i = 0; i < ATTACH_PROGRAMS && !result; i++) {
-        build_program(counting, i, &programs[i]);
-        result = program_link(&programs[i], PROGRAM_LIMIT_OLD, &linked[i], &why);
-        if (!result && settings.trace.debug && is_needed(i, &tracing->find.places))
-            debug_program(&programs[i], &linked[i], i);
+    for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
+        build_program(counting, which, &programs[which]);
+        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
+        if (!result && settings.trace.debug && is_needed(which, &tracing->find.places))
+            debug_program(&programs[which], &linked[which], which);
     }
     if (result)
         say("the program cannot be made: %s", why.data ? why.data : "out of memory");
@@ -316,21 +339,24 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
                                error);
 }
 
-static int find_and_trace(struct counting *counting, struct tracing *tracing)
+static int open_and_trace(struct tracing *tracing)
 {
-    struct text error = {0};
+    struct counting counting;
+    int status = counting_open(&counting, &settings.trace);
 
-    tracing->find.kallsyms = counting->kallsyms;
-    int result = find_places(&tracing->find, &error);
-    if (result)
-        say("%s", error.data ? error.data : strerror(-result));
-    text_free(&error);
-    return result ? EXIT_FAILURE : trace(counting, tracing);
+    counting.report.show_process =
+        per_process() && (settings.trace.folded || settings.trace.pids.count != 1);
+    counting.report.split_processes = settings.per_process;
+    if (!status)
+        status = attaching_find(&tracing->find, counting.kallsyms, the_process());
+    if (!status)
+        status = trace(&counting, tracing);
+    counting_close(&counting);
+    return status;
 }
 
 static int run(const struct arguments *arguments)
 {
-    struct counting counting;
     struct tracing tracing = {.find = {.tracefs = -1, .kallsyms = -1}};
     struct text error = {0};
     int status;
@@ -339,13 +365,8 @@ static int run(const struct arguments *arguments)
         say("%s", error.data ? error.data : "out of memory");
         status = EXIT_USAGE;
     } else {
-        status = counting_open(&counting, &settings.trace);
-        counting.report.show_process =
-            per_process() && (settings.trace.folded || settings.trace.pids.count != 1);
-        counting.report.split_processes = settings.per_process;
-        if (!status)
-            status = find_and_trace(&counting, &tracing);
-        counting_close(&counting);
+        status = settings.list ? attaching_list(&tracing.find, the_process())
+                               : open_and_trace(&tracing);
     }
     find_close(&tracing.find);
     free(tracing.names);
@@ -357,9 +378,10 @@ const struct applet stackcount_applet = {
     .name = "stackcount",
     .summary = "count the stacks that lead to an event",
     .usage = "[options] PATTERN...",
-    .about = "Counts how often each stack leads to a function of the kernel or to a tracepoint. It "
-             "runs until Ctrl-C, or for -D seconds, and then prints each stack, leaf first, with "
-             "its process and its count, the greatest last.",
+    .about = "Counts how often each stack leads to a function of the kernel, of a program or of a "
+             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, or for -D "
+             "seconds, and then prints each stack, leaf first, with its process and its count, the "
+             "greatest last.",
     .sections = sections,
     .examples = examples,
     .notes = notes,

@@ -190,6 +190,23 @@ static int open_controls(struct store *store)
     return result ? result : open_grace(store);
 }
 
+int store_open_cgroup(const char *path)
+{
+    uint32_t zero = 0;
+    int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (directory < 0)
+        return -errno;
+    int result = create(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
+                        sizeof(uint32_t), 1);
+    if (!result)
+        result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
+    close(directory);
+    if (result && map >= 0)
+        close(map);
+    return result ? result : map;
+}
+
 void store_init(struct store *store)
 {
     *store = (struct store){

@@ -30,7 +30,8 @@ struct store {
     int control, account, slots;
     int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
     uint64_t account_before[ACCOUNT_ENTRIES];
-    bool walks_omit_callers; /* as seen: this kernel's walk from a function's start has no caller */
+    /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
+    bool walks_omit_callers[2];
 };
 
 /* What a drain could not give, by cause; all are events. */
@@ -56,6 +57,12 @@ uint64_t store_bytes(const struct store *store);
 
 /* perf_event_max_stack, the kernel's limit of frames. */
 uint64_t store_depth_limit(void);
+
+/*
+ * A map for event_filter.cgroup, which holds the cgroup of that directory. A descriptor, the caller's,
+ * or a negative errno: -EBADF when the path is no directory of cgroup v2.
+ */
+int store_open_cgroup(const char *path);
 
 /* From here on events are counted. */
 int store_start(struct store *store);

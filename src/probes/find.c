@@ -9,7 +9,10 @@
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
 #include "probes/kernel_functions.h"
+#include "probes/root_path.h"
 #include "probes/tracepoints.h"
+#include "probes/usdt.h"
+#include "probes/user_functions.h"
 
 int find_parse(struct find *find, char *const *words, size_t count, bool is_regex,
                struct text *error)
@@ -94,13 +97,44 @@ static int find_tracepoints(struct find *find, struct text *error)
     return result;
 }
 
-/* For now. */
-static int find_user(const struct find *find, struct text *error)
+/* One pattern of a function or USDT probe; the file of the one before it may be open already. */
+static int find_in_file(struct find *find, size_t i, const struct library_where *where,
+                        struct user_file *file, const char **opened, struct text *error)
 {
-    if (!find_any_of_kind(find, PATTERN_USER_FUNCTION) && !find_any_of_kind(find, PATTERN_USDT))
-        return 0;
-    text_add(error, "functions and probes of programs and libraries cannot be traced yet");
-    return -EOPNOTSUPP;
+    const struct pattern *pattern = &find->patterns[i];
+    int result = 0;
+
+    if (!*opened || strcmp(*opened, pattern->library)) {
+        if (*opened)
+            user_file_close(file);
+        result = user_file_open(file, where, pattern->library, error);
+        *opened = result ? NULL : pattern->library;
+    }
+    if (result)
+        return result;
+    return pattern->kind == PATTERN_USDT
+        ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
+        : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
+}
+
+static int find_in_files(struct find *find, struct text *error)
+{
+    struct text root = {0};
+    struct library_where where = {.root = "", .pid = find->pid};
+    struct user_file file;
+    const char *opened = NULL;
+    int result = find->pid ? root_of_process(find->pid, &root) : 0;
+
+    if (root.length)
+        where.root = root.data;
+    for (size_t i = 0; i < find->count && !result; i++)
+        if (find->patterns[i].kind == PATTERN_USER_FUNCTION ||
+            find->patterns[i].kind == PATTERN_USDT)
+            result = find_in_file(find, i, &where, &file, &opened, error);
+    if (opened)
+        user_file_close(&file);
+    text_free(&root);
+    return result;
 }
 
 int find_places(struct find *find, struct text *error)
@@ -111,7 +145,9 @@ int find_places(struct find *find, struct text *error)
     if (!result)
         result = find_tracepoints(find, error);
     if (!result)
-        result = find_user(find, error);
+        result = find_in_files(find, error);
+    if (result == -ENOMEM && !error->length)
+        text_add(error, "out of memory");
     places_remove_doubles(&find->places);
     return result;
 }

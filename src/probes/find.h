@@ -11,6 +11,7 @@ struct find {
     struct pattern *patterns;
     size_t count;
     size_t *matched; /* for each pattern: how many places, doubles counted */
+    uint32_t pid;    /* the caller's: whose libraries and files are meant, 0: ours */
     int kallsyms;    /* the caller's; open or below 0 */
     int tracefs;     /* open or below 0: a negative errno that says why not */
     struct places places;

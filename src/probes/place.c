@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/library_names.h"
 #include "util.h"
 
 static void free_names(struct place *place)
@@ -65,6 +66,22 @@ static int compare_places(const struct place *a, const struct place *b)
     return a->address ? 0 : strcmp(a->name, b->name);
 }
 
+const char *place_own_name(const struct place *place)
+{
+    return place->path ? place->name + strlen(base_name(place->path)) + 1 : place->name;
+}
+
+/* Of the names that a file has for one function the plain one comes first: malloc, __libc_malloc. */
+static int compare_names(const struct place *left, const struct place *right)
+{
+    const char *a = place_own_name(left), *b = place_own_name(right);
+    size_t a_marks = left->path ? strspn(a, "_") : 0, b_marks = right->path ? strspn(b, "_") : 0;
+
+    if (a_marks != b_marks)
+        return a_marks < b_marks ? -1 : 1;
+    return strcmp(a, b);
+}
+
 static int compare_for_sort(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
@@ -72,7 +89,7 @@ static int compare_for_sort(const void *left, const void *right)
 
     if (!order && a->named != b->named)
         return a->named ? -1 : 1;
-    return order ? order : strcmp(a->name, b->name);
+    return order ? order : compare_names(a, b);
 }
 
 void places_remove_doubles(struct places *places)

@@ -6,8 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than any linker makes of segments; more sections are made only for objects. */
-#define MOST_SEGMENTS 4096
+/*
+ * More than any linker makes of segments, each of which may be looked at for each symbol; more
+ * sections are made only for objects.
+ */
+#define MOST_SEGMENTS 512
 #define MOST_SECTIONS 131072
 
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
@@ -289,12 +292,11 @@ const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address)
     return NULL;
 }
 
-/* A section's name, its NUL with it, is `name`. */
-static bool is_named(const struct elf *elf, const struct elf_section *section, const char *name)
+bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
+                  size_t size)
 {
     const struct elf_section *names = &elf->sections[elf->section_names];
     char bytes[64];
-    size_t size = strlen(name) + 1;
 
     return elf->section_names && size <= sizeof(bytes) && names->type != SHT_NOBITS &&
            section->name < names->size && size <= names->size - section->name &&
@@ -305,7 +307,7 @@ static bool is_named(const struct elf *elf, const struct elf_section *section, c
 const struct elf_section *elf_section(const struct elf *elf, const char *name)
 {
     for (size_t i = 1; i < elf->section_count; i++)
-        if (is_named(elf, &elf->sections[i], name))
+        if (elf_is_named(elf, &elf->sections[i], name, strlen(name) + 1))
             return &elf->sections[i];
     return NULL;
 }

@@ -95,6 +95,9 @@ bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset);
 /* The loaded segment of code that holds an address; NULL: none. */
 const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address);
 
+/* Whether the first `size` bytes of a section's name are these; its NUL may be one of them. */
+bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
+                  size_t size);
 /* The first section of that name; NULL: none. */
 const struct elf_section *elf_section(const struct elf *elf, const char *name);
 /* The first section of that SHT_ type; NULL: none. */

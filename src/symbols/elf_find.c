@@ -9,7 +9,8 @@
 
 /*
  * Tables that are made to be slow: so many of a symbol's addresses are looked at and so many names
- * are compared (each counts as NAME_WORK); behind that a symbol counts for one address alone.
+ * are compared (each counts as NAME_WORK and its bytes); behind that a symbol counts for one address
+ * alone.
  */
 #define MOST_WORK (1 << 26)
 #define NAME_WORK 64
@@ -124,7 +125,9 @@ static bool name_wins(struct search *search, uint32_t ours, uint32_t theirs)
     const uint32_t places[2] = {ours, theirs};
     for (int i = 0; i < 2; i++) {
         search->places[i] = places[i];
-        if (elf_read_name(search->elf, search->table, places[i], &search->names[i]))
+        int result = elf_read_name(search->elf, search->table, places[i], &search->names[i]);
+        search->work += search->names[i].length;
+        if (result)
             text_clear(&search->names[i]);
     }
     search->first_is_better = better_name(search->names);
@@ -307,8 +310,8 @@ static bool collect_wanted(struct wanted *wanted, const uint64_t *addresses, siz
     return wanted->count;
 }
 
-int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
-             struct elf_found *found)
+int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
+                     struct elf_found *found)
 {
     struct elf_symbol_table table;
     struct wanted wanted = {calloc(count + 1, sizeof(*addresses)),
@@ -323,6 +326,14 @@ int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
         result = find_in_table(elf, &table, &wanted, found);
     free(wanted.addresses);
     free(wanted.where);
+    return result;
+}
+
+int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
+             struct elf_found *found)
+{
+    int result = elf_find_symbols(elf, addresses, count, found);
+
     return result ? result : elf_plt_find(elf, addresses, count, found);
 }
 

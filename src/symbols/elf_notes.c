@@ -5,7 +5,8 @@
 
 #include "symbols/elf.h"
 
-/* More than any section of notes has; and of one note, the owner's name and the descriptor. */
+#define HEADER_BYTES 12
+/* More than all sections of notes have; and of one note, the owner's name and the descriptor. */
 #define MOST_BYTES (16 << 20)
 #define LONGEST_OWNER 64
 #define LONGEST_DESCRIPTOR 65536
@@ -14,6 +15,7 @@ struct walk {
     const struct elf *elf;
     elf_note_callback *each;
     void *context;
+    uint64_t left; /* of MOST_BYTES: any number of segments may name the same bytes */
     char owner[LONGEST_OWNER + 1];
     unsigned char descriptor[LONGEST_DESCRIPTOR];
 };
@@ -27,10 +29,7 @@ static uint64_t aligned(uint64_t size)
 static int give_note(struct walk *walk, uint64_t offset, uint64_t left, uint64_t *used)
 {
     const struct elf *elf = walk->elf;
-    unsigned char header[12];
-
-    if (left < sizeof(header))
-        return -ENOEXEC;
+    unsigned char header[HEADER_BYTES];
     int result = elf_read(elf, offset, header, sizeof(header));
     if (result)
         return result;
@@ -55,11 +54,16 @@ static int walk_part(struct walk *walk, uint64_t offset, uint64_t size)
 {
     int result = 0;
 
-    if (size > MOST_BYTES || offset > UINT64_MAX - size)
+    if (size > walk->left || offset > UINT64_MAX - size)
         return -ENOEXEC;
-    /* What is left may be less than the last note's padding, or a section's. */
-    for (uint64_t used = 0; size >= 4 && !result; offset += used, size -= used < size ? used : size)
+    walk->left -= size;
+    /* What is shorter is padding; the last note may lack its own. */
+    while (size >= HEADER_BYTES && !result) {
+        uint64_t used = 0;
         result = give_note(walk, offset, size, &used);
+        offset += used;
+        size -= used < size ? used : size;
+    }
     return result;
 }
 
@@ -74,6 +78,7 @@ int elf_each_note(const struct elf *elf, const char *section, elf_note_callback 
     walk->elf = elf;
     walk->each = each;
     walk->context = context;
+    walk->left = MOST_BYTES;
     const struct elf_section *notes = elf_section(elf, section);
     if (notes && notes->type == SHT_NOTE)
         result = walk_part(walk, notes->offset, notes->size);

@@ -7,12 +7,15 @@
 
 #include "symbols/elf_tables.h"
 
+/* Of tables that are made to be slow: bytes of names that are too long for the window. */
+#define MOST_LONG_NAMES (64 << 20)
+
 /* Linkers write the names mostly in the order of the symbols: the next one is near. */
 struct window {
     const struct elf *elf;
     const struct elf_symbol_table *table;
     uint64_t from;
-    size_t length;
+    size_t length, long_names;
     char bytes[4096];
 };
 
@@ -39,7 +42,11 @@ static int read_name(struct window *window, uint32_t place, struct text *name)
         if (elf_read(window->elf, table->names + place, window->bytes, window->length))
             window->length = 0;
     }
-    return elf_read_name(window->elf, table, place, name);
+    if (window->long_names > MOST_LONG_NAMES)
+        return -ENOEXEC;
+    int result = elf_read_name(window->elf, table, place, name);
+    window->long_names += name->length;
+    return result;
 }
 
 static int give(struct window *window, const struct elf_entry *entry, struct text *name,
@@ -90,7 +97,7 @@ int elf_each_function(const struct elf *elf, elf_symbol_callback *each, void *co
         return -ENOMEM;
     window->elf = elf;
     window->table = &table;
-    window->from = window->length = 0;
+    window->from = window->length = window->long_names = 0;
     int result = give_all(window, each, context);
     free(window);
     return result;

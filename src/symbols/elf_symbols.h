@@ -45,6 +45,9 @@ struct elf_found {
  */
 int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
              struct elf_found *found);
+/* The same by symbols alone. */
+int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
+                     struct elf_found *found);
 void elf_found_free(struct elf_found *found, size_t count);
 
 #endif

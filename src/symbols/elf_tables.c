@@ -188,8 +188,9 @@ bool elf_dynamic_symbols(const struct elf *elf, struct elf_symbol_table *table)
 {
     if (symbols_of_section(elf, SHT_DYNSYM, table))
         return true;
+    /* Only without sections: what a separate debug file says of its segments is not in it. */
     *table = (struct elf_symbol_table){0};
-    return symbols_of_segment(elf, table);
+    return !elf->section_count && symbols_of_segment(elf, table);
 }
 
 /* ---- Entries ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "symbols/kallsyms.h"
-#include "symbols/process.h"
+#include "symbols/user_names.h"
 
 /* ---- Each address once ---- */
 
@@ -20,6 +20,7 @@ static uint64_t hash_of(const struct symbol *symbol)
 {
     uint64_t hash = symbol->address * 0x9e3779b97f4a7c15;
 
+    hash ^= symbol->born * 0xc2b2ae3d27d4eb4f;
     hash ^= (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
             (uint64_t)symbol->foreign << 1 | symbol->is_return;
     hash *= 0xff51afd7ed558ccd;
@@ -28,8 +29,9 @@ static uint64_t hash_of(const struct symbol *symbol)
 
 static bool same_place(const struct symbol *a, const struct symbol *b)
 {
-    return a->address == b->address && a->pid == b->pid && a->kernel == b->kernel &&
-           a->foreign == b->foreign && a->is_return == b->is_return;
+    return a->address == b->address && a->pid == b->pid && a->born == b->born &&
+           a->kernel == b->kernel && a->foreign == b->foreign &&
+           a->is_return == b->is_return;
 }
 
 static void place_in_table(const struct table *table, const struct symbols *symbols, uint32_t item)
@@ -88,6 +90,7 @@ static int collect_stack(struct collection *collection, const struct tally_entry
         const struct symbol wanted = {
             .kernel = kernel,
             .pid = kernel ? 0 : entry->pid,
+            .born = kernel ? 0 : entry->born,
             .foreign = !kernel && entry->foreign,
             .is_return = i > 0,
             .address = collection->tally->addresses[stack->first + i],
@@ -124,15 +127,14 @@ static int collect(struct symbols *symbols, const struct tally *tally)
 
 /* ---- Names ---- */
 
-/* Every name that is shown or matched goes through here. */
-static void set_name(struct text *shown, const char *name)
+int symbol_set_function(struct symbol *symbol, const char *name)
 {
-    text_clear(shown);
-    text_add(shown, name);
+    text_clear(&symbol->function);
+    text_add(&symbol->function, name);
+    return symbol->function.failed ? -ENOMEM : 0;
 }
 
-/* What a return address belongs to is the call before it, which may end its function. */
-static uint64_t address_to_find(const struct symbol *symbol)
+uint64_t symbol_lookup_address(const struct symbol *symbol)
 {
     return symbol->address - (symbol->is_return && symbol->address);
 }
@@ -140,10 +142,12 @@ static uint64_t address_to_find(const struct symbol *symbol)
 static int compare_for_search(const void *left, const void *right)
 {
     const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
-    uint64_t a_address = address_to_find(a), b_address = address_to_find(b);
+    uint64_t a_address = symbol_lookup_address(a), b_address = symbol_lookup_address(b);
 
     if (a->pid != b->pid)
         return a->pid < b->pid ? -1 : 1;
+    if (a->born != b->born)
+        return a->born < b->born ? -1 : 1;
     return a_address < b_address ? -1 : a_address > b_address;
 }
 
@@ -154,7 +158,7 @@ static size_t distinct_addresses(struct symbol *const *symbols, size_t count, ui
     size_t distinct = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t address = address_to_find(symbols[i]);
+        uint64_t address = symbol_lookup_address(symbols[i]);
         if (!distinct || addresses[distinct - 1] != address)
             addresses[distinct++] = address;
         where[i] = distinct - 1;
@@ -163,15 +167,14 @@ static size_t distinct_addresses(struct symbol *const *symbols, size_t count, ui
 }
 
 struct batch {
-    struct symbol **symbols; /* sorted, all of one process or of the kernel */
+    struct symbol **symbols; /* sorted, all of the kernel */
     size_t count;
     uint64_t *addresses; /* room for as many */
     size_t *where;
-    struct processes *processes;
 };
 
 static int name_kernel(const struct batch *batch, const struct symbolize_wishes *wishes,
-                       bool *hidden)
+                       struct symbolize_notes *notes)
 {
     const struct kallsyms_search search = {
         .addresses = batch->addresses,
@@ -189,53 +192,15 @@ static int name_kernel(const struct batch *batch, const struct symbolize_wishes 
         struct symbol *symbol = batch->symbols[i];
         if (!at->found)
             continue;
-        set_name(&symbol->function, at->name.data);
         text_add(&symbol->file, at->module.data);
         symbol->offset = symbol->address - at->start;
-        if (symbol->function.failed || symbol->file.failed)
+        if (symbol_set_function(symbol, at->name.data) || symbol->file.failed)
             result = -ENOMEM;
     }
     kallsyms_free(found, search.count);
     free(found);
-    *hidden = result == -EACCES;
+    notes->kernel_hidden = notes->kernel_hidden || result == -EACCES;
     return result == -EACCES ? 0 : result;
-}
-
-static int name_process(const struct batch *batch)
-{
-    size_t count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where);
-    struct process_place *places = calloc(count + 1, sizeof(*places));
-
-    if (!places)
-        return -ENOMEM;
-    int result = processes_find(batch->processes, batch->symbols[0]->pid, 0, batch->addresses,
-                                count, places);
-    for (size_t i = 0; i < batch->count && result != -ENOMEM; i++) {
-        const struct process_place *place = &places[batch->where[i]];
-        struct symbol *symbol = batch->symbols[i];
-        if (place->kind == MAPPED_NOTHING)
-            continue;
-        text_add(&symbol->file, place->label);
-        symbol->offset = place->address + (symbol->address - address_to_find(symbol));
-        if (symbol->file.failed)
-            result = -ENOMEM;
-    }
-    free(places);
-    /* A process that is gone, or not ours to look at, leaves its frames without names. */
-    return result == -ENOMEM ? result : 0;
-}
-
-static int name_batch(const struct batch *batch, const struct symbolize_wishes *wishes,
-                      bool *hidden)
-{
-    if (batch->symbols[0]->kernel)
-        return name_kernel(batch, wishes, hidden);
-    return batch->symbols[0]->foreign ? 0 : name_process(batch);
-}
-
-static bool same_source(const struct symbol *a, const struct symbol *b)
-{
-    return a->kernel == b->kernel && a->pid == b->pid && a->foreign == b->foreign;
 }
 
 static int compare_symbols(const void *left, const void *right)
@@ -249,40 +214,58 @@ static int compare_symbols(const void *left, const void *right)
     return compare_for_search(left, right);
 }
 
-static int name_all(struct symbols *symbols, const struct symbolize_wishes *wishes, bool *hidden)
+/* The kernel's stand first, then those of processes, then those that cannot be looked up. */
+static int name_sorted(struct symbol **sorted, size_t count, const struct symbolize_wishes *wishes,
+                       struct symbolize_notes *notes)
 {
-    size_t count = symbols->count;
-    struct symbol **sorted = calloc(count + 1, sizeof(*sorted));
-    uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
-    size_t *where = calloc(count + 1, sizeof(*where)), end;
-    const struct processes_wishes silent = {.silent = true};
-    struct processes *processes = NULL;
-    int result = sorted && addresses && where ? processes_open(&processes, &silent) : -ENOMEM;
+    struct batch kernel = {
+        .symbols = sorted,
+        .addresses = calloc(count + 1, sizeof(*kernel.addresses)),
+        .where = calloc(count + 1, sizeof(*kernel.where)),
+    };
+    size_t user_end;
+    int result = kernel.addresses && kernel.where ? 0 : -ENOMEM;
 
-    for (size_t i = 0; i < count && !result; i++)
+    while (kernel.count < count && sorted[kernel.count]->kernel)
+        kernel.count++;
+    for (user_end = kernel.count; user_end < count && !sorted[user_end]->foreign; user_end++)
+        ;
+    if (!result && kernel.count)
+        result = name_kernel(&kernel, wishes, notes);
+    free(kernel.addresses);
+    free(kernel.where);
+    if (!result && wishes->processes)
+        result = user_names_give(sorted + kernel.count, user_end - kernel.count, wishes, notes);
+    return result;
+}
+
+static int name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
+                    struct symbolize_notes *notes)
+{
+    struct symbol **sorted = calloc(symbols->count + 1, sizeof(*sorted));
+
+    if (!sorted)
+        return -ENOMEM;
+    for (size_t i = 0; i < symbols->count; i++)
         sorted[i] = &symbols->items[i];
-    if (!result)
-        qsort(sorted, count, sizeof(*sorted), compare_symbols);
-    for (size_t start = 0; start < count && !result; start = end) {
-        for (end = start + 1; end < count && same_source(sorted[start], sorted[end]); end++)
-            ;
-        const struct batch batch = {sorted + start, end - start, addresses, where, processes};
-        result = name_batch(&batch, wishes, hidden);
-    }
-    processes_close(processes);
+    qsort(sorted, symbols->count, sizeof(*sorted), compare_symbols);
+    int result = name_sorted(sorted, symbols->count, wishes, notes);
     free(sorted);
-    free(addresses);
-    free(where);
     return result;
 }
 
 int symbols_make(struct symbols *symbols, const struct tally *tally,
-                 const struct symbolize_wishes *wishes, bool *hidden)
+                 const struct symbolize_wishes *wishes, struct symbolize_notes *notes)
 {
     *symbols = (struct symbols){0};
-    *hidden = false;
     int result = collect(symbols, tally);
-    return result ? result : name_all(symbols, wishes, hidden);
+    return result ? result : name_all(symbols, wishes, notes);
+}
+
+void symbolize_notes_free(struct symbolize_notes *notes)
+{
+    text_free(&notes->refused_map);
+    text_free(&notes->changed_file);
 }
 
 void symbols_free(struct symbols *symbols)

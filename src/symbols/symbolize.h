@@ -11,6 +11,7 @@
 struct symbol {
     bool kernel;
     uint32_t pid;     /* of the process whose address it is; 0 for the kernel */
+    uint64_t born;    /* and of its life: see insns/layout.h */
     bool foreign;     /* pid is no number of ours: nothing can be looked up */
     bool is_return;   /* the address is where a call comes back to: one byte behind the call */
     uint64_t address;
@@ -26,19 +27,36 @@ struct symbols {
     size_t *first;        /* for every entry: where its kernel frames begin; the user's follow */
 };
 
+struct processes;
+
 struct symbolize_wishes {
     int kallsyms; /* an open /proc/kallsyms, or below 0 */
     /* Of several names of a kernel function these are shown; sorted by strcmp. */
     const char *const *preferred;
     size_t preferred_count;
+    struct processes *processes; /* who had what mapped; NULL: user frames get no names */
+    const char *symfs;           /* look for binaries and debug files here first, or NULL */
 };
 
-/*
- * Names every frame of the tally. 0 or a negative errno; *hidden becomes true when the kernel shows
- * no addresses in kallsyms. symbols_free after either.
- */
+/* Why there are fewer names than there could be. {0} is empty; it is added to. */
+struct symbolize_notes {
+    bool kernel_hidden;       /* the kernel shows no addresses in kallsyms */
+    struct text refused_map;  /* "/tmp/perf-1.map: why": a JIT's names that are not to be trusted */
+    struct text changed_file; /* it was written to since it was mapped */
+};
+void symbolize_notes_free(struct symbolize_notes *notes);
+
+/* Names every frame of the tally. 0 or a negative errno; symbols_free after either. */
 int symbols_make(struct symbols *symbols, const struct tally *tally,
-                 const struct symbolize_wishes *wishes, bool *hidden);
+                 const struct symbolize_wishes *wishes, struct symbolize_notes *notes);
 void symbols_free(struct symbols *symbols);
+
+/* ---- For the givers of names ---- */
+
+/* What a return address belongs to is the call before it, which may end its function. */
+uint64_t symbol_lookup_address(const struct symbol *symbol);
+
+/* Every name that is shown goes through here. 0 or -ENOMEM. */
+int symbol_set_function(struct symbol *symbol, const char *name);
 
 #endif

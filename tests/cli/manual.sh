@@ -43,9 +43,9 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 "$STACKBOX" stackcount --help >"$help"
 "$STACKBOX" stackcount --man >"$page"
 form stackcount
-is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by cpu \
-debug delimited depth duration folded force help interval kernel-stacks-only man offset perpid pid \
-regex stack-storage-size tid timestamp top user-stacks-only verbose "
+is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by cgroup \
+cpu debug delimited depth duration folded force help interval kernel-stacks-only list man offset \
+perpid pid raw-names regex stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfhiprstv

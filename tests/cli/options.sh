@@ -119,9 +119,9 @@ wrong '--folded: takes no value' --folded=yes vfs_read
 wrong '--attach-by: takes WAY' vfs_read --attach-by
 wrong '--d: is the beginning of several options: --depth, --duration, --delimited, --debug' \
     --d 5 vfs_read
-wrong '--cgroupmap: filters are not taken from pinned maps; -p takes processes' \
+wrong '--cgroupmap: filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes' \
     --cgroupmap /sys/fs/bpf/map vfs_read
-wrong '--mntnsmap: filters are not taken from pinned maps; -p takes processes' \
+wrong '--mntnsmap: filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes' \
     --mntnsmap=/sys/fs/bpf/map vfs_read
 wrong '-o: there is no such option; near: --folded' -folded vfs_read
 wrong '--depth: takes N' --dept
@@ -168,7 +168,7 @@ for octal in 001 011 012 033 037 040 042 045 047 052 134 177 200 205 233 240 300
 do
     # shellcheck disable=SC2059 # an escape in octal
     byte=$(printf "\\${octal}x")
-    for words in "stackcount c:$byte" "stackcount -D$byte f" "stackcount --$byte f" "box$byte"; do
+    for words in "stackcount t:$byte" "stackcount -D$byte f" "stackcount --$byte f" "box$byte"; do
         IFS=' ' # a blank that is a byte of ours parts words, too: that is wrong usage as well
         # shellcheck disable=SC2086
         run $words
@@ -182,7 +182,7 @@ is "bytes that are not shown as they are" "$bad" ""
 # The longest word that the kernel passes on has 128 KB.
 head -c 130000 /dev/zero | tr '\0' a >"$scratch/large"
 large=$(cat "$scratch/large")
-for words in "$large:f" "-D$large f" "--$large f" "--pid=$large f" "--attach-by $large f"; do
+for words in "$large:" "-D$large f" "--$large f" "--pid=$large f" "--attach-by $large f"; do
     # shellcheck disable=SC2086
     run stackcount $words
     one_line "130000 letters" $status

@@ -154,7 +154,39 @@ without()
 without 25
 without 28
 have_kprobes && contains "without links there are events" "$scratch/err" \
-    "functions by kprobe PMU events"
+    "by kprobe PMU events"
+
+# --cgroup: the tasks in it and below it, and none beside it
+cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
+mine=$cgroups/test$$
+if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/why"; then
+    for place in test$$ test$$/below other$$; do
+        name=in_${place##*/}
+        start_workload "$name" calls -w -k -n 10 -N "$NAME"
+        pid_of "$name" >"$cgroups/$place/cgroup.procs"
+    done
+    if start_stackbox stackcount -f --cgroup "$mine" $EVENT; then
+        for name in in_test$$ in_below in_other$$; do
+            go "$name"
+        done
+        finish_stackbox
+        is "a cgroup and what is below it" "$(folded_sum "$scratch/out")" 20
+    else
+        fail "a cgroup" "did not start: $(cat "$scratch/err")"
+    fi
+    for name in in_test$$ in_below in_other$$; do
+        finish_workload "$name"
+    done
+    rmdir "$mine/below" "$mine" "$cgroups/other$$"
+    run_stackbox stackcount --cgroup /proc $EVENT
+    is "a directory that is no cgroup" "$status $(cat "$scratch/err")" \
+        "1 stackcount: --cgroup: \"/proc\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup"
+    run_stackbox stackcount --cgroup /nowhere $EVENT
+    is "a cgroup that is not there" "$status $(cat "$scratch/err")" \
+        "1 stackcount: --cgroup: \"/nowhere\": No such file or directory"
+else
+    skip "cgroups" "no cgroup v2 to make one in: $(cat "$scratch/why" 2>/dev/null)"
+fi
 
 # In a pid namespace pids are numbered anew; a process that is not in it has the number of the host.
 mkfifo "$scratch/word"

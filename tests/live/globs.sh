@@ -54,7 +54,7 @@ if by_link vfs_read; then
     is "tcp_*: all that can be traced" "$count" "$(traceable '^tcp_')"
     between "tcp_*: how many" "$count" 300 500
     run_stackbox stackcount -f -D 0.1 --attach-by multi --debug 'tcp_*'
-    contains "tcp_*: by links" "$scratch/err" "functions by kprobe.multi links"
+    contains "tcp_*: by links" "$scratch/err" "by kprobe.multi links"
     contains "what cannot be traced is counted and said" "$scratch/err" "skipped $(($(sed -n \
         's/.*skipped \([0-9]*\) of.*/\1/p' "$scratch/err"))) of"
     run_stackbox stackcount -f -D 0.1 --attach-by pmu '*'
@@ -67,7 +67,7 @@ if by_link vfs_read; then
     between "vfs_*: all that can be traced" "$count" "$(traceable '^vfs_')" \
         "$(awk '$2 ~ /^[tT]$/ && $3 ~ /^vfs_/ && !seen[$1]++' /proc/kallsyms | wc -l)"
     run_stackbox stackcount -f -D 0.1 --debug 'vfs_r*'
-    contains "vfs_*: one by one" "$scratch/err" "functions by kprobe PMU events"
+    contains "vfs_*: one by one" "$scratch/err" "by kprobe PMU events"
     run_stackbox stackcount -f -D 0.1 '*'
 fi
 is "too many one by one: status" $status 1

@@ -177,13 +177,22 @@ ended()
 #     pid_of one
 #     go one                                      lets it make its calls, waits until they are done
 #     calls_of one                                how many it counted itself
+#     count_of one a                              how many of them it told apart as `a`
 #     finish_workload one                         ends it, if it has not ended, and waits for that
+#     wait_workload one                           waits for the end of one without -w and -k
+#     drop_workload one                           ends it before it was let go
+#
+# The program is one of $WORKLOADS, or any by its whole path.
 start_workload()
 {
     local name=$1 program=$2
     shift 2
+    case $program in
+    /*) ;;
+    *) program=$WORKLOADS/$program ;;
+    esac
     : >"$scratch/$name.out"
-    "$WORKLOADS/session" --limit "$LIMIT" "$WORKLOADS/$program" "$@" </dev/null \
+    "$WORKLOADS/session" --limit "$LIMIT" "$program" "$@" </dev/null \
         >"$scratch/$name.out" 2>&1 &
     echo $! >"$scratch/$name.pid"
     test_processes="$test_processes $!"
@@ -207,10 +216,30 @@ calls_of()
     sed -n 's/^done CALLS=//p' "$scratch/$1.out"
 }
 
+# count_of NAME PART: the counts are the last thing that a workload prints before `done`
+count_of()
+{
+    sed -n "s/^count $2 //p" "$scratch/$1.out"
+}
+
 finish_workload()
 {
     kill -s USR2 "$(pid_of "$1")" 2>/dev/null
     wait "$(pid_of "$1")"
+}
+
+# wait_workload NAME: for one without -w and -k. A signal could come before it can take one.
+wait_workload()
+{
+    wait "$(pid_of "$1")"
+}
+
+# drop_workload NAME: ends it whatever it waits for
+drop_workload()
+{
+    kill -s KILL "$(pid_of "$1")" 2>/dev/null
+    wait "$(pid_of "$1")" 2>/dev/null
+    return 0
 }
 
 # Words to run stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".
@@ -256,6 +285,19 @@ wait_stackbox()
 {
     wait "$stackbox"
     status=$?
+}
+
+# user_stacks FILE: folded stacks without what is before main or a thread's start function in each,
+# sorted, counts of equal ones added
+user_stacks()
+{
+    awk '{
+        count = $NF
+        sub(/ [0-9]+$/, "")
+        if (match($0, /;(main|thread_b|hammer)(;|$)/))
+            $0 = substr($0, RSTART + 1)
+        sum[$0] += count
+    } END { for (stack in sum) print stack, sum[stack] }' "$1" | sort
 }
 
 # folded_sum FILE [REGEX]: the sum of the counts of folded stacks, of those that match

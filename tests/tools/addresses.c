@@ -9,6 +9,8 @@
  *
  * each with its function's start and name; sorted, each once.
  * addresses --all FILE: all its functions: address, size, type and binding as numbers, and name.
+ * addresses --root DIR PATH, --symfs DIR PATH: looks for separate debug files too, below DIR; with
+ * --root that is where PATH is, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/elf_symbols.h"
+#include "symbols/debug_files.h"
 #include "util.h"
 
 static int compare(const void *left, const void *right)
@@ -53,12 +55,12 @@ static int print_symbol(void *context, const struct elf_symbol *symbol)
     return 0;
 }
 
-static int print_found(const struct elf *elf)
+static int print_found(const struct elf *elf, const struct debug_search *where)
 {
     uint64_t *addresses = NULL;
     const size_t count = read_addresses(&addresses);
     struct elf_found *found = calloc(count + 1, sizeof(*found));
-    int result = found ? elf_find(elf, addresses, count, found) : -ENOMEM;
+    int result = found ? debug_files_find(elf, where, addresses, count, found) : -ENOMEM;
 
     for (size_t i = 0; i < count && !result; i++) {
         printf("%llx ", (unsigned long long)addresses[i]);
@@ -77,14 +79,28 @@ static int print_found(const struct elf *elf)
 int main(int argc, char **argv)
 {
     struct elf elf;
-    bool all = argc == 3 && !strcmp(argv[1], "--all");
-    int fd = argc < 2 ? -1 : open(argv[argc - 1], O_RDONLY | O_CLOEXEC);
-    int result = fd < 0 ? -errno : elf_open(&elf, fd);
+    struct debug_search where = {0};
+    struct text path = {0};
+    const char *how = argc > 2 ? argv[1] : "";
 
+    if (argc == 4 && !strcmp(how, "--root")) {
+        where.root = argv[2];
+        text_add(&path, argv[2]);
+    } else if (argc == 4 && !strcmp(how, "--symfs")) {
+        where.symfs = argv[2];
+    }
+    where.path = argv[argc - 1];
+    text_add(&path, where.path);
+    int fd = argc < 2 || path.failed ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
+    int result = fd < 0 ? -errno : elf_open(&elf, fd);
     if (!result) {
-        result = all ? elf_each_function(&elf, print_symbol, NULL) : print_found(&elf);
+        if (!strcmp(how, "--all"))
+            result = elf_each_function(&elf, print_symbol, NULL);
+        else
+            result = print_found(&elf, argc == 4 ? &where : NULL);
         elf_close(&elf);
     }
+    text_free(&path);
     if (result) {
         fprintf(stderr, "addresses: %s\n", strerror(-result));
         return 1;

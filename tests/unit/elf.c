@@ -53,7 +53,16 @@ static void check_places(const struct image *image)
         uint64_t address = 0;
         CHECK_NUMBER(elf_address_of(&elf, places[i].offset, &address), places[i].held);
         CHECK_NUMBER(address, places[i].address);
+        uint64_t offset = 0;
+        if (places[i].held && elf_offset_of(&elf, address, &offset))
+            CHECK_NUMBER(offset, places[i].offset);
+        else
+            CHECK(!places[i].held);
     }
+    uint64_t none;
+    CHECK(result || !elf_offset_of(&elf, 0x404f00, &none));
+    CHECK(result || !elf_offset_of(&elf, 0x400234, &none));
+    CHECK(result || !elf_offset_of(&elf, 0x3fffff, &none));
     if (!result) {
         CHECK_NUMBER(elf.segment_count, 4);
         elf_close(&elf);
@@ -176,6 +185,207 @@ static void hostile_segments(void)
     close(fd);
 }
 
+/* ---- Sections and notes ---- */
+
+enum { NONE, TEXT, ID, STRANGE, NAMES, SECTIONS };
+
+#define NAMES_OFFSET 0x300
+#define ID_OFFSET 0x400
+#define STRANGE_OFFSET 0x500
+#define SECTION_TABLE 0x1800
+
+static const char section_names[] = "\0.text\0.note.gnu.build-id\0.note.strange\0.names";
+
+static size_t put_note(struct image *image, size_t at, const char *owner, size_t owner_size,
+                       uint32_t type, const char *descriptor, size_t size)
+{
+    image_put(image, at, 4, owner_size);
+    image_put(image, at + 4, 4, size);
+    image_put(image, at + 8, 4, type);
+    memcpy(image->bytes + at + 12, owner, owner_size);
+    at += 12 + (owner_size + 3) / 4 * 4;
+    memcpy(image->bytes + at, descriptor, size);
+    return at + (size + 3) / 4 * 4;
+}
+
+static void make_sections(struct image *image, bool is_64, bool big_endian)
+{
+    static const struct image_segment note[] = {
+        {1, 0, 0x400000, 0x1000},
+        {4, STRANGE_OFFSET, 0x400000 + STRANGE_OFFSET, 0x40},
+    };
+    struct image_section sections[SECTIONS] = {
+        [TEXT] = {1, 1, 6, 0x401000, 0x1000, 0x100, 0, 0, 0},
+        [ID] = {7, 7, 2, 0x400000 + ID_OFFSET, ID_OFFSET, 0, 0, 0, 0},
+        [STRANGE] = {26, 7, 2, 0x400000 + STRANGE_OFFSET, STRANGE_OFFSET, 0, 0, 0, 0},
+        [NAMES] = {40, 3, 0, 0, NAMES_OFFSET, sizeof(section_names), 0, 0, 0},
+    };
+
+    image_make(image, is_64, big_endian, TABLE, is_64 ? 56 : 32, note, COUNT_OF(note), 0x2200);
+    memcpy(image->bytes + NAMES_OFFSET, section_names, sizeof(section_names));
+    size_t end = put_note(image, ID_OFFSET, "Other", 6, 3, "not this", 8);
+    end = put_note(image, end, "GNU", 4, 1, "nor this", 8);
+    end = put_note(image, end, "GNU", 4, 3, "build id of twenty..", 20);
+    sections[ID].size = end - ID_OFFSET;
+    end = put_note(image, STRANGE_OFFSET, "", 0, 7, "x", 1);
+    end = put_note(image, end, "abcd", 4, 8, "", 0); /* no NUL behind the owner */
+    sections[STRANGE].size = end - STRANGE_OFFSET;
+    image_put_sections(image, SECTION_TABLE, sections, SECTIONS);
+}
+
+struct seen {
+    unsigned count;
+    char text[256];
+};
+
+static int see_note(void *context, const struct elf_note *note)
+{
+    struct seen *seen = context;
+    size_t used = strlen(seen->text);
+
+    seen->count++;
+    snprintf(seen->text + used, sizeof(seen->text) - used, "%s:%u:%.*s ", note->owner, note->type,
+             (int)note->size, (const char *)note->descriptor);
+    return 0;
+}
+
+static int stop_at_once(void *context, const struct elf_note *note)
+{
+    (void)note;
+    ++*(int *)context;
+    return *(int *)context == 1 ? 1 : -EDOM;
+}
+
+static void sections_and_notes(void)
+{
+    struct image image;
+    struct elf elf;
+
+    for (int kind = 0; kind < 4; kind++) {
+        unsigned char id[ELF_LONGEST_BUILD_ID];
+        size_t length = 0;
+        struct seen seen = {0};
+        int calls = 0;
+        make_sections(&image, kind & 1, kind & 2);
+        int fd = image_file(&image, image.length);
+        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        CHECK_NUMBER(elf.section_count, SECTIONS);
+        const struct elf_section *text = elf_section(&elf, ".text");
+        CHECK(text && text->address == 0x401000 && text->flags == 6 && text->size == 0x100);
+        CHECK(!elf_section(&elf, ".tex") && !elf_section(&elf, ".text.") && !elf_section(&elf, "x"));
+        CHECK(elf_section(&elf, "") == NULL);
+        CHECK_NUMBER(elf_build_id(&elf, id, &length), 0);
+        CHECK_NUMBER(length, 20);
+        CHECK(!memcmp(id, "build id of twenty..", 20));
+        CHECK_NUMBER(elf_each_note(&elf, ".note.strange", see_note, &seen), 0);
+        CHECK_STRING(seen.text, ":7:x abcd:8: ");
+        CHECK_NUMBER(elf_each_note(&elf, ".note.strange", stop_at_once, &calls), 0);
+        CHECK_NUMBER(elf_each_note(&elf, ".note.strange", stop_at_once, &calls), -EDOM);
+        elf_close(&elf);
+        close(fd);
+    }
+}
+
+/* Notes that claim to be longer than their section, and a section longer than the file. */
+static void hostile_notes(void)
+{
+    struct image image;
+    struct elf elf;
+    static const struct { size_t at; uint64_t value; int result; } wrong[] = {
+        {0, 0xffffffff, -ENOEXEC}, {4, 0xffffffff, -ENOEXEC}, {0, 0x7ffffffd, -ENOEXEC},
+        {4, 0xfffffffd, -ENOEXEC}, {4, 21 + 24, -ENOEXEC},    {0, 0, 0},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct seen seen = {0};
+        make_sections(&image, true, false);
+        image_put(&image, STRANGE_OFFSET + wrong[i].at, 4, wrong[i].value);
+        int fd = image_file(&image, image.length);
+        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        CHECK_NUMBER(elf_each_note(&elf, ".note.strange", see_note, &seen), wrong[i].result);
+        elf_close(&elf);
+        close(fd);
+    }
+    static const uint64_t sizes[] = {0x3000, 0x1000000, 0x1000001, INT64_MAX, UINT64_MAX};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        struct seen seen = {0};
+        make_sections(&image, true, false);
+        image_put(&image, SECTION_TABLE + STRANGE * 64 + 32, 8, sizes[i]);
+        int fd = image_file(&image, image.length);
+        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        CHECK_NUMBER(elf_each_note(&elf, ".note.strange", see_note, &seen), -ENOEXEC);
+        elf_close(&elf);
+        close(fd);
+    }
+}
+
+/* Counts that the header has no room for stand in the first section. */
+static void great_counts(void)
+{
+    struct image image;
+    struct elf elf;
+
+    for (int kind = 0; kind < 4; kind++) {
+        const bool is_64 = kind & 1;
+        const size_t word = is_64 ? 8 : 4;
+        make_sections(&image, is_64, kind & 2);
+        image_put(&image, image_shnum(&image), 2, 0);
+        image_put(&image, image_shstrndx(&image), 2, 0xffff);
+        image_put(&image, image_phnum(&image), 2, 0xffff);
+        const struct image_section first = {0, 0, 0, 0, 0, SECTIONS, NAMES, 2, 0};
+        image_put_section(&image, SECTION_TABLE, &first);
+        int fd = image_file(&image, image.length);
+        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        CHECK_NUMBER(elf.section_count, SECTIONS);
+        CHECK_NUMBER(elf.segment_count, 1);
+        CHECK_NUMBER(elf.note_count, 1);
+        CHECK(elf_section(&elf, ".text"));
+        elf_close(&elf);
+        close(fd);
+        /* More than there are, and more than anybody has: a file without sections. */
+        static const uint32_t counts[] = {1000, 131072, 131073, 0x7fffffff, 0xffffffff};
+        for (size_t i = 0; i < COUNT_OF(counts); i++) {
+            image_put(&image, SECTION_TABLE + 8 + 3 * word, word, counts[i]);
+            fd = image_file(&image, image.length);
+            CHECK_NUMBER(elf_open(&elf, fd), 0);
+            CHECK_NUMBER(elf.section_count, 0);
+            CHECK(!elf_section(&elf, ".text"));
+            /* Its notes are those of its segments. */
+            struct seen seen = {0};
+            CHECK_NUMBER(elf_each_note(&elf, ".any", see_note, &seen), 0);
+            CHECK(seen.count >= 2);
+            elf_close(&elf);
+            close(fd);
+        }
+        image_put(&image, SECTION_TABLE + 12 + 4 * word, 4, 0xffffffff);
+        fd = image_file(&image, image.length);
+        CHECK_NUMBER(elf_open(&elf, fd), -ENOEXEC);
+        close(fd);
+    }
+}
+
+/* A whole file somewhere in another, as the vDSO is in a process. */
+static void an_image_within(void)
+{
+    struct image image;
+    struct elf elf;
+    unsigned char id[ELF_LONGEST_BUILD_ID];
+    size_t length;
+
+    make_sections(&image, true, false);
+    int fd = memfd_create("outer", MFD_CLOEXEC);
+    CHECK_NUMBER(pwrite(fd, image.bytes, image.length, 0x1237), image.length);
+    CHECK_NUMBER(elf_open(&elf, fd), -ENOEXEC);
+    CHECK_NUMBER(elf_open_at(&elf, fd, 0x1237), 0);
+    CHECK(elf_section(&elf, ".text"));
+    CHECK_NUMBER(elf_build_id(&elf, id, &length), 0);
+    elf_close(&elf);
+    static const uint64_t bases[] = {0x1236, 0x1238, 0x10000, INT64_MAX, UINT64_MAX, UINT64_MAX - 5};
+    for (size_t i = 0; i < COUNT_OF(bases); i++)
+        CHECK_NUMBER(elf_open_at(&elf, fd, bases[i]), -ENOEXEC);
+    close(fd);
+}
+
 static void cut_at_every_byte(void)
 {
     struct image image;
@@ -275,6 +485,10 @@ int main(void)
     TEST(the_running_program);
     TEST(hostile_headers);
     TEST(hostile_segments);
+    TEST(sections_and_notes);
+    TEST(hostile_notes);
+    TEST(great_counts);
+    TEST(an_image_within);
     TEST(cut_at_every_byte);
     TEST(random_mutations);
     TEST(what_cannot_be_read);

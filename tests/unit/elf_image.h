@@ -48,6 +48,7 @@ static inline void image_put_segment(struct image *image, size_t at,
                                      const struct image_segment *segment)
 {
     image_put(image, at, 4, segment->type);
+    image_put(image, at + (image->is_64 ? 4 : 24), 4, 5); /* may be read and executed */
     if (image->is_64) {
         image_put(image, at + 8, 8, segment->offset);
         image_put(image, at + 16, 8, segment->address);
@@ -58,6 +59,84 @@ static inline void image_put_segment(struct image *image, size_t at,
         image_put(image, at + 8, 4, segment->address);
         image_put(image, at + 16, 4, segment->file_size);
         image_put(image, at + 20, 4, segment->file_size);
+    }
+}
+
+/* Where the fields of the file's header are that say where the sections are. */
+static inline size_t image_shoff(const struct image *image)
+{
+    return image->is_64 ? 40 : 32;
+}
+
+static inline size_t image_shnum(const struct image *image)
+{
+    return image->is_64 ? 60 : 48;
+}
+
+static inline size_t image_shstrndx(const struct image *image)
+{
+    return image->is_64 ? 62 : 50;
+}
+
+struct image_section {
+    uint32_t name, type;
+    uint64_t flags, address, offset, size;
+    uint32_t link, info;
+    uint64_t entry_size;
+};
+
+static inline size_t image_section_size(const struct image *image)
+{
+    return image->is_64 ? 64 : 40;
+}
+
+static inline void image_put_section(struct image *image, size_t at,
+                                     const struct image_section *section)
+{
+    const size_t word = image->is_64 ? 8 : 4;
+
+    image_put(image, at, 4, section->name);
+    image_put(image, at + 4, 4, section->type);
+    image_put(image, at + 8, word, section->flags);
+    image_put(image, at + 8 + word, word, section->address);
+    image_put(image, at + 8 + 2 * word, word, section->offset);
+    image_put(image, at + 8 + 3 * word, word, section->size);
+    image_put(image, at + 8 + 4 * word, 4, section->link);
+    image_put(image, at + 12 + 4 * word, 4, section->info);
+    image_put(image, at + 16 + 5 * word, word, section->entry_size);
+}
+
+/* Says in the header that `count` sections stand at `table`, and their names in the last. */
+static inline void image_put_sections(struct image *image, size_t table,
+                                      const struct image_section *sections, size_t count)
+{
+    image_put(image, image_shoff(image), image->is_64 ? 8 : 4, table);
+    image_put(image, image_shnum(image) - 2, 2, image_section_size(image));
+    image_put(image, image_shnum(image), 2, count);
+    image_put(image, image_shstrndx(image), 2, count - 1);
+    for (size_t i = 0; i < count; i++)
+        image_put_section(image, table + i * image_section_size(image), &sections[i]);
+}
+
+static inline size_t image_symbol_size(const struct image *image)
+{
+    return image->is_64 ? 24 : 16;
+}
+
+static inline void image_put_symbol(struct image *image, size_t at, uint32_t name,
+                                    uint64_t value, uint64_t size, uint8_t info, uint16_t section)
+{
+    image_put(image, at, 4, name);
+    if (image->is_64) {
+        image_put(image, at + 4, 1, info);
+        image_put(image, at + 6, 2, section);
+        image_put(image, at + 8, 8, value);
+        image_put(image, at + 16, 8, size);
+    } else {
+        image_put(image, at + 4, 4, value);
+        image_put(image, at + 8, 4, size);
+        image_put(image, at + 12, 1, info);
+        image_put(image, at + 14, 2, section);
     }
 }
 

@@ -24,7 +24,7 @@
 
 /* Those of stackcount, which names them itself. */
 enum {
-    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
+    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
     FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
 };
 
@@ -222,6 +222,8 @@ static const struct count_wishes count_both = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
 static const struct count_wishes count_cpu = {
     .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_cgroup = {
+    .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_pids = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_tids = {
@@ -236,7 +238,7 @@ static const struct count_wishes count_everything = {
 static const struct count_wishes count_user_probe = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
     .flags = KEY_USER_PROBE, MAPS};
-static const struct count_wishes count_frame_start = {
+static const struct count_wishes count_start = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .caller = true,
     .flags = KEY_USER_PROBE, MAPS};
 static const struct count_wishes count_other_start = {
@@ -272,13 +274,14 @@ static const struct golden {
     {"count-user", build_count, &count_user},
     {"count-both", build_count, &count_both},
     {"count-cpu", build_count, &count_cpu},
+    {"count-cgroup", build_count, &count_cgroup},
     {"count-pids", build_count, &count_pids},
     {"count-tids", build_count, &count_tids},
     {"count-namespace", build_count, &count_namespace},
     {"count-namespace-pids", build_count, &count_namespace_pids},
     {"count-everything", build_count, &count_everything},
     {"count-user-probe", build_count, &count_user_probe},
-    {"count-frame-start", build_count, &count_frame_start},
+    {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
     {"life-begins", build_life, NULL},
     {"life-ends", build_life, "ended"},

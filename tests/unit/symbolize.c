@@ -3,6 +3,8 @@
    program, and what cannot be known. */
 #include "symbols/symbolize.h"
 
+#include "symbols/process.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -75,11 +77,11 @@ static void return_addresses(void)
     struct tally tally = {0};
     struct symbols symbols;
     const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms_text)};
-    bool hidden = true;
+    struct symbolize_notes notes = {0};
 
     add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
-    CHECK(!hidden);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK(!notes.kernel_hidden);
     CHECK_NUMBER(symbols.count, 8);
     check_symbol(frame(&symbols, 0, 0), kernel[0], "second", "", 0);
     check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x100);
@@ -101,11 +103,12 @@ static void preferred_names(void)
     static const uint64_t kernel[] = {0xffffffff81000110, 0xffffffff81000010};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {file_of(kallsyms_text), preferred, 1};
-    bool hidden;
+    const struct symbolize_wishes wishes = {
+        .kallsyms = file_of(kallsyms_text), .preferred = preferred, .preferred_count = 1};
+    struct symbolize_notes notes = {0};
 
     add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
     check_symbol(frame(&symbols, 0, 0), kernel[0], "alias_of_second", "", 0x10);
     check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x10);
     symbols_free(&symbols);
@@ -123,18 +126,19 @@ static void hidden_addresses(void)
         struct tally tally = {0};
         struct symbols symbols;
         const struct symbolize_wishes wishes = {.kallsyms = descriptors[i]};
-        bool hidden = false;
+        struct symbolize_notes notes = {0};
         add_entry(&tally, UINT32_MAX, kernel, 1, user, 1);
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
-        CHECK(hidden);
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+        CHECK(notes.kernel_hidden);
         check_symbol(frame(&symbols, 0, 0), kernel[0], "", "", 0);
         check_symbol(frame(&symbols, 0, 1), user[0], "", "", 0);
         symbols_free(&symbols);
         /* Where no kernel frame is, nothing of it is hidden. */
         tally_clear(&tally);
         add_entry(&tally, UINT32_MAX, NULL, 0, user, 1);
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
-        CHECK(!hidden);
+        notes.kernel_hidden = false;
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+        CHECK(!notes.kernel_hidden);
         symbols_free(&symbols);
         tally_free(&tally);
     }
@@ -150,24 +154,45 @@ static uint64_t in_file(uint64_t address)
     return __ehdr_start.e_type == ET_DYN ? address - (uintptr_t)&__ehdr_start : address;
 }
 
+/* Release builds are stripped, and have no names but those of their file. */
+static void check_own(const struct symbol *symbol, uint64_t address, const char *function,
+                      uint64_t offset)
+{
+#ifdef __SANITIZE_ADDRESS__
+    check_symbol(symbol, address, function, "symbolize", offset);
+#else
+    (void)function, (void)offset;
+    check_symbol(symbol, address, "", "symbolize", in_file(address));
+#endif
+}
+
+static struct processes *look_up_when_asked(void)
+{
+    struct processes *processes;
+
+    if (processes_open(&processes, &(struct processes_wishes){.silent = true}))
+        WRONG("processes");
+    return processes;
+}
+
 static void places_in_this_program(void)
 {
     const uint64_t leaf = (uintptr_t)&in_file, back = (uintptr_t)&file_of + 9;
-    const uint64_t user[] = {leaf, back, leaf, 0x10};
+    const uint64_t user[] = {leaf, back, 0x10};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {.kallsyms = -1};
-    bool hidden;
+    const struct symbolize_wishes wishes = {.kallsyms = -1, .processes = look_up_when_asked()};
+    struct symbolize_notes notes = {0};
 
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
-    check_symbol(frame(&symbols, 0, 0), leaf, "", "symbolize", in_file(leaf));
-    check_symbol(frame(&symbols, 0, 1), back, "", "symbolize", in_file(back));
-    check_symbol(frame(&symbols, 0, 2), leaf, "", "symbolize", in_file(leaf));
-    check_symbol(frame(&symbols, 0, 3), 0x10, "", "", 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    check_own(frame(&symbols, 0, 0), leaf, "in_file", 0);
+    check_own(frame(&symbols, 0, 1), back, "file_of", 9);
+    check_symbol(frame(&symbols, 0, 2), 0x10, "", "", 0);
     CHECK(frame(&symbols, 0, 0)->pid == (uint32_t)getpid() && !frame(&symbols, 0, 0)->kernel);
     symbols_free(&symbols);
     tally_free(&tally);
+    processes_close(wishes.processes);
 }
 
 /* A call at the very end of a mapping comes back to where something else is mapped. */
@@ -182,15 +207,16 @@ static void a_return_behind_a_mapping(void)
     const uint64_t behind = (uintptr_t)at + 2 * 4096, user[] = {behind, behind};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {.kallsyms = -1};
-    bool hidden;
+    const struct symbolize_wishes wishes = {.kallsyms = -1, .processes = look_up_when_asked()};
+    struct symbolize_notes notes = {0};
 
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
     CHECK_STRING(frame(&symbols, 0, 0)->file.data, "[anon]");
     check_symbol(frame(&symbols, 0, 1), behind, "", "memfd:code", 2 * 4096);
     symbols_free(&symbols);
     tally_free(&tally);
+    processes_close(wishes.processes);
     munmap(at, 4 * 4096);
     close(fd);
 }
@@ -201,8 +227,9 @@ static void processes_elsewhere_and_gone(void)
     const uint64_t user[] = {(uintptr_t)&in_file};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms_text)};
-    bool hidden;
+    const struct symbolize_wishes wishes = {
+        .kallsyms = file_of(kallsyms_text), .processes = look_up_when_asked()};
+    struct symbolize_notes notes = {0};
     pid_t gone = fork();
 
     if (!gone)
@@ -212,14 +239,15 @@ static void processes_elsewhere_and_gone(void)
     tally.entries[0].foreign = true;
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
     add_entry(&tally, (uint32_t)gone, NULL, 0, user, 1);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
     CHECK_NUMBER(symbols.count, 3);
     check_symbol(frame(&symbols, 0, 0), user[0], "", "", 0);
-    check_symbol(frame(&symbols, 1, 0), user[0], "", "symbolize", in_file(user[0]));
+    check_own(frame(&symbols, 1, 0), user[0], "in_file", 0);
     check_symbol(frame(&symbols, 2, 0), user[0], "", "", 0);
     CHECK(frame(&symbols, 0, 0)->foreign && !frame(&symbols, 1, 0)->foreign);
     symbols_free(&symbols);
     tally_free(&tally);
+    processes_close(wishes.processes);
     close(wishes.kallsyms);
 }
 
@@ -231,7 +259,7 @@ static void many_addresses(void)
     struct tally tally = {0};
     struct symbols symbols;
     uint64_t stack[FRAMES];
-    bool hidden;
+    struct symbolize_notes notes = {0};
     unsigned wrong = 0;
 
     for (unsigned i = 0; i < FUNCTIONS; i++)
@@ -244,7 +272,7 @@ static void many_addresses(void)
         tally.entries[i].pid = UINT32_MAX - (unsigned)i % 3;
     }
     const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms.data)};
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
     for (size_t i = 0; i < ENTRIES; i++) {
         const struct tally_entry *entry = &tally.entries[i];
         for (size_t k = 0; k < FRAMES - 1; k++) {
@@ -278,14 +306,14 @@ static void nothing_to_name(void)
     struct tally tally = {0};
     struct symbols symbols;
     const struct symbolize_wishes wishes = {.kallsyms = -1};
-    bool hidden = true;
+    struct symbolize_notes notes = {0};
 
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
-    CHECK(!hidden && !symbols.count);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK(!notes.kernel_hidden && !symbols.count);
     symbols_free(&symbols);
     add_entry(&tally, 7, NULL, 0, NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &hidden), 0);
-    CHECK(!hidden && !symbols.count);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK(!notes.kernel_hidden && !symbols.count);
     symbols_free(&symbols);
     tally_free(&tally);
 }

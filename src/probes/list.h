@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What --list prints: places in the form in which they can be typed as patterns. */
+#ifndef STACKBOX_PROBES_LIST_H
+#define STACKBOX_PROBES_LIST_H
+
+#include "probes/place.h"
+#include "util.h"
+
+/*
+ * Appends a line for each place, sorted, equal ones once (the sites of a USDT probe, functions of
+ * one name). 0 or -ENOMEM.
+ */
+int list_places(const struct places *places, struct text *lines);
+
+#endif

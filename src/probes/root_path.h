@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Paths as they are seen from a root directory: /proc/PID/root of a process in a container, or our
+ * own (""). Its files are somebody else's: no link of theirs leads out of it.
+ */
+#ifndef STACKBOX_PROBES_ROOT_PATH_H
+#define STACKBOX_PROBES_ROOT_PATH_H
+
+#include "util.h"
+
+/*
+ * Replaces `resolved` by `path` as it is in `root`, without links, "." and ".."; the root itself is
+ * not part of it. A relative path is one of the root, or of our current directory where that is
+ * ours. 0 or a negative errno.
+ */
+int root_resolve(const char *root, const char *path, struct text *resolved);
+
+/*
+ * Opens a regular file by a path that root_resolve() gave, for reading. A descriptor, which the
+ * caller closes, or a negative errno: -EISDIR for a directory, -EINVAL for other things.
+ */
+int root_open(const char *root, const char *resolved);
+
+/*
+ * What /proc/PID/root is called here: "" where a process sees what we see, or where we may not
+ * look. 0 or -ENOMEM.
+ */
+int root_of_process(uint32_t pid, struct text *root);
+
+#endif

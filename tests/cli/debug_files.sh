@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Programs whose symbols objcopy put into another file: the names are found again, where such files
+# are kept. What they are comes from nm, before.
+
+. "${0%/*}/../live/lib.sh"
+
+tool=${BUILD:-}/workloads/addresses
+[ -x "$tool" ] || tool=$WORKLOADS/addresses
+for program in gcc objcopy strip nm; do
+    command -v $program >/dev/null || skip_all "$program is not installed"
+done
+cat >"$scratch/program.c" <<'END'
+#include <stdlib.h>
+static __attribute__((noinline)) int hidden(int n) { return n * atoi("3"); }
+__attribute__((noinline)) int seen(int n) { return hidden(n) + 1; }
+int main(int argc, char **argv) { (void)argv; return seen(argc); }
+END
+
+# build OPTION...: a program, its question and the right answer
+root=$scratch/root
+build()
+{
+    rm -rf "$root" "$scratch/symfs"
+    mkdir -p "$root/opt"
+    gcc -O1 -o "$root/opt/program" "$@" "$scratch/program.c" || return
+    nm "$root/opt/program" >"$scratch/symbols"
+    asked=$(sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p' "$scratch/symbols")
+    right="$asked $asked hidden"
+    objcopy --only-keep-debug "$root/opt/program" "$scratch/debug"
+    cp "$root/opt/program" "$scratch/whole"
+    strip "$root/opt/program"
+}
+
+find_with() { echo "$asked" | "$tool" "$@"; }
+
+keep_by_id()
+{
+    id=$(readelf -n "$scratch/debug" 2>/dev/null | sed -n 's/.*Build ID: //p')
+    directory=$1/usr/lib/debug/.build-id/$(echo "$id" | cut -c 1-2)
+    mkdir -p "$directory"
+    cp "$2" "$directory/$(echo "$id" | cut -c 3-).debug"
+}
+
+build -Wl,--build-id
+is "stripped" "$(find_with --root "$root" /opt/program)" "$asked -"
+keep_by_id "$root" "$scratch/debug"
+is "by build id" "$(find_with --root "$root" /opt/program)" "$right"
+is "not without being told where" "$(find_with "$root/opt/program")" "$asked -"
+keep_by_id "$scratch/symfs" "$scratch/debug"
+rm -r "${root:?}/usr"
+is "by build id, --symfs" "$(find_with --symfs "$scratch/symfs" "$root/opt/program")" "$right"
+rm -r "$scratch/symfs"
+mkdir -p "$scratch/symfs$root/opt"
+cp "$scratch/whole" "$scratch/symfs$root/opt/program"
+is "the whole program, --symfs" "$(find_with --symfs "$scratch/symfs" "$root/opt/program")" "$right"
+is "its exported functions have names anyway" \
+    "$(sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p' "$scratch/symbols" |
+        "$tool" "$scratch/whole" | cut -d ' ' -f 3)" main
+
+build -Wl,--build-id=none -no-pie
+for place in opt opt/.debug usr/lib/debug/opt; do
+    mkdir -p "$root/$place"
+    cp "$scratch/debug" "$root/$place/program.debug"
+    objcopy --remove-section .gnu_debuglink "$root/opt/program"
+    objcopy --add-gnu-debuglink="$scratch/debug" "$root/opt/program"
+    is "$place: the name in .gnu_debuglink is another" \
+        "$(find_with --root "$root" /opt/program)" "$asked -"
+    mv "$root/$place/program.debug" "$root/$place/debug"
+    is "$place: by .gnu_debuglink" "$(find_with --root "$root" /opt/program)" "$right"
+    echo >>"$root/$place/debug"
+    is "$place: a byte more" "$(find_with --root "$root" /opt/program)" "$asked -"
+    rm "$root/$place/debug"
+done
+
+# ---- a package of such files, where one is installed
+
+libc=$(readlink -f /lib/x86_64-linux-gnu/libc.so.6)
+id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
+debug=/usr/lib/debug/.build-id/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-).debug
+if [ "$id" ] && [ -f "$debug" ]; then
+    asked=$(nm "$debug" | sed -n 's/^0*\([0-9a-f]*\) t _int_malloc$/\1/p')
+    is "of the C library" "$(find_with --root / "$libc")" "$asked $asked _int_malloc"
+else
+    skip "of the C library" "libc6-dbg is not installed"
+fi

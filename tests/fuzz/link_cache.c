@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* ld.so.cache: strings of an entry are whole, and one that ends the walk does. */
+#include "probes/link_cache.h"
+
+#include <string.h>
+
+#include "fuzz.h"
+#include "probes/library_names.h"
+
+struct walk {
+    const char *bytes;
+    size_t length, entries, stop_at;
+};
+
+static int look_at(void *context, const struct link_cache_entry *entry)
+{
+    struct walk *walk = context;
+
+    ALWAYS(entry->name >= walk->bytes && entry->path >= walk->bytes);
+    ALWAYS(strlen(entry->name) < walk->length && strlen(entry->path) < walk->length);
+    ALWAYS(walk->entries != walk->stop_at);
+    (void)library_name_rank("c", entry->name);
+    return ++walk->entries == walk->stop_at ? 7 : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* Of its own size: the file's text has a NUL behind it, on which nobody should lean. */
+    char *bytes = malloc(size + !size);
+    struct walk walk = {.bytes = bytes, .length = size, .stop_at = SIZE_MAX};
+
+    ALWAYS(bytes);
+    memcpy(bytes, data, size);
+    int result = link_cache_each(bytes, size, look_at, &walk);
+    ALWAYS(result <= 0 && walk.entries <= size / 12);
+    if (walk.entries) {
+        walk.stop_at = (walk.entries + 1) / 2;
+        walk.entries = 0;
+        ALWAYS(link_cache_each(bytes, size, look_at, &walk) == 7);
+        ALWAYS(walk.entries == walk.stop_at);
+    }
+    free(bytes);
+    return 0;
+}

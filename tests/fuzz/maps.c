@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* /proc/PID/maps: an entry is a range of a line's path, and a callback's word ends the reading. */
+#include "symbols/maps.h"
+
+#include <string.h>
+
+#include "fuzz.h"
+
+struct seen {
+    size_t entries, stop_at, bytes;
+};
+
+static int look_at(void *context, const struct maps_entry *entry)
+{
+    struct seen *seen = context;
+
+    ALWAYS(entry->start < entry->end);
+    ALWAYS(seen->entries != seen->stop_at);
+    seen->bytes += strlen(entry->path);
+    return ++seen->entries == seen->stop_at ? 7 : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct seen all = {.stop_at = SIZE_MAX};
+
+    ALWAYS(!maps_each(fuzz_file(data, size), look_at, &all));
+    ALWAYS(all.bytes <= size);
+    struct seen half = {.stop_at = (all.entries + 1) / 2};
+    int result = half.stop_at ? maps_each(fuzz_file(data, size), look_at, &half) : 7;
+    ALWAYS(result == 7 && half.entries == half.stop_at);
+    return 0;
+}

@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# seeds.sh      makes the files of corpus/elf, corpus/usdt and corpus/link_cache anew
+#
+# With gcc, clang, ld.lld and python3. They are committed, since what they look like depends on the
+# compilers. Each is as small as a linker makes it: of a few KB, so that a fuzzer's changes meet what
+# is read.
+
+# shellcheck disable=SC2086 # lists of words
+set -eu
+cd "$(dirname "$0")"
+corpus=$PWD/corpus
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cat > exe.c <<'END'
+__attribute__((noinline)) static int inner(int n) { return n * 3; }
+__attribute__((weak)) int outer(int n) { return inner(n) + 1; }
+int alias(int) __attribute__((alias("outer")));
+void _start(void) { outer(7); for (;;) __asm__ volatile("" ::: "memory"); }
+END
+cat > lib.c <<'END'
+int other(int); int another(int);
+__attribute__((noinline)) int first(int n) { return other(n) + 1; }
+int second(int n) { return first(n) * another(n); }
+END
+cat > sdt.S <<'END'
+.file "sdt.S"
+.text
+.globl _start
+.type _start,@function
+_start: nop
+1: nop
+ret
+.size _start, .-_start
+.section .note.stapsdt,"","note"
+.balign 4
+.4byte 2f-3f, 5f-4f, 3
+3: .asciz "stapsdt"
+2: .balign 4
+4: .8byte 1b
+.8byte _.stapsdt.base
+.8byte sema
+.asciz "provider"
+.asciz "probe"
+.asciz "4@%edi -8@-16(%rbp)"
+5: .balign 4
+.4byte 2f-3f, 5f-4f, 3
+3: .asciz "stapsdt"
+2: .balign 4
+4: .8byte 1b+1
+.8byte _.stapsdt.base
+.8byte 0
+.asciz "provider"
+.asciz "second"
+.asciz ""
+5: .balign 4
+.section .stapsdt.base,"a"
+.weak _.stapsdt.base
+.hidden _.stapsdt.base
+_.stapsdt.base: .space 1
+.section .probes,"aw"
+sema: .2byte 0
+END
+flags="-Os -nostdlib -ffreestanding -fno-asynchronous-unwind-tables \
+    -fno-stack-protector -fno-ident"
+link="-Wl,--no-warn-rwx-segments -Wl,-z,noseparate-code -Wl,-n \
+    -Wl,-z,max-page-size=16"
+gcc $flags -static -fno-pie -no-pie -Wl,--build-id=sha1 $link -o exe64 exe.c
+gcc $flags -m32 -static -fno-pie -no-pie -Wl,--build-id=none $link -o exe32 exe.c
+gcc $flags -fPIC -shared -fcf-protection=full -Wl,-z,ibtplt -Wl,--hash-style=gnu $link -o lib64 lib.c
+gcc $flags -fPIC -shared -fcf-protection=none -Wl,--hash-style=sysv $link -Wl,-z,now -fno-plt -o lib64now lib.c
+gcc $flags -m32 -fPIC -shared -fcf-protection=none -Wl,--hash-style=both $link -o lib32 lib.c
+gcc $flags $link -static -o sdt64 sdt.S
+sed -i 's/\.8byte/.4byte/' sdt.S
+gcc $flags $link -m32 -static -o sdt32 sdt.S
+for file in exe64 lib64 lib32 sdt64; do
+    cp $file $file-stripped
+    strip $file-stripped
+done
+cp lib64-stripped lib64-nosections
+# As some packers leave them: without sections.
+python3 - <<'END'
+b=bytearray(open('lib64-nosections','rb').read())
+shoff=int.from_bytes(b[40:48],'little'); b[40:48]=bytes(8); b[58:64]=bytes(6)
+open('lib64-nosections','wb').write(b[:shoff])
+END
+objcopy --only-keep-debug exe64 exe64.debug
+cp exe64 exe64-link
+strip exe64-link
+objcopy --add-gnu-debuglink=exe64.debug exe64-link
+for target in powerpc-linux-gnu powerpc64-linux-gnu armv7-linux-gnueabi aarch64-linux-gnu \
+    riscv64-linux-gnu; do
+    name=${target%%-*}
+    clang --target=$target -Os -ffreestanding -fno-ident -fPIC -c lib.c -o object
+    ld.lld -shared --hash-style=gnu -n -o "$name" object
+done
+clang --target=s390x-linux-gnu -Os -ffreestanding -fno-ident -fPIC -c lib.c -o s390x-object
+
+rm -f object ./*.c ./*.S sdt.o
+chmod 644 ./*
+mkdir -p "$corpus/elf" "$corpus/usdt"
+cp sdt64 sdt32 sdt64-stripped exe64 lib64 lib32 "$corpus/usdt"
+cp ./* "$corpus/elf"
+
+mkdir -p "$corpus/link_cache"
+cd "$corpus/link_cache"
+python3 - <<'END'
+from struct import pack
+
+LIBRARIES = [('libc.so.6', '/lib/x86_64-linux-gnu/libc.so.6', 0),
+             ('libc.so.6', '/lib32/libc.so.6', 0),
+             ('libc.so.6', '/lib/haswell/libc.so.6', 1 << 62),
+             ('libssl.so.3', '/usr/lib/libssl.so.3', 0),
+             ('ld-musl-x86_64.so.1', '/lib/ld-musl-x86_64.so.1', 0)]
+
+def strings(first):
+    """The strings one behind the other, and where those of each library are."""
+    places, text = [], b''
+    for name, path, _ in LIBRARIES:
+        places.append((first + len(text), first + len(text) + len(name) + 1))
+        text += name.encode() + b'\0' + path.encode() + b'\0'
+    return places, text
+
+def old(order, first=0):
+    places, text = strings(first)
+    entries = b''.join(pack(order + '3I', 3, *place) for place in places)
+    return b'ld.so-1.7.0\0' + pack(order + 'I', len(places)) + entries, text
+
+def new(order, said):
+    places, text = strings(48 + 24 * len(LIBRARIES))
+    entries = b''.join(pack(order + '4IQ', 0x303, *place, 0, library[2])
+                       for place, library in zip(places, LIBRARIES))
+    return (b'glibc-ld.so.cache1.1' + pack(order + '2I', len(places), len(text)) +
+            bytes([said, 0, 0, 0]) + bytes(16) + entries + text)
+
+def both():
+    """The strings are behind the new one's entries, for both."""
+    head, _ = old('<')
+    pad = -len(head) % 8
+    return old('<', pad + 48 + 24 * len(LIBRARIES))[0] + bytes(pad) + new('<', 2)
+
+for name, content in {'new': new('<', 2), 'new-unsaid': new('<', 0), 'new-big': new('>', 3),
+                      'old': b''.join(old('<')), 'old-big': b''.join(old('>')),
+                      'both': both(), 'empty': new('<', 2)[:20] + bytes(28)}.items():
+    open(name, 'wb').write(content)
+END

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# The ways to attach user probes: each counts right, and nothing is left behind, whether it ends or
+# is killed. A breakpoint that is left behind is in the traced program's own memory: it is looked for
+# there.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_uprobes || skip_all "this kernel has no user probes"
+
+MANY=$WORKLOADS/many
+address=$("$MANY" -A | sed -n 's/^at many_000 //p')
+
+# first_byte NAME: of many_000 in the memory of that workload
+first_byte()
+{
+    dd "if=/proc/$(pid_of "$1")/mem" bs=1 skip="$address" count=1 2>/dev/null | od -An -tx1 | tr -d ' \n'
+}
+
+is_plain()
+{
+    [ "$(first_byte "$1")" = "$PLAIN" ]
+}
+
+# text_probes: how many probes of this program tracefs lists
+text_probes()
+{
+    mkdir -p "$scratch/tracefs"
+    mount -t tracefs tracefs "$scratch/tracefs" || return
+    grep -c "$MANY" "$scratch/tracefs/uprobe_events"
+    umount "$scratch/tracefs"
+}
+
+# stacks: how many functions were counted how often
+stacks()
+{
+    sed -n 's/.*;main;many_[0-9]* \([0-9]*\)$/\1/p' "$1" | sort | uniq -c | awk '{ print $1 " of " $2 }'
+}
+
+is "no probe at first" "$(text_probes)" 0
+start_workload probe many -w
+PLAIN=$(first_byte probe)
+finish_workload probe
+
+# way WAY: ten functions, seven calls of each
+way()
+{
+    start_workload one many -w -k -n 7
+    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "$MANY:many_00*"; then
+        if grep -q "^stackcount: --attach-by: this kernel has no " "$scratch/err"; then
+            skip "$1" "$(cat "$scratch/err")"
+        else
+            fail "$1" "did not start: $(cat "$scratch/err")"
+        fi
+        drop_workload one
+        return
+    fi
+    is "$1: there is a breakpoint while it traces" "$(first_byte one)" cc
+    go one
+    finish_stackbox
+    is "$1: ten functions" "$(stacks "$scratch/out")" "10 of 7"
+    is "$1: no breakpoint is left" "$(first_byte one)" "$PLAIN"
+    is "$1: no text probe is left" "$(text_probes)" 0
+    finish_workload one
+
+    start_workload one many -w -k
+    start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "r:$MANY:many_00*" ||
+        fail "$1: returns" "did not start: $(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    is "$1: returns" "$(folded_sum "$scratch/out")" 10
+    finish_workload one
+
+    start_workload one many -w -k
+    start_stackbox stackcount -f -U --attach-by "$1" "$MANY:many_00*"
+    is "$1: a breakpoint in every process" "$(first_byte one)" cc
+    kill -s KILL "$stackbox"
+    wait "$stackbox" 2>/dev/null
+    if [ "$1" = tracefs ]; then
+        # Text outlives its writer; the next run sweeps it.
+        start_stackbox stackcount -f -U --attach-by tracefs "$MANY:many_01*"
+        finish_stackbox
+        is "$1: the next run removes what kill -9 left" "$(text_probes)" 0
+    fi
+    wait_until 20 is_plain one
+    is "$1: no breakpoint is left after kill -9" "$(first_byte one)" "$PLAIN"
+    drop_workload one
+}
+for way in multi pmu tracefs; do
+    way $way
+done
+
+# A thousand at once, where the kernel has a way for that.
+if grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms; then
+    start_workload one many -w -k -n 2
+    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_*" || fail "1,000" "$(cat "$scratch/err")"
+    contains "1,000 functions: the header" "$scratch/err" "Tracing 1000 functions for"
+    go one
+    finish_stackbox
+    is "1,000 functions" "$(stacks "$scratch/out")" "1000 of 2"
+    is "1,000 functions: no breakpoint is left" "$(first_byte one)" "$PLAIN"
+    finish_workload one
+else
+    start_workload one many -w -k -n 2
+    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_02*" || fail "10" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    is "functions where there is no link to many" "$(stacks "$scratch/out")" "10 of 2"
+    finish_workload one
+fi
+
+# What cannot be probed among what can: the list is not lost for one.
+start_workload one many -w -k -n 2
+start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_000" "$MANY:many_00*" "$MANY:many_999" ||
+    fail "doubles" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+is "a place that two patterns name is one" "$(stacks "$scratch/out")" "11 of 2"
+finish_workload one
+
+run_stackbox stackcount -D 1 "$MANY:many_x"
+is "no such function" "$status $(grep -c '^stackcount: 0 functions matched by' "$scratch/err")" "1 1"
+run_stackbox stackcount -D 1 "$scratch/nothing:f"
+is "no such file" "$status" 1
+contains "no such file: which" "$scratch/err" "$scratch/nothing"
+echo "no program" >"$scratch/text"
+run_stackbox stackcount -D 1 "$scratch/text:f"
+is "a file that is no program" "$status" 1
+contains "a file that is no program: which" "$scratch/err" "$scratch/text"
+run_stackbox stackcount -D 1 "nosuchlibrary$$:f"
+is "no such library" "$status" 1
+contains "no such library: which" "$scratch/err" "nosuchlibrary$$"

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# At a probe on a function's first instruction the caller is in the stack exactly once, however the
+# function begins and whatever the kernel makes of it; elsewhere nothing is put in.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_uprobes || skip_all "this kernel has no user probes"
+"$WORKLOADS/caller" -n 0 >"$scratch/probe"
+grep -q '^skip' "$scratch/probe" && skip_all "$(cat "$scratch/probe")"
+
+N=100
+DEPTH=5
+CALLER=$WORKLOADS/caller
+
+# trace PATTERN...: the stacks of one run in $scratch/stacks
+trace()
+{
+    : >"$scratch/stacks"
+    start_workload one caller -w -k -n $N -r $DEPTH
+    start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" || fail "$*" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+    # Whether the compiler kept that function is of no matter.
+    sed 's/;call_each;/;/' "$scratch/out" >"$scratch/plain"
+    user_stacks "$scratch/plain" >"$scratch/stacks"
+}
+
+# expected FORMAT: "main;call_X;begins_X N" for each X
+each()
+{
+    for way in endbr nop push save sub; do
+        echo "main;call_$way$(echo "$1" | sed "s/X/$way/") $N"
+    done | sort
+}
+
+trace "$CALLER:begins_*"
+is "all ways to begin, at once" "$(cat "$scratch/stacks")" "$(each ';begins_X')"
+for way in push endbr sub nop save; do
+    trace "$CALLER:begins_$way"
+    is "begins_$way" "$(cat "$scratch/stacks")" "main;call_$way;begins_$way $N"
+done
+
+# Not at the first instruction the stack is what the frame pointers say.
+trace "$CALLER:begins_push+4"
+is "behind the set-up of the frame" "$(cat "$scratch/stacks")" "main;call_push;begins_push $N"
+trace "$CALLER:begins_sub+4"
+is "in a function without a frame" "$(cat "$scratch/stacks")" "main;begins_sub $N"
+
+trace "r:$CALLER:begins_*"
+is "returns" "$(cat "$scratch/stacks")" "$(each '')"
+
+# Direct recursion: as many frames as there are calls.
+recursion()
+{
+    local frames=$1 i=0
+    while [ $i -lt $DEPTH ]; do
+        echo "main;call_deep$frames $N"
+        frames="$frames;recurses"
+        i=$((i + 1))
+    done
+}
+trace "$CALLER:recurses"
+is "recursion" "$(cat "$scratch/stacks")" "$(recursion ';recurses' | sort)"
+trace "$CALLER:recurses+4"
+is "recursion, behind the set-up of the frame" "$(cat "$scratch/stacks")" \
+    "$(recursion ';recurses' | sort)"
+
+# Kernels before 6.11 show, instead of callers, where probes of returns come back to.
+trace "r:$CALLER:recurses"
+is "recursion, returns: the sum" "$(awk '{ sum += $NF } END { print sum }' "$scratch/stacks")" \
+    $((N * DEPTH))
+case $GUEST in
+5.10 | 6.1) skip "recursion, returns" "this kernel hides callers that are to return to a probe" ;;
+*) is "recursion, returns" "$(cat "$scratch/stacks")" "$(recursion '' | sort)" ;;
+esac
+
+# As text: the caller has the address that it returns to, and -v shows it once.
+start_workload one caller -w -k -n $N
+start_stackbox stackcount -U -v -p "$(pid_of one)" "$CALLER:begins_sub" ||
+    fail "as text" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "as text" "$(awk '/^  [0-9a-f]+ /{ print $2 }' "$scratch/out" | head -n 2 | tr '\n' ' ')" \
+    "begins_sub call_sub "
+is "as text: each address once" "$(awk '/^  [0-9a-f]+ /{ print $1 }' "$scratch/out" | sort | uniq -d)" ""

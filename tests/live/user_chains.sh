@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# User stacks: exactly so many calls through each of two chains, every frame with its name, main at
+# its place, whatever shape the program has. The workload counts its calls itself; where a function
+# is, it says itself, or nm does.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+N=5000 M=3000
+[ -z "$GUEST" ] || N=500 M=300
+DYNAMIC=$WORKLOADS/dynamic
+
+# trace PROGRAM PATTERN OPTION...: the folded user stacks of one run are in $scratch/stacks
+trace()
+{
+    local program=$1 pattern=$2
+    shift 2
+    # What an earlier run left must not pass for this one's.
+    : >"$scratch/stacks"
+    start_workload one "$program" -w -k -n $N -m $M || return
+    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$pattern"; then
+        drop_workload one
+        return 1
+    fi
+    go one
+    finish_stackbox
+    is "$shape: what was called" "$(count_of one a) $(count_of one b)" "$N $M"
+    finish_workload one
+    user_stacks "$scratch/out" >"$scratch/stacks"
+}
+
+# chains SHAPE PROGRAM PATTERN LEAF OPTION...: both chains to LEAF, and nothing else
+chains()
+{
+    shape=$1 program=$2 pattern=$3 leaf=$4
+    shift 4
+    if trace "$program" "$pattern" "$@"; then
+        is "$shape" "$(cat "$scratch/stacks")" "main;chain_a1;chain_a2;$leaf $N
+thread_b;chain_b1;chain_b2;$leaf $M"
+        # Before main there is libc, which need not have symbols; the program itself has.
+        lacks "$shape: no frame without a name" "$scratch/out" "[${program##*/}]"
+    else
+        fail "$shape" "did not start: $(cat "$scratch/err")"
+    fi
+}
+
+# nameless SHAPE PROGRAM PATTERN: no name may be made up where none is known
+nameless()
+{
+    shape=$1
+    if trace "$2" "$3"; then
+        is "$shape: no names are made up" "$(grep -cE ';(main|target|chain_..|thread_b)[; ]' "$scratch/out")" 0
+        is "$shape: the sum" "$(folded_sum "$scratch/out" ";\[${2##*/}\] [0-9]*$")" $((N + M))
+    else
+        fail "$shape" "did not start: $(cat "$scratch/err")"
+    fi
+}
+
+# address_of NAME FILE: as nm has it
+address_of()
+{
+    nm "$2" | sed -n "s/^0*\([0-9a-f]*\) [TtiW] $1\$/0x\1/p"
+}
+
+# distance FILE FUNCTION: of its segment, between file offset and address
+distance()
+{
+    local address offset start size rest
+    address=$(address_of "$2" "$1")
+    readelf -lW "$1" | sed -n 's/^  LOAD  *//p' | while read -r offset start rest size rest; do
+        size=${rest%% *}
+        if [ $((address)) -ge $((start)) ] && [ $((address)) -lt $((start + size)) ]; then
+            echo $((start - offset))
+        fi
+    done
+}
+
+# really_shifted FILE: is the file what this test takes it for?
+really_shifted()
+{
+    local near far
+    near=$(distance "$1" main)
+    far=$(distance "$1" target)
+    if [ "$near" ] && [ "$far" ] && [ "$near" != "$far" ] && [ "$far" != 0 ]; then
+        pass "$2: two segments at two distances"
+    else
+        fail "$2: two segments at two distances" "main at \"$near\", target at \"$far\""
+    fi
+}
+
+if have_syscall_tracepoints; then
+    EVENT=t:syscalls:sys_enter_getppid
+    chains "a tracepoint, static" chains $EVENT target
+    chains "a tracepoint, static PIE" chains-static-pie $EVENT target
+    chains "a tracepoint, p_offset not p_vaddr" chains-shifted $EVENT target
+    nameless "a tracepoint, stripped" chains-stripped $EVENT
+else
+    skip "tracepoints" "this kernel has no tracepoints of system calls"
+fi
+
+if ! have_uprobes; then
+    skip "user probes" "this kernel has none"
+    exit 0
+fi
+chains "static" chains "$WORKLOADS/chains:target" target
+chains "static PIE" chains-static-pie "$WORKLOADS/chains-static-pie:target" target
+chains "p_offset not p_vaddr" chains-shifted "$WORKLOADS/chains-shifted:target" target
+
+# The same code as in the file that still has its symbols, which says where they are.
+target=$("$WORKLOADS/chains" -A | sed -n 's/^at target //p')
+nameless "stripped, by its address" chains-stripped "$WORKLOADS/chains-stripped:$target"
+shape="stripped, as text"
+start_workload one chains-stripped -w -k -n $N -m $M
+start_stackbox stackcount -U -p "$(pid_of one)" "$WORKLOADS/chains-stripped:$target" ||
+    fail "$shape" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "$shape: file and address" "$(sed -n 3p "$scratch/out")" "  chains-stripped+$target"
+run_stackbox stackcount -D 1 "$WORKLOADS/chains-stripped:target"
+is "stripped, by a name that it has not" "$status" 1
+contains "stripped: why not" "$scratch/err" "target"
+
+# As text: a block for each chain, the greater count last or first, leaf first in each.
+start_workload one chains -w -k -n $N -m $M
+start_stackbox stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
+    fail "as text" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "as text: the addresses are those of the file" \
+    "$(awk '$2 == "target" { print "0x" $1 }' "$scratch/out" | sort -u)" "$target"
+awk '/^  [^ ]/ { frames = frames $2 " " } /^    [0-9]+$/ { print frames $1; frames = "" }' \
+    "$scratch/out" | sort >"$scratch/blocks"
+is "as text: the first chain" "$(sed -n 's/^\(target chain_a2 chain_a1 main\) .* \([0-9]*\)$/\1 \2/p' \
+    "$scratch/blocks")" "target chain_a2 chain_a1 main $N"
+is "as text: the second chain" "$(sed -n 's/^\(target chain_b2 chain_b1 thread_b\) .* \([0-9]*\)$/\1 \2/p' \
+    "$scratch/blocks")" "target chain_b2 chain_b1 thread_b $M"
+
+if [ "$GUEST" ] || ! [ -d "$DYNAMIC" ]; then
+    exit 0
+fi
+
+# -s says how far from where nm has the function; with -v the address is there to compare.
+start_workload one chains -w -k -n 10 -m 10
+start_stackbox stackcount -U -v -s -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
+    fail "offsets" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+sed -n 's/^  \([0-9a-f]*\)  *\([a-z_0-9]*\)+\(0x[0-9a-f]*\)$/\1 \2 \3/p' "$scratch/out" |
+    while read -r address name offset; do
+        case $name in
+        main | target | chain_* | thread_b)
+            if [ $((0x$address)) = $(($(address_of "$name" "$WORKLOADS/chains") + offset)) ]; then
+                echo right
+            else
+                echo "$address $name+$offset"
+            fi ;;
+        esac
+    done | sort | uniq -c | sed 's/^ *//' >"$scratch/offsets"
+is "offsets: eight frames, each right" "$(cat "$scratch/offsets")" "8 right"
+
+really_shifted "$WORKLOADS/chains-shifted" "static"
+really_shifted "$DYNAMIC/chains-shifted" "PIE"
+for program in pie no-pie shifted prelinked dynsym; do
+    chains "dynamic, $program" dynamic/chains-$program "$DYNAMIC/chains-$program:target" target
+done
+is "dynsym: it has no .symtab" "$(nm "$DYNAMIC/chains-dynsym" 2>/dev/null | wc -l)" 0
+chains "an IFUNC's choice" dynamic/chains-ifunc "$DYNAMIC/chains-ifunc:target_chosen" target_chosen
+
+# Symbols in a file apart. The address of target is that of the file before it was stripped.
+for program in debuglink build-id wrong-debug; do
+    is "$program: it has no .symtab" "$(nm "$DYNAMIC/chains-$program" 2>/dev/null | wc -l)" 0
+done
+target=$(address_of target "$DYNAMIC/chains-no-pie")
+chains "symbols by .gnu_debuglink" dynamic/chains-debuglink "$DYNAMIC/chains-debuglink:$target" target
+nameless "symbols of another file by that name" dynamic/chains-wrong-debug \
+    "$DYNAMIC/chains-wrong-debug:$target"
+target=$(address_of target "$DYNAMIC/chains-build-id.full")
+nameless "symbols that nobody points at" dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target"
+chains "symbols by build id, --symfs" dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" \
+    target --symfs "$DYNAMIC/symfs"

@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# A process that runs two programs in turn, with different functions at the same addresses, and
+# processes that live for a moment: each stack gets the names of the program that it was taken of.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# Nobody else's process has this name.
+NAME=exec$$
+N=500
+[ -z "$GUEST" ] || N=100
+EVENT=t:syscalls:sys_enter_getppid
+
+# turns NAME OPTION...: four rounds of one process; PID stands for its pid in the options
+turns()
+{
+    name=$1
+    shift
+    start_workload one north -w -k -n $N -r 4 -N $NAME "$WORKLOADS/south"
+    # shellcheck disable=SC2046 # words
+    if start_stackbox stackcount -f -U $(printf '%s\n' "$@" | sed "s/^PID\$/$(pid_of one)/"); then
+        go one
+        finish_stackbox
+        is "$name: what was called" \
+            "$(count_of one north | tr '\n' ' ')$(count_of one south | tr '\n' ' ')" "$N $N $N $N "
+        grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+        is "$name" "$(user_stacks "$scratch/mine")" "main;north_outer;north_inner $((2 * N))
+main;south_outer;south_inner $((2 * N))"
+    else
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+    fi
+    finish_workload one
+}
+
+# whole NAME WORKLOAD EXPECTED OPTION... -- WORKLOAD-OPTION...: the stacks of a workload and its children
+whole()
+{
+    name=$1 workload=$2 expected=$3 options=
+    shift 3
+    while [ "$1" != -- ]; do
+        options="$options $1"
+        shift
+    done
+    shift
+    start_workload one "$workload" -w -N $NAME "$@"
+    # shellcheck disable=SC2086 # words
+    if start_stackbox stackcount -f -U $options; then
+        kill -s USR2 "$(pid_of one)"
+        wait_workload one
+        finish_stackbox
+        if grep '^skip' "$scratch/one.out" >"$scratch/why"; then
+            skip "$name" "$(cat "$scratch/why")"
+            return
+        fi
+        grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+        is "$name" "$(user_stacks "$scratch/mine")" "$expected"
+    else
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+    fi
+}
+
+# brief NAME CALLS OPTION... -- WORKLOAD-OPTION...: processes that live for milliseconds
+brief()
+{
+    name=$1 calls=$2 options=
+    shift 2
+    while [ "$1" != -- ]; do
+        options="$options $1"
+        shift
+    done
+    shift
+    start_workload one brief -w -k -N $NAME "$@"
+    # shellcheck disable=SC2086 # words
+    if start_stackbox stackcount -f -U $options; then
+        go one
+        finish_stackbox
+        is "$name: what was called" "$(calls_of one)" "$calls"
+        grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+        case " $* " in
+        *" -f "*) is "$name" "$(user_stacks "$scratch/mine")" "main;run_one;live;brief_outer;brief_inner $calls" ;;
+        *)        is "$name" "$(user_stacks "$scratch/mine")" "main;live;brief_outer;brief_inner $calls" ;;
+        esac
+    else
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+    fi
+    finish_workload one
+}
+
+if ! [ "$GUEST" ]; then
+    # The test is one only while this holds.
+    is "both programs have their functions at the same addresses" \
+        "$(nm "$WORKLOADS/north" | sed -n 's/north_/X_/p')" "$(nm "$WORKLOADS/south" | sed -n 's/south_/X_/p')"
+fi
+
+if have_syscall_tracepoints; then
+    turns "exec, one process" -p PID $EVENT
+    turns "exec, all processes" $EVENT
+    turns "exec, over intervals" -i 0.1 $EVENT
+    brief "200 processes" 2000 $EVENT -- -c 200 -n 10
+    brief "200 forks" 2000 $EVENT -- -f -l 1000 -c 200 -n 10
+    whole "exec by another thread" north "main;north_outer;north_inner $((2 * N))
+main;south_outer;south_inner $((2 * N))" $EVENT -- -t -n $N -r 4 "$WORKLOADS/south"
+    whole "one pid, three processes" reuse "main;north_outer;north_inner $N
+main;reuse_outer;reuse_inner $N
+main;south_outer;south_inner $N" $EVENT -- -n $N "$WORKLOADS/north" "$WORKLOADS/south"
+    whole "the leader ends first" chains "thread_b;chain_b1;chain_b2;target $N" $EVENT -- -x -m $N
+    brief "200 processes by vfork" 2000 $EVENT -- -v -c 200 -n 10
+    brief "200 processes over intervals" 2000 -i 0.1 $EVENT -- -c 200 -n 10
+else
+    skip "tracepoints" "this kernel has no tracepoints of system calls"
+fi
+
+if have_uprobes; then
+    turns "exec, user probes" "$WORKLOADS/north:north_inner" "$WORKLOADS/south:south_inner"
+    whole "the leader ends first, a user probe" chains "thread_b;chain_b1;chain_b2;target $N" \
+        "$WORKLOADS/chains:target" -- -x -m $N
+    brief "200 processes, a user probe" 1000 "$WORKLOADS/brief:brief_inner" -- -c 200 -n 5
+    brief "200 forks, a user probe" 1000 "$WORKLOADS/brief:brief_inner" -- -f -l 1000 -c 200 -n 5
+else
+    skip "user probes" "this kernel has none"
+fi
+
+# The leader ended before tracing began: /proc/PID/maps is empty then, though the process has them.
+if have_syscall_tracepoints; then
+    start_workload one chains -w -k -x -m $N -N $NAME
+    if start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT; then
+        go one
+        finish_stackbox
+        is "a process without its leader" "$(user_stacks "$scratch/out")" \
+            "thread_b;chain_b1;chain_b2;target $N"
+    else
+        fail "a process without its leader" "did not start: $(cat "$scratch/err")"
+    fi
+    drop_workload one
+fi

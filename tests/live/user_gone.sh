@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Programs and libraries that are not where they were when the report is made: removed, replaced,
+# overwritten, unloaded. Names are those of what ran, never of what took its place: north and south
+# have different functions at the same addresses.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+# Nobody else's process has this name.
+NAME=gone$$
+N=200
+EVENT=t:syscalls:sys_enter_getppid
+RIGHT="main;north_outer;north_inner $N"
+mkdir "$scratch/bin"
+it=$scratch/bin/it
+
+fresh()
+{
+    rm -f "$it" "$scratch/bin/next"
+    cp "$WORKLOADS/north" "$it"
+    cp "$WORKLOADS/south" "$scratch/bin/next"
+}
+
+replace()
+{
+    mv "$scratch/bin/next" "$it"
+}
+
+# verdict NAME [STACKS]: what the report has of the workload
+verdict()
+{
+    grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+    is "$1" "$(user_stacks "$scratch/mine")" "${2:-$RIGHT}"
+}
+
+# trace ARG...
+trace()
+{
+    start_stackbox stackcount -f -U "$@" || fail "starts" "$(cat "$scratch/err")"
+}
+
+# It ends, and another program takes its path, before the report.
+for event in $EVENT "$it:north_inner"; do
+    case $event in
+    t:*) how="a tracepoint" ;;
+    *)   how="a user probe"
+         have_uprobes || continue ;;
+    esac
+    fresh
+    start_workload one "$it" -w -n $N -N $NAME
+    trace "$event"
+    go one
+    finish_workload one
+    replace
+    finish_stackbox
+    verdict "ended and replaced, $how"
+
+    fresh
+    trace "$event"
+    start_workload one "$it" -n $N -N $NAME
+    wait_workload one
+    rm "$it"
+    finish_stackbox
+    verdict "started, ended and removed while tracing, $how"
+
+    fresh
+    start_workload one "$it" -w -k -n $N -N $NAME
+    trace -p "$(pid_of one)" "$event"
+    replace
+    go one
+    finish_stackbox
+    finish_workload one
+    verdict "replaced while it runs, $how"
+done
+
+fresh
+start_workload one "$it" -w -k -n $N -N $NAME
+replace
+trace $EVENT
+go one
+finish_stackbox
+finish_workload one
+verdict "replaced before tracing began"
+
+fresh
+start_workload one "$it" -w -n $N -N $NAME
+rm "$it"
+trace $EVENT
+go one
+finish_workload one
+finish_stackbox
+verdict "removed before tracing began, and ended"
+
+# The same file with other contents: names may be missing then, but not be those of the new ones.
+fresh
+start_workload one "$it" -w -n $N -N $NAME
+trace $EVENT
+go one
+finish_workload one
+cat "$WORKLOADS/south" >"$it"
+finish_stackbox
+is "overwritten: the sum" "$(folded_sum "$scratch/out" "^$NAME;")" $N
+lacks "overwritten: no names of what came after" "$scratch/out" south_
+
+# One path, three programs, one after the other.
+fresh
+trace $EVENT
+start_workload one "$it" -n $N -N $NAME
+wait_workload one
+replace
+start_workload two "$it" -n $((2 * N)) -N $NAME
+wait_workload two
+fresh
+start_workload three "$it" -n $((4 * N)) -N $NAME
+wait_workload three
+rm "$it"
+finish_stackbox
+verdict "one path, three programs" "main;north_outer;north_inner $((5 * N))
+main;south_outer;south_inner $((2 * N))"
+
+# 200 processes, each of a file of its own, which is gone as soon as it ended.
+trace $EVENT
+start_workload one brief -c 200 -n 10 -N $NAME -d "$scratch/bin" -o "$WORKLOADS/south"
+wait_workload one
+finish_stackbox
+is "200 copies: what was called" "$(calls_of one)" 2000
+verdict "200 copies, each removed and its path taken" "main;live;brief_outer;brief_inner 2000"
+
+if [ "$GUEST" ] || ! [ -x "$WORKLOADS/dynamic/loads" ]; then
+    exit 0
+fi
+
+# Libraries that are loaded after tracing began.
+libraries()
+{
+    cp "$WORKLOADS/dynamic/libnorth.so" "$WORKLOADS/dynamic/libsouth.so" "$scratch/bin/"
+}
+BOTH="main;call_inside;north_lib_outer;north_lib_inner $N
+main;call_inside;south_lib_outer;south_lib_inner $N"
+
+for stay in -k -c; do
+    libraries
+    start_workload one dynamic/loads -w $stay -n $N -N $NAME "$scratch/bin/libnorth.so"
+    trace $EVENT
+    go one
+    [ $stay = -k ] || finish_workload one
+    mv "$scratch/bin/libsouth.so" "$scratch/bin/libnorth.so"
+    finish_stackbox
+    finish_workload one
+    verdict "a library loaded meanwhile and replaced ($stay)" \
+        "main;call_inside;north_lib_outer;north_lib_inner $N"
+done
+libraries
+start_workload one dynamic/loads -w -k -n $N -N $NAME "$scratch/bin/libnorth.so" "$scratch/bin/libsouth.so"
+trace -p "$(pid_of one)" $EVENT
+go one
+rm "$scratch/bin/libnorth.so" "$scratch/bin/libsouth.so"
+finish_stackbox
+finish_workload one
+verdict "two libraries loaded meanwhile and removed" "$BOTH"
+
+if have_uprobes; then
+    libraries
+    start_workload one dynamic/loads -w -k -n $N -N $NAME "$scratch/bin/libnorth.so" \
+        "$scratch/bin/libsouth.so"
+    trace -p "$(pid_of one)" "$scratch/bin/libnorth.so:north_lib_inner" \
+        "$scratch/bin/libsouth.so:south_*_inner"
+    go one
+    finish_stackbox
+    finish_workload one
+    verdict "probes of libraries that are loaded later" "$BOTH"
+fi

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Code that a program made as it ran, named by the perf map that it wrote: one by hand, and node's.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+"$WORKLOADS/jit" -n 0 -s none >"$scratch/probe"
+grep -q '^skip' "$scratch/probe" && skip_all "$(cat "$scratch/probe")"
+
+# Nobody else's process has this name.
+NAME=jit$$
+N=200
+EVENT=t:syscalls:sys_enter_getppid
+
+# jit NAME JIT-OPTION...: the stacks of a run in $scratch/mine
+jit()
+{
+    name=$1
+    shift
+    start_workload one jit -w -k -n $N -N $NAME "$@"
+    start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+    grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+}
+
+# rounds COUNT PREFIX: what the stacks should be
+rounds()
+{
+    local round=0
+    while [ $round -lt "$1" ]; do
+        echo "main;${2:-}jit_outer_$round;${2:-}jit_inner_$round;jit_target $N"
+        round=$((round + 1))
+    done
+}
+
+# nameless NAME: no name of the map, and no event lost
+nameless()
+{
+    is "$1: none of its names" "$(grep -c 'jit_[oi]' "$scratch/mine")" 0
+    is "$1: the sum, and the program's own names" \
+        "$(folded_sum "$scratch/mine" ';main;.*;jit_target [0-9]*$')" $N
+}
+
+for shape in plain 0x overlap replaced hostile; do
+    jit "a map, $shape" -s $shape
+    is "a map, $shape" "$(user_stacks "$scratch/mine")" "$(rounds 1)"
+done
+jit "a map that grows" -r 5
+is "a map that grows" "$(user_stacks "$scratch/mine")" "$(rounds 5)"
+jit "entries replaced while it runs" -r 5 -s reversed
+is "entries replaced while it runs" "$(user_stacks "$scratch/mine")" "$(rounds 5 new_)"
+
+jit "no map" -s none
+nameless "no map"
+jit "a map of somebody else" -u 65534
+nameless "a map of somebody else"
+contains "a map of somebody else: that is said" "$scratch/err" "perf-$(pid_of one).map"
+jit "a map that is a link" -s link
+nameless "a map that is a link"
+contains "a map that is a link: that is said" "$scratch/err" "perf-$(pid_of one).map"
+rm -f "/tmp/perf-$(pid_of one).map.elsewhere"
+
+# The process may be another user's, who then owns the map, too.
+chmod 755 "$scratch"
+cp "$WORKLOADS/jit" "$scratch/jit"
+start_workload one deny --uid 65534 -- "$scratch/jit" -w -k -n $N -N $NAME
+start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "another user" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+is "another user's map of its own process" "$(user_stacks "$scratch/out")" "$(rounds 1)"
+is "it is another user's" "$(stat -c %u "/tmp/perf-$(pid_of one).map")" 65534
+finish_workload one
+
+# It grows from report to report: each report knows what is there by then.
+start_workload one jit -w -k -n $N -r 20 -N $NAME
+start_stackbox stackcount -f -U -i 0.05 -p "$(pid_of one)" $EVENT || fail "intervals" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "over intervals" "$(user_stacks "$scratch/out")" "$(rounds 20 | sort)"
+
+# The process ended; its map stays.
+start_stackbox stackcount -f -U $EVENT || fail "an ended process" "$(cat "$scratch/err")"
+start_workload one jit -n $N -N $NAME
+wait_workload one
+finish_stackbox
+grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+is "an ended process" "$(user_stacks "$scratch/mine")" "$(rounds 1)"
+rm -f "/tmp/perf-$(pid_of one).map"
+
+if have_uprobes; then
+    start_workload one jit -w -k -n $N -N $NAME
+    start_stackbox stackcount -f -U -p "$(pid_of one)" "$WORKLOADS/jit:jit_target" ||
+        fail "a user probe" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+    is "a user probe" "$(user_stacks "$scratch/out")" "$(rounds 1)"
+fi
+
+[ "$GUEST" ] && exit 0
+if ! command -v node >/dev/null; then
+    skip "node" "it is not installed"
+    exit 0
+fi
+cat >"$scratch/known.js" <<'END'
+function knownInner() { let sum = 0; for (let i = 0; i < 3; i++) sum += process.ppid; return sum; }
+function knownOuter() { return knownInner() + 1; }
+let words = 0;
+process.on('SIGUSR2', () => {
+    if (words++) process.exit(0);
+    for (let i = 0; i < 2000; i++) knownOuter();
+    console.log('done CALLS=6000');
+});
+setInterval(() => {}, 1000);
+console.log('ready');
+END
+# A function that is put into its caller has no frame of its own.
+start_workload one "$(command -v node)" --perf-basic-prof --interpreted-frames-native-stack \
+    --no-turbo-inlining "$scratch/known.js" -w
+start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "node" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "node: each call is below the functions that made it" \
+    "$(folded_sum "$scratch/out" ';[^;]*knownOuter [^;]*;[^;]*knownInner [^;]*;')" "$(calls_of one)"
+is "node: and below nothing else" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+rm -f "/tmp/perf-$(pid_of one).map"

@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# A process in a root, a mount and a pid namespace of its own, traced from outside and from inside.
+# At the path of its program there is another one outside, with other functions at the same
+# addresses: a name that was looked up in the wrong root is a wrong name.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+"$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why" ||
+    skip_all "no namespaces: $(cat "$scratch/why")"
+
+# Nobody else's process has this name.
+NAME=inside$$
+N=200
+EVENT=t:syscalls:sys_enter_getppid
+RIGHT="main;north_outer;north_inner $N"
+root=$scratch/root
+bin=$scratch/bin
+mkdir "$root" "$bin"
+cp "$WORKLOADS/south" "$bin/it"
+
+# The new root is a file system that nobody outside sees.
+cat >"$scratch/inside.sh" <<'END'
+mount -t tmpfs none "$root" || exit
+mkdir -p "$root/proc" "$root/sys" "$root/tmp" "$root/lib64" "$root$bin"
+chmod 1777 "$root/tmp"
+mount -t proc proc "$root/proc"
+mount -t sysfs sysfs "$root/sys"
+cp "$WORKLOADS/north" "$root$bin/it"
+cp "$WORKLOADS/jit" "$WORKLOADS/session" "$root$bin/"
+cp "$STACKBOX" "$root$bin/stackbox"
+for library in $libraries; do
+    mkdir -p "$root${library%/*}"
+    cp "$library" "$root$library"
+done
+[ "$libraries" ] && cp "$WORKLOADS/dynamic/chains-pie" "$root$bin/chains"
+# Pids inside are to differ from those outside, and from 1.
+chroot "$root" "$@" >"$scratch/inside.out" 2>&1 &
+inside=$!
+echo $inside >"$scratch/inside.pid"
+if [ "$traced" ]; then
+    tries=100
+    until grep -q '^ready' "$scratch/inside.out" || [ $((tries -= 1)) = 0 ]; do
+        sleep 0.1
+    done
+    # shellcheck disable=SC2086 # words
+    chroot "$root" "$bin/session" --limit 60 "$bin/stackbox" stackcount -f -U -p $inside $traced \
+        </dev/null >"$scratch/out" 2>"$scratch/err" &
+    stackbox=$!
+    tries=100
+    until grep -q '^Tracing' "$scratch/out" "$scratch/err" || ! [ -d /proc/$stackbox ] ||
+        [ $((tries -= 1)) = 0 ]; do
+        sleep 0.1
+    done
+    kill -s USR2 $inside
+    tries=100
+    until grep -q '^done' "$scratch/inside.out" || [ $((tries -= 1)) = 0 ]; do
+        sleep 0.1
+    done
+    kill -s INT $stackbox
+    wait $stackbox
+    kill -s USR2 $inside
+fi
+wait
+END
+export root bin scratch WORKLOADS STACKBOX
+libraries=
+if ! [ "$GUEST" ] && [ -x "$WORKLOADS/dynamic/chains-pie" ]; then
+    libraries=$(ldd "$WORKLOADS/dynamic/chains-pie" | grep -o '/[^ ]*')
+fi
+export libraries
+
+# outer_pid: of the process with our name, as it is out here; it is the last one started
+outer_pid()
+{
+    grep -lx "$NAME" /proc/[0-9]*/comm 2>/dev/null | sed 's|/proc/\([0-9]*\)/.*|\1|' | sort -n | tail -n 1
+}
+
+# start_inside COMMAND...: a workload, in the new root; its pid out here in $outer
+start_inside()
+{
+    : >"$scratch/inside.out"
+    "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" >"$scratch/log" 2>&1 &
+    namespace=$!
+    test_processes="$test_processes $namespace"
+    wait_until 20 grep -q '^ready' "$scratch/inside.out" ||
+        fail "$1" "never ready: $(cat "$scratch/inside.out" "$scratch/log")"
+    outer=$(outer_pid)
+}
+
+finish_inside()
+{
+    kill -s KILL "$outer"
+    wait $namespace
+}
+
+# outside NAME EXPECTED PATTERN -- COMMAND...: traced from outside; PID in EXPECTED is the outer pid
+outside()
+{
+    name=$1 expected=$2 pattern=$3
+    shift 4
+    traced='' start_inside "$@"
+    if start_stackbox stackcount -f -U -p "$outer" "$pattern"; then
+        kill -s USR2 "$outer"
+        wait_until "$LIMIT" grep -q '^done' "$scratch/inside.out"
+        finish_stackbox
+        is "$name" "$(user_stacks "$scratch/out")" "$expected"
+    else
+        fail "$name" "did not start: $(cat "$scratch/err")"
+    fi
+    finish_inside
+}
+
+# inside NAME EXPECTED PATTERN -- COMMAND...: traced from inside
+inside()
+{
+    name=$1 expected=$2 pattern=$3
+    shift 4
+    : >"$scratch/out"
+    : >"$scratch/err"
+    : >"$scratch/inside.out"
+    traced=$pattern "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" \
+        >"$scratch/log" 2>&1
+    is "$name" "$(user_stacks "$scratch/out")" "$expected"
+    [ "$(user_stacks "$scratch/out")" = "$expected" ] || sed 's/^/    /' "$scratch/err" "$scratch/log"
+}
+
+traced=
+export traced
+IT="$bin/it -w -k -n $N -N $NAME"
+JIT="$bin/jit -w -k -n $N -N $NAME"
+CALLED="main;jit_outer_0;jit_inner_0;jit_target $N"
+
+# shellcheck disable=SC2086 # words
+{
+    start_inside $IT
+    is "the path is another program's out here" "$(cmp "$bin/it" "/proc/$outer/root$bin/it" >/dev/null 2>&1;
+        echo $?)" 1
+    is "the pid is another one in there" "$(test "$(cat "$scratch/inside.pid")" != "$outer"; echo $?)" 0
+    kill -s USR2 "$outer"
+    wait_until 20 grep -q '^done' "$scratch/inside.out"
+    finish_inside
+
+    outside "from outside" "$RIGHT" $EVENT -- $IT
+    outside "from outside, a perf map of the inner pid in the inner /tmp" "$CALLED" $EVENT -- $JIT
+    inside "from inside" "$RIGHT" $EVENT -- $IT
+    inside "from inside, a perf map" "$CALLED" $EVENT -- $JIT
+
+    # It ended, and its file system is gone, before the report.
+    start_stackbox stackcount -f -U $EVENT || fail "gone" "$(cat "$scratch/err")"
+    start_inside $IT
+    kill -s USR2 "$outer"
+    wait_until 20 grep -q '^done' "$scratch/inside.out"
+    finish_inside
+    finish_stackbox
+    grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+    is "from outside, gone before the report" "$(user_stacks "$scratch/mine")" "$RIGHT"
+
+    if have_uprobes; then
+        outside "a user probe by a path inside" "$RIGHT" "$bin/it:north_inner" -- $IT
+        inside "a user probe from inside" "$RIGHT" "$bin/it:north_inner" -- $IT
+    else
+        skip "user probes" "this kernel has none"
+    fi
+    if have_uprobes && [ "$libraries" ]; then
+        CHAINS="$bin/chains -w -k -l -n $N -m $N -N $NAME"
+        BOTH="main;chain_a1;chain_a2;target;getpgid $N
+thread_b;chain_b1;chain_b2;target;getpgid $N"
+        # Debian's libc calls this function __getpgid and getpgid, the first of them not weak.
+        outside "a function of the inner libc" "$(echo "$BOTH" | sed 's/getpgid/__getpgid/')" c:getpgid -- $CHAINS
+        inside "a function of the inner libc, from inside" \
+            "$(echo "$BOTH" | sed 's/getpgid/__getpgid/')" c:getpgid -- $CHAINS
+    fi
+}
+run_stackbox stackcount -p 4194304 $EVENT
+is "a pid that nobody has" "$status" 1

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Programs on user probes can be preempted by others of the same kind. Eight threads on two CPUs come
+# through one probe by stacks that each say their number: each has its own count, and no stack is a
+# mixture of two.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_uprobes || skip_all "this kernel has no user probes"
+
+THREADS=8 STACKS=64 TIMES=40
+[ -z "$GUEST" ] || TIMES=10
+ALL=$((THREADS * STACKS * TIMES))
+
+# numbers: each stack's number and count, by the names of its frames; what is none is `mixed`
+numbers()
+{
+    awk '{
+        count = $NF
+        sub(/ [0-9]+$/, "")
+        if (/\[(no user stack|no stack|stack storage full|.* lost)\]/) { print "lost", count; next }
+        match($0, /;(zero|one);/)
+        frames = split(substr($0, RSTART + 1), frame, ";")
+        whole = RSTART && frames == 11 && frame[11] == "hammered"
+        number = 0
+        for (i = 1; i < 11; i++) {
+            whole = whole && (frame[i] == "zero" || frame[i] == "one")
+            number = number * 2 + (frame[i] == "one")
+        }
+        print (whole ? number : "mixed"), count
+    }' "$1"
+}
+
+# hammer NAME OPTION...
+hammer()
+{
+    name=$1
+    shift
+    start_workload one hammer -w -k -t $THREADS -n $STACKS -r $TIMES
+    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$WORKLOADS/hammer:hammered"; then
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+        return
+    fi
+    go one
+    finish_stackbox
+    is "$name: what was called" "$(calls_of one)" $ALL
+    finish_workload one
+    numbers "$scratch/out" >"$scratch/numbers"
+    is "$name: no stack is mixed" "$(grep '^mixed' "$scratch/numbers" | head -n 3)" ""
+    missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
+    is "$name: the sum" "$(($(folded_sum "$scratch/out") + ${missing:-0}))" $ALL
+    awk '$1 != "mixed" && $1 != "lost" { sum[$1] += $2 }
+        END { for (number in sum) print sum[number] }' "$scratch/numbers" | sort | uniq -c |
+        awk '{ print $1 " stacks of " $2 }' >"$scratch/spread"
+    # A kernel that cannot walk a stack while all may be preempted loses it, and that is said.
+    if grep -q 'without their stack' "$scratch/err"; then
+        case " $(cat /proc/cmdline) " in
+        *" preempt=full "*) skip "$name: each stack's count" "$(grep -m 1 'without their stack' "$scratch/err")" ;;
+        *) fail "$name: each stack's count" "$(grep -m 1 'without their stack' "$scratch/err")" ;;
+        esac
+    else
+        is "$name: each stack's count" "$(cat "$scratch/spread")" "$((THREADS * STACKS)) stacks of $TIMES"
+    fi
+}
+
+hammer "eight threads"
+hammer "over intervals" -i 0.2
+# Few buckets: most stacks find theirs taken, and are kept another way.
+hammer "with few buckets" --stack-storage-size 700

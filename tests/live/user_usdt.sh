@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# USDT probes: each passing of each site is counted, and a semaphore is up while it is traced.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_uprobes || skip_all "this kernel has no user probes"
+
+N=300
+[ -z "$GUEST" ] || N=100
+
+# semaphore WHEN: what the workload saw: down or, with a value for each site or each tracer, up
+semaphore()
+{
+    sed -n "s/^semaphore $1 //p" "$scratch/one.out" | sed 's/[1-9][0-9]*/up/g; s/0/down/g'
+}
+
+# usdt NAME PROGRAM PATTERN EXPECTED SEMAPHORES
+#
+# EXPECTED is the count; SEMAPHORES is what truth:guarded's is at the start, at least and at most in
+# the calls, and at the end.
+usdt()
+{
+    start_workload one "$2" -w -k -n $N
+    if start_stackbox stackcount -f -U -p "$(pid_of one)" "$3"; then
+        go one
+        finish_stackbox
+        is "$1" "$(user_stacks "$scratch/out")" "main;usdt_outer;usdt_inner $4"
+        is "$1: exit status" $status 0
+    else
+        fail "$1" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+    fi
+    finish_workload one
+    is "$1: the semaphore" "$(semaphore 'at the start') $(semaphore 'in the calls') \
+$(semaphore 'at the end')" "$5"
+}
+
+# all SHAPE PROGRAM PLAIN: all kinds of pattern; PLAIN is the semaphore of truth:guarded while only
+# other probes are traced
+all()
+{
+    local path=$WORKLOADS/$2
+    usdt "$1: one site" "$2" "u:$path:truth:plain" $N "down down down down"
+    usdt "$1: three sites" "$2" "u:$path:truth:sites" $((3 * N)) "down down down down"
+    usdt "$1: with a semaphore" "$2" "u:$path:truth:guarded" $((2 * N)) "$3"
+}
+
+all "by hand" usdt "down up up down"
+all "moved after it was linked" usdt-moved "down up up down"
+for program in usdt-sdt:"down down down down" usdt-sdt-guarded:"down up up down"; do
+    if [ -x "$WORKLOADS/${program%%:*}" ]; then
+        all "<sys/sdt.h>, ${program%%:*}" "${program%%:*}" "${program#*:}"
+    else
+        skip "<sys/sdt.h>, ${program%%:*}" "it was not installed when the workloads were built"
+    fi
+done
+[ "$GUEST" ] || ! [ -x "$WORKLOADS/dynamic/usdt" ] || all "PIE" dynamic/usdt "down up up down"
+
+path=$WORKLOADS/usdt
+usdt "a provider's probes" usdt "u:$path:truth:*" $((6 * N)) "down up up down"
+usdt "all probes" usdt "u:$path:*" $((7 * N)) "down up up down"
+usdt "some probes of any provider" usdt "u:$path:*:pl*" $((2 * N)) "down down down down"
+usdt "a provider that is called otherwise" usdt "u:$path:other:plain" $N "down down down down"
+usdt "one probe of two sites by many patterns" usdt "u:$path:truth:g*" $((2 * N)) "down up up down"
+
+# A process that starts while its probe is traced has its semaphore up from the start.
+start_stackbox stackcount -f -U "u:$path:truth:guarded" || fail "starts" "$(cat "$scratch/err")"
+start_workload one usdt -n $N -N usdt$$
+wait_workload one
+finish_stackbox
+grep "^usdt$$;" "$scratch/out" >"$scratch/mine"
+is "a process started meanwhile" "$(user_stacks "$scratch/mine")" \
+    "main;usdt_outer;usdt_inner $((2 * N))"
+is "a process started meanwhile: the semaphore" \
+    "$(semaphore 'at the start') $(semaphore 'in the calls')" "up up up"
+
+# Nothing keeps it up after kill -9.
+start_workload one usdt -w -k -n $N
+start_stackbox stackcount -f -U -p "$(pid_of one)" "u:$path:truth:guarded" ||
+    fail "starts" "$(cat "$scratch/err")"
+kill -s KILL "$stackbox"
+wait "$stackbox" 2>/dev/null
+sleep 0.5
+go one
+finish_workload one
+is "after kill -9 the semaphore is down" "$(semaphore 'in the calls')" "down down"
+
+run_stackbox stackcount -D 1 "u:$path:truth:nothing"
+is "a probe that is not there" "$status $(grep -c '^stackcount: 0 .*nothing' "$scratch/err")" "1 1"
+run_stackbox stackcount -D 1 "u:$WORKLOADS/session:*"
+is "a program without probes" "$status" 1
+
+# A real one: Python's, which has a semaphore for each of its probes.
+[ "$GUEST" ] && exit 0
+python=$(readlink -f /usr/bin/python3)
+if ! readelf -n "$python" 2>/dev/null | grep -q gc__start; then
+    skip "Python" "no /usr/bin/python3 with probes"
+    exit 0
+fi
+cat >"$scratch/collect.py" <<'END'
+import gc, signal, sys, time
+gc.disable()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+print('ready', flush=True)
+signal.sigwait([signal.SIGUSR2])
+for i in range(123):
+    gc.collect(0)
+print('done CALLS=123', flush=True)
+signal.sigwait([signal.SIGUSR2])
+END
+start_workload one "$python" "$scratch/collect.py" -w
+start_stackbox stackcount -f -U -p "$(pid_of one)" "u:$python:python:gc__start" ||
+    fail "Python" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "Python's collections" "$(folded_sum "$scratch/out")" "$(calls_of one)"

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * places [-r] [-p PID] PATTERN...: what would be traced, a pattern a line, and behind it, of what
+ * is in files, the numbers that a kernel is given:
+ *
+ *     /usr/lib/x86_64-linux-gnu/libc.so.6:malloc
+ *     /usr/lib/x86_64-linux-gnu/libc.so.6 malloc address 0x98860 offset 0x98860 semaphore 0x0 start 2
+ *
+ * places -l NAME...: which file each name means, "libc.so.6 /usr/lib/x86_64-linux-gnu/libc.so.6".
+ *
+ * Exit 1, with the sentence on stderr, where nothing can be.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probes/find.h"
+#include "probes/library.h"
+#include "probes/list.h"
+
+static void show(const struct place *place)
+{
+    if (place->file)
+        printf("%s %s address 0x%llx offset 0x%llx semaphore 0x%llx start %d%s\n", place->file,
+               place_own_name(place), (unsigned long long)place->address,
+               (unsigned long long)place->file_offset, (unsigned long long)place->semaphore,
+               place->start, place->at_return ? " return" : "");
+}
+
+/* The rest of the files is told, too, when one is not found. */
+static int tell_libraries(char *const *names)
+{
+    static const struct library_where ours = {.root = ""};
+    struct library library;
+    struct text error = {0};
+    int result = 0;
+
+    for (; *names; names++) {
+        text_clear(&error);
+        if (!library_find(&ours, *names, &library, &error)) {
+            printf("%s %s\n", *names, library.path.data);
+            library_close(&library);
+        } else {
+            fprintf(stderr, "places: %s\n", error.data ? error.data : "");
+            result = 1;
+        }
+    }
+    text_free(&error);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct find find = {.tracefs = -1, .kallsyms = -1};
+    struct text error = {0}, lines = {0};
+    bool is_regex = false;
+    int option;
+
+    while ((option = getopt(argc, argv, "lrp:")) > 0) {
+        if (option == 'l')
+            return tell_libraries(argv + optind);
+        if (option == 'p')
+            find.pid = (uint32_t)strtoul(optarg, NULL, 10);
+        is_regex = is_regex || option == 'r';
+    }
+    find.kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int result = find_parse(&find, argv + optind, (size_t)(argc - optind), is_regex, &error);
+    if (!result)
+        result = find_places(&find, &error);
+    if (!result)
+        result = list_places(&find.places, &lines);
+    if (result) {
+        fprintf(stderr, "places: %s\n", error.data ? error.data : strerror(-result));
+    } else {
+        fputs(lines.data ? lines.data : "", stdout);
+        for (size_t i = 0; i < find.places.count; i++)
+            show(&find.places.items[i]);
+    }
+    text_free(&error);
+    text_free(&lines);
+    if (find.kallsyms >= 0)
+        close(find.kallsyms);
+    find_close(&find);
+    return result ? 1 : 0;
+}

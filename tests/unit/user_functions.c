@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Functions and addresses of programs made by hand, and the sentences about those that are none. */
+#include "unit/test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "probes/list.h"
+#include "probes/user_functions.h"
+#include "unit/user_image.h"
+
+static char path[64];
+static struct text error;
+
+struct found {
+    struct places places;
+    size_t matched;
+};
+
+/* What PREFIX PATH : `rest` finds in the file that is there. places_free is needed after any result. */
+static int find(struct found *found, const char *prefix, const char *rest)
+{
+    static const struct library_where ours = {.root = ""};
+    struct text word = {0};
+    struct pattern pattern;
+    struct user_file file;
+
+    *found = (struct found){0};
+    text_clear(&error);
+    text_format(&word, "%s%s:%s", prefix, path, rest);
+    CHECK_NUMBER(pattern_parse(&pattern, word.data, false, &error), 0);
+    int result = user_file_open(&file, &ours, pattern.library, &error);
+    if (!result) {
+        result = user_functions_find(&file, &pattern, &found->places, &found->matched, &error);
+        user_file_close(&file);
+    }
+    places_remove_doubles(&found->places);
+    pattern_free(&pattern);
+    text_free(&word);
+    return result;
+}
+
+static void put_functions(struct user_image *image)
+{
+    user_image_symbol(image, "alpha", STT_FUNC, CODE + 0x10, 0x10);
+    user_image_symbol(image, "_alpha", STT_FUNC, CODE + 0x10, 0x10);
+    user_image_symbol(image, "__a_alpha", STT_FUNC, CODE + 0x10, 0x10);
+    user_image_symbol(image, "beta", STT_FUNC, CODE + 0x20, 0x20);
+    user_image_symbol(image, "twin", STT_FUNC, CODE + 0x40, 8);
+    user_image_symbol(image, "twin", STT_FUNC, CODE + 0x48, 8);
+    user_image_symbol(image, "label", STT_NOTYPE, CODE + 0x50, 0);
+    user_image_symbol(image, "outside", STT_FUNC, CODE + CODE_SIZE + 4, 8);
+    user_image_symbol(image, "copy", STT_GNU_IFUNC, CODE + 0x60, 8);
+    user_image_symbol(image, "copy", STT_FUNC, CODE + 0x68, 8);
+    user_image_symbol(image, "__copy_fast", STT_FUNC, CODE + 0x70, 8);
+    user_image_symbol(image, "copy_slow", STT_FUNC, CODE + 0x78, 8);
+    user_image_symbol(image, "copying", STT_FUNC, CODE + 0x80, 8);
+    image->elf.bytes[CODE_OFFSET + 0x10] = 0x55;
+    memcpy(image->elf.bytes + CODE_OFFSET + 0x20, "\xf3\x0f\x1e\xfa", 4);
+}
+
+static void write_functions(bool is_64, bool big)
+{
+    static struct user_image image;
+
+    user_image_begin(&image, is_64, big);
+    put_functions(&image);
+    user_image_finish(&image);
+    CHECK(user_image_write(&image, path, image.elf.length));
+}
+
+/* `expected`: the places' names, addresses from the start of the code, and starts. */
+static void check_found(const char *prefix, const char *rest, const char *expected)
+{
+    struct found found;
+    struct text seen = {0};
+
+    CHECK_NUMBER(find(&found, prefix, rest), 0);
+    if (error.length)
+        printf("  %s\n", error.data);
+    for (size_t i = 0; i < found.places.count; i++) {
+        const struct place *place = &found.places.items[i];
+        text_format(&seen, "%s%s=%llx,%d%s", i ? " " : "", place_own_name(place),
+                    (unsigned long long)(place->address - CODE), place->start,
+                    place->at_return ? ",return" : "");
+        CHECK_NUMBER(place->file_offset, place->address - CODE + CODE_OFFSET);
+        CHECK_NUMBER(place->kind, PLACE_USER);
+        CHECK_STRING(place->file, path);
+        CHECK_STRING(place->path, path);
+    }
+    CHECK_STRING(seen.data, expected);
+    text_free(&seen);
+    places_free(&found.places);
+}
+
+static void check_refused(const char *prefix, const char *rest, int result, const char *reason)
+{
+    struct found found;
+
+    CHECK_NUMBER(find(&found, prefix, rest), result);
+    if (!error.data || !strstr(error.data, reason))
+        printf("  \"%s\" instead of \"%s\"\n", error.data ? error.data : "", reason);
+    CHECK(error.data && strstr(error.data, reason) && !strchr(error.data, '\n'));
+    places_free(&found.places);
+}
+
+static void names(void)
+{
+    for (int form = 0; form < 4; form++) {
+        write_functions(form & 1, form & 2);
+        check_found("", "alpha", "alpha=10,1");
+        check_found("p:", "_alpha", "_alpha=10,1");
+        check_found("r:", "beta", "beta=20,1,return");
+        check_found("", "twin", "twin=40,2 twin=48,2");
+        check_found("", "label", "label=50,2");
+        check_found("", "alpha+4", "alpha=14,0");
+        check_found("", "alpha+0", "alpha=10,1");
+        /* Of aliases the plainest; no labels, no choosers, nothing outside. */
+        check_found("", "*", "alpha=10,1 beta=20,1 twin=40,2 twin=48,2 copy=68,2 __copy_fast=70,2 "
+                    "copy_slow=78,2 copying=80,2");
+        check_found("", "*alpha", "alpha=10,1");
+        check_found("", "__*", "__a_alpha=10,1 __copy_fast=70,2");
+    }
+}
+
+static void addresses(void)
+{
+    write_functions(true, false);
+    check_found("", "0x401010", "0x401010=10,1");
+    check_found("", "0x401011", "0x401011=11,0");
+    check_found("", "0x4013ff", "0x4013ff=3ff,0");
+    check_found("r:", "0x401020", "0x401020=20,1,return");
+    check_found("r:", "0x401100", "0x401100=100,0,return"); /* of no function that is known */
+    check_refused("r:", "0x401021", -ERANGE, "is within beta: a return is traced from the start");
+    check_refused("", "0x401400", -EFAULT, "has no address 0x401400");
+    check_refused("", "0x603400", -EFAULT, "has no address"); /* data */
+    check_refused("", "0xffffffffffffffff", -EFAULT, "has no address");
+    check_refused("", "0x0", -EFAULT, "has no address 0x0");
+}
+
+static void refusals(void)
+{
+    static struct user_image image;
+
+    write_functions(true, false);
+    check_refused("", "alhpa", -ENOENT, "\"; near: alpha");
+    check_refused("", "zzzzzz", -ENOENT, "0 functions matched by");
+    check_refused("", "z*", -ENOENT, "0 functions matched by");
+    check_refused("", "outside", -ENOENT, "0 functions matched by");
+    check_refused("", "alpha+0x10", -ENOENT, "alpha+0x10\" is behind the end of alpha");
+    check_refused("", "alpha+0xffffffff", -ENOENT, "alpha+0xffffffff\" is behind the end of alpha");
+    check_refused("", "copy", -ENOENT, "copy only chooses one of several functions when a program "
+                  "starts (an IFUNC); trace those: __copy_fast, copy_slow");
+    user_image_begin(&image, true, false);
+    user_image_symbol(&image, "copy", STT_GNU_IFUNC, CODE + 0x60, 8);
+    user_image_finish(&image);
+    CHECK(user_image_write(&image, path, image.elf.length));
+    check_refused("", "copy", -ENOENT, "whose names this file does not have");
+    check_refused("", "c*y", -ENOENT, "copy only chooses");
+
+    image.is_stripped = true;
+    user_image_finish(&image);
+    CHECK(user_image_write(&image, path, image.elf.length));
+    check_refused("", "copy", -ENOENT, "is stripped, and names no functions; an address of it can");
+    check_found("", "0x401060", "0x401060=60,0");
+    image_put(&image.elf, 16, 2, ET_REL);
+    CHECK(user_image_write(&image, path, image.elf.length));
+    check_refused("", "copy", -ENOEXEC, "an object file or a core dump");
+    image_put(&image.elf, 18, 2, 0x7777);
+    CHECK(user_image_write(&image, path, image.elf.length));
+    check_refused("", "copy", -ENOEXEC, "another kind of machine (ELF machine 30583)");
+}
+
+static void write_text(const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fputs(text, file) >= 0);
+    if (file)
+        fclose(file);
+}
+
+static void no_programs(void)
+{
+    write_text("#!/bin/sh\necho\n");
+    check_refused("", "main", -ENOEXEC, "is a script: it has no functions of its own; trace its "
+                  "interpreter, /bin/sh");
+    write_text("#! /usr/bin/env python3");
+    check_refused("", "main", -ENOEXEC, "interpreter, python3");
+    write_text("#!/usr/bin/env -S python3\n");
+    check_refused("", "main", -ENOEXEC, "interpreter, /usr/bin/env");
+    write_text("#!");
+    check_refused("", "main", -ENOEXEC, "of its own");
+    write_text("hello\n");
+    check_refused("", "main", -ENOEXEC, "is no ELF file");
+    write_text("");
+    check_refused("", "main", -ENOEXEC, "is no ELF file");
+    write_text("\x7f" "ELF");
+    check_refused("", "main", -ENOEXEC, "is no sound ELF file");
+}
+
+/* --list: sorted, each once, and what can be typed again. */
+static void lists(void)
+{
+    struct places places = {0};
+    struct text lines = {0};
+    struct place given[] = {
+        {.kind = PLACE_TRACEPOINT, .name = (char *)"sched:sched_switch", .address = 3},
+        {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read", .offset = 16},
+        {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read", .at_return = true},
+        {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"twin", .address = 8},
+        {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"twin", .address = 16},
+        {.kind = PLACE_USER, .name = (char *)"b:f", .offset = 4, .file = "/r/b", .path = "/b"},
+        {.kind = PLACE_USER, .name = (char *)"b:f", .at_return = true, .file = "/r/b",
+         .path = "/b"},
+        {.kind = PLACE_USER, .name = (char *)"b:p:x", .is_usdt = true, .file = "/r/b",
+         .path = "/b", .address = 7},
+        {.kind = PLACE_USER, .name = (char *)"b:p:x", .is_usdt = true, .file = "/r/b",
+         .path = "/b", .address = 8},
+        {.kind = PLACE_USER, .name = (char *)"b:0x12", .file = "/r/b", .path = "/b",
+         .address = 0x12},
+    };
+
+    CHECK_NUMBER(list_places(&places, &lines), 0);
+    CHECK_NUMBER(lines.length, 0);
+    for (size_t i = 0; i < COUNT_OF(given); i++)
+        CHECK_NUMBER(places_add(&places, &given[i]), 0);
+    CHECK_NUMBER(list_places(&places, &lines), 0);
+    CHECK_STRING(lines.data, "/b:0x12\n/b:f+0x4\nr:/b:f\nr::vfs_read\nt:sched:sched_switch\ntwin\n"
+                 "u:/b:p:x\nvfs_read+0x10\n");
+    text_free(&lines);
+    places_free(&places);
+}
+
+int main(void)
+{
+    snprintf(path, sizeof(path), "/tmp/stackbox-functions.XXXXXX");
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return 1;
+    close(fd);
+    TEST(names);
+    TEST(addresses);
+    TEST(refusals);
+    TEST(no_programs);
+    TEST(lists);
+    unlink(path);
+    text_free(&error);
+    return tests_done();
+}

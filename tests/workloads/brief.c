@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -v | -d DIRECTORY -o OTHER] [-N COMM] [-w] [-k]
+ *
+ * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through main > live
+ * > brief_outer, or where it is but forked main > run_one > live > brief_outer; each call makes one
+ * getppid(2). Then it stays a moment and ends.
+ * Prints `done CALLS=` with the sum of what the processes counted themselves.
+ *
+ *   -c PROCESSES     200
+ *   -n N             10
+ *   -l MICROSECONDS  how long each stays: 5000
+ *   -f               they are forked and no more; else they run this program anew
+ *   -v               they are made by vfork and run this program anew
+ *   -d DIRECTORY     each runs a copy of this program in DIRECTORY. When it has ended its copy is
+ *                    removed, and the program OTHER gets its path.
+ *   -N COMM          the command name of all
+ *   -w, -k           as ever
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+struct wishes {
+    const char *n, *life, *comm, *directory, *other;
+    int forks_only, by_vfork;
+};
+
+void brief_inner(uint64_t *made);
+void brief_outer(uint64_t *made);
+
+APART void brief_inner(uint64_t *made)
+{
+    FRAME;
+    ++*made;
+    call_kernel(SYS_getppid, 0);
+}
+
+APART void brief_outer(uint64_t *made)
+{
+    FRAME;
+    brief_inner(made);
+    NO_TAIL_CALL;
+}
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(2);
+}
+
+/* What a process does: the parent learns from the pipe how many calls it made. */
+static APART void live(unsigned long n, unsigned long life, int result)
+{
+    uint64_t made = 0;
+
+    FRAME;
+    while (made < n)
+        brief_outer(&made);
+    usleep((useconds_t)life);
+    if (write(result, &made, sizeof(made)) != sizeof(made))
+        _exit(2);
+    _exit(0);
+}
+
+static void copy(const char *from, const char *to)
+{
+    static char bytes[65536];
+    ssize_t size;
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+
+    if (in < 0 || out < 0)
+        die(to);
+    while ((size = read(in, bytes, sizeof(bytes))) > 0) {
+        if (write(out, bytes, (size_t)size) != size)
+            die(to);
+    }
+    close(in);
+    close(out);
+}
+
+static void become(const char *program, const struct wishes *wishes, int result)
+{
+    char fd[16];
+
+    snprintf(fd, sizeof(fd), "%d", result);
+    execl(program, program, "-R", fd, "-n", wishes->n, "-l", wishes->life, "-N", wishes->comm,
+          (char *)NULL);
+    die(program);
+}
+
+static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
+{
+    char program[4096] = "/proc/self/exe";
+    uint64_t made = 0;
+    int result[2], status;
+    pid_t child;
+
+    if (wishes->directory) {
+        snprintf(program, sizeof(program), "%s/copy-%lu", wishes->directory, number);
+        copy("/proc/self/exe", program);
+    }
+    if (pipe(result))
+        die("pipe");
+    child = wishes->by_vfork ? vfork() : fork();
+    if (child < 0)
+        die("fork");
+    if (!child) {
+        if (wishes->forks_only) {
+            live(number_of(wishes->n), number_of(wishes->life), result[1]);
+            NO_TAIL_CALL;
+        }
+        become(program, wishes, result[1]);
+    }
+    close(result[1]);
+    if (read(result[0], &made, sizeof(made)) != sizeof(made))
+        die("a process without a result");
+    close(result[0]);
+    if (waitpid(child, &status, 0) != child || status)
+        die("a process ended badly");
+    if (wishes->directory) {
+        unlink(program);
+        copy(wishes->other, program);
+    }
+    return made;
+}
+
+int main(int argc, char **argv)
+{
+    struct wishes wishes = { .n = "10", .life = "5000", .comm = "brief" };
+    unsigned long processes = 200;
+    int option, waits = 0, stays = 0, result = -1;
+    uint64_t made = 0;
+
+    while ((option = getopt(argc, argv, "c:n:l:fvd:o:N:wkR:")) != -1) {
+        switch (option) {
+        case 'c': processes = number_of(optarg); break;
+        case 'n': wishes.n = optarg; break;
+        case 'l': wishes.life = optarg; break;
+        case 'f': wishes.forks_only = 1; break;
+        case 'v': wishes.by_vfork = 1; break;
+        case 'd': wishes.directory = optarg; break;
+        case 'o': wishes.other = optarg; break;
+        case 'N': wishes.comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        case 'R': result = (int)number_of(optarg); break;
+        default: return 2;
+        }
+    }
+    if (wishes.directory && !wishes.other)
+        return 2;
+    begin(wishes.comm);
+    if (result >= 0)
+        live(number_of(wishes.n), number_of(wishes.life), result);
+    if (waits)
+        say_ready_and_wait();
+    for (unsigned long i = 0; i < processes; i++)
+        made += run_one(&wishes, i);
+    say_done(made);
+    if (stays)
+        wait_for_word();
+    return 0;
+}

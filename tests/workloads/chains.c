@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * chains [-n N] [-m M] [-l] [-x] [-N COMM] [-w] [-k]
+ * chains -A
+ *
+ * Calls target() exactly N times through main > chain_a1 > chain_a2 and at the same time, in another
+ * thread, M times through thread_b > chain_b1 > chain_b2. Each call of target() makes one getppid(2).
+ * Prints `count a N`, `count b M` and `done CALLS=` as it counted itself.
+ *
+ *   -n N, -m M   1000 each
+ *   -l           target() calls libc's getpgid(), too
+ *   -x           the main thread ends first of all: the other one makes the M calls alone
+ *   -N COMM      the command name
+ *   -w           prints `ready` and waits for SIGUSR2 before the calls
+ *   -k           waits so once more before the end
+ *   -A           prints the addresses of target and main, and that is all
+ *
+ * The Makefile makes this in many shapes. -DFAR_TEXT: the chains are in a section of their own,
+ * which a linker script puts far away from main. -DWITH_IFUNC: target is chosen at the start.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+#ifdef FAR_TEXT
+#define PLACED APART __attribute__((section("far_text")))
+#else
+#define PLACED APART
+#endif
+
+struct chain {
+    uint64_t wanted, made;
+};
+
+static int calls_libc, leaderless, waits, stays;
+static struct chain a = { 1000, 0 }, b = { 1000, 0 };
+
+void target(struct chain *chain);
+void chain_a1(struct chain *chain);
+void chain_a2(struct chain *chain);
+void chain_b1(struct chain *chain);
+void chain_b2(struct chain *chain);
+void *thread_b(void *argument);
+
+#ifdef WITH_IFUNC
+#define TARGET target_chosen
+void target_chosen(struct chain *chain);
+#else
+#define TARGET target
+#endif
+
+PLACED void TARGET(struct chain *chain)
+{
+    FRAME;
+    chain->made++;
+    call_kernel(SYS_getppid, 0);
+    if (calls_libc)
+        (void)!getpgid(0);
+    NO_TAIL_CALL;
+}
+
+#ifdef WITH_IFUNC
+typedef void target_function(struct chain *chain);
+
+target_function *choose_target(void);
+
+target_function *choose_target(void)
+{
+    return target_chosen;
+}
+
+void target(struct chain *chain) __attribute__((ifunc("choose_target")));
+#endif
+
+PLACED void chain_a2(struct chain *chain)
+{
+    FRAME;
+    target(chain);
+    NO_TAIL_CALL;
+}
+
+PLACED void chain_a1(struct chain *chain)
+{
+    FRAME;
+    chain_a2(chain);
+    NO_TAIL_CALL;
+}
+
+PLACED void chain_b2(struct chain *chain)
+{
+    FRAME;
+    target(chain);
+    NO_TAIL_CALL;
+}
+
+PLACED void chain_b1(struct chain *chain)
+{
+    FRAME;
+    chain_b2(chain);
+    NO_TAIL_CALL;
+}
+
+static pthread_barrier_t start;
+
+static void say_counts(void)
+{
+    say_count("a", a.made);
+    say_count("b", b.made);
+    say_done(a.made + b.made);
+    if (stays)
+        wait_for_word();
+}
+
+/* A process whose leader has ended: its /proc/PID/maps is empty, and it goes on all the same. */
+static void wait_without_leader(void)
+{
+    char line[256], state = 0;
+    FILE *status;
+
+    while (state != 'Z') {
+        status = fopen("/proc/self/status", "re");
+        while (status && fgets(line, sizeof(line), status)) {
+            if (sscanf(line, "State: %c", &state) == 1)
+                break;
+        }
+        if (status)
+            fclose(status);
+    }
+    if (waits)
+        say_ready_and_wait();
+}
+
+APART void *thread_b(void *argument)
+{
+    struct chain *chain = argument;
+
+    FRAME;
+    if (leaderless)
+        wait_without_leader();
+    else
+        pthread_barrier_wait(&start);
+    for (uint64_t i = 0; i < chain->wanted; i++)
+        chain_b1(chain);
+    if (leaderless) {
+        say_counts();
+        exit(0);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv);
+
+static int print_addresses(void)
+{
+    printf("at target 0x%lx\nat main 0x%lx\n", (unsigned long)(uintptr_t)TARGET,
+           (unsigned long)(uintptr_t)main);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int option;
+    const char *comm = NULL;
+    pthread_t thread;
+
+    while ((option = getopt(argc, argv, "n:m:lxN:wkA")) != -1) {
+        switch (option) {
+        case 'n': a.wanted = number_of(optarg); break;
+        case 'm': b.wanted = number_of(optarg); break;
+        case 'l': calls_libc = 1; break;
+        case 'x': leaderless = 1; break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        case 'A': return print_addresses();
+        default: return 2;
+        }
+    }
+    begin(comm);
+    pthread_barrier_init(&start, NULL, 2);
+    if (pthread_create(&thread, NULL, thread_b, &b))
+        return 2;
+    if (leaderless)
+        pthread_exit(NULL);
+    if (waits)
+        say_ready_and_wait();
+    pthread_barrier_wait(&start);
+    for (uint64_t i = 0; i < a.wanted; i++)
+        chain_a1(&a);
+    pthread_join(thread, NULL);
+    say_counts();
+    return 0;
+}

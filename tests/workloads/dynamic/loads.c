@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * loads [-n N] [-c] [-N COMM] [-w] [-k] LIBRARY...
+ *
+ * After the word: loads one LIBRARY after the other and makes N calls in it (see library.c), and
+ * with -c closes it before it loads the next. Prints `loaded LIBRARY ADDRESS-OF-ITS-FUNCTION` for each
+ * and `done CALLS=`.
+ */
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "../word.h"
+
+int main(int argc, char **argv)
+{
+    unsigned long wanted = 1000;
+    int option, waits = 0, stays = 0, closes = 0;
+    const char *comm = NULL;
+    uint64_t made = 0;
+
+    while ((option = getopt(argc, argv, "n:cN:wk")) != -1) {
+        switch (option) {
+        case 'n': wanted = number_of(optarg); break;
+        case 'c': closes = 1; break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    begin(comm);
+    if (waits)
+        say_ready_and_wait();
+    for (; optind < argc; optind++) {
+        uint64_t (*call_inside)(uint64_t);
+        void *library = dlopen(argv[optind], RTLD_NOW), *function;
+
+        function = library ? dlsym(library, "call_inside") : NULL;
+        if (!function) {
+            fprintf(stderr, "%s\n", dlerror());
+            return 2;
+        }
+        memcpy(&call_inside, &function, sizeof(call_inside));
+        made += call_inside(wanted);
+        printf("loaded %s %p\n", argv[optind], function);
+        if (closes)
+            dlclose(library);
+    }
+    say_done(made);
+    if (stays)
+        wait_for_word();
+    return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * north, south: [-n N] [-r ROUNDS] [-s SO_FAR] [-t] [-N COMM] [-w] [-k] [OTHER]
+ *
+ * Two programs of one source: the same code at the same addresses, but north's functions are called
+ * north_outer and north_inner, those of south south_outer and south_inner. Each run calls the inner
+ * one N times through the outer one; each call makes one getppid(2). With ROUNDS above 1 the process
+ * goes on as the program OTHER, which goes on as this one, and so forth.
+ * Prints `count north N` or `count south N` in each round, and at the end `done CALLS=` of all.
+ *
+ *   -n N         1000
+ *   -r ROUNDS    1
+ *   -s SO_FAR    calls that were made in rounds before
+ *   -t           a thread that is not the first one goes on as the other program
+ *   -N COMM      the command name of all
+ *   -w           prints `ready` and waits for SIGUSR2 before the first round
+ *   -k           waits so once more before the end
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+#ifndef NAME
+#define NAME north
+#endif
+#define JOIN(name, part) name##part
+#define NAMED(name, part) JOIN(name, part)
+#define TEXT(name) #name
+#define TEXT_OF(name) TEXT(name)
+
+#define OUTER NAMED(NAME, _outer)
+#define INNER NAMED(NAME, _inner)
+
+void OUTER(uint64_t *made);
+void INNER(uint64_t *made);
+
+APART void INNER(uint64_t *made)
+{
+    FRAME;
+    ++*made;
+    call_kernel(SYS_getppid, 0);
+}
+
+APART void OUTER(uint64_t *made)
+{
+    FRAME;
+    INNER(made);
+    NO_TAIL_CALL;
+}
+
+/* OTHER gets this program as its own OTHER. */
+struct going {
+    const char *self, *other, *n, *comm;
+    unsigned long rounds;
+    uint64_t so_far;
+    int stays, by_thread;
+};
+
+static void *go_on(void *argument)
+{
+    const struct going *going = argument;
+    char rounds_left[24], made[24];
+    const char *words[16] = { going->other, "-n", going->n, "-r", rounds_left, "-s", made };
+    size_t count = 7;
+
+    snprintf(rounds_left, sizeof(rounds_left), "%lu", going->rounds - 1);
+    snprintf(made, sizeof(made), "%llu", (unsigned long long)going->so_far);
+    if (going->comm) {
+        words[count++] = "-N";
+        words[count++] = going->comm;
+    }
+    if (going->stays)
+        words[count++] = "-k";
+    if (going->by_thread)
+        words[count++] = "-t";
+    words[count] = going->self;
+    execv(going->other, (char **)(uintptr_t)words);
+    perror(going->other);
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    const char *n = "1000", *comm = NULL;
+    unsigned long rounds = 1, wanted;
+    uint64_t made = 0, so_far = 0;
+    int option, waits = 0, stays = 0, by_thread = 0;
+    pthread_t thread;
+
+    while ((option = getopt(argc, argv, "n:r:s:tN:wk")) != -1) {
+        switch (option) {
+        case 'n': n = optarg; break;
+        case 'r': rounds = number_of(optarg); break;
+        case 's': so_far = number_of(optarg); break;
+        case 't': by_thread = 1; break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    begin(comm);
+    wanted = number_of(n);
+    if (waits)
+        say_ready_and_wait();
+    for (unsigned long i = 0; i < wanted; i++)
+        OUTER(&made);
+    say_count(TEXT_OF(NAME), made);
+    if (rounds > 1) {
+        struct going going = { argv[0], optind < argc ? argv[optind] : "", n, comm, rounds,
+                               so_far + made, stays, by_thread };
+
+        if (!by_thread)
+            go_on(&going);
+        if (pthread_create(&thread, NULL, go_on, &going))
+            return 2;
+        pthread_join(thread, NULL);
+    }
+    say_done(so_far + made);
+    if (stays)
+        wait_for_word();
+    return 0;
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# The same programs in the shapes that linkers and distributions give them. Dynamic ones are made with
+# the system's own libc, in a directory of their own: they run where they were built, not in guests.
+FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
+STATIC_FLAVOURS := chains-shifted chains-static-pie chains-stripped north south usdt-moved \
+            usdt-sdt usdt-sdt-guarded
+DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc chains-dynsym \
+            chains-debuglink chains-build-id chains-wrong-debug usdt loads libnorth.so libsouth.so
+FLAVOUR_PROGRAMS := $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) \
+            $(DYNAMIC_FLAVOURS:%=$(BUILD)/workloads/dynamic/%)
+comma := ,
+
+# flavour COMPILER, OPTIONS: one program of the first prerequisite
+flavour = mkdir -p $(@D) && $(1) $(WORKLOAD_CFLAGS) $(2) -MF $(@D)/.$(@F).d -o $@ $<
+
+$(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
+	@$(call flavour,$(CC),-static -DNAME=north)
+$(BUILD)/workloads/south: tests/workloads/execs.c $(BUILD)/flags
+	@$(call flavour,$(CC),-static -DNAME=south)
+$(BUILD)/workloads/chains-shifted: tests/workloads/chains.c tests/workloads/shifted.ld $(BUILD)/flags
+	@$(call flavour,$(CC),-static -DFAR_TEXT -Wl$(comma)-T$(comma)tests/workloads/shifted.ld)
+$(BUILD)/workloads/chains-static-pie: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-static-pie -fPIE)
+$(BUILD)/workloads/chains-stripped: $(BUILD)/workloads/chains
+	@strip -o $@ $<
+$(BUILD)/workloads/usdt-moved: tests/workloads/usdt.c $(BUILD)/flags
+	@$(call flavour,$(CC),-static -DSHIFT=0x10000)
+
+# Where <sys/sdt.h> is not installed these two are empty files that nobody can run.
+sdt_flavour = if $(CC) $(KERNEL_HEADERS) -include sys/sdt.h -E -x c /dev/null >/dev/null 2>&1; \
+            then $(call flavour,$(CC),-static -DWITH_SDT $(1)); else : >$@; fi
+$(BUILD)/workloads/usdt-sdt: tests/workloads/usdt.c $(BUILD)/flags
+	@$(call sdt_flavour)
+$(BUILD)/workloads/usdt-sdt-guarded: tests/workloads/usdt.c $(BUILD)/flags
+	@$(call sdt_flavour,-D_SDT_HAS_SEMAPHORES)
+
+$(BUILD)/workloads/dynamic/chains-pie: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie)
+$(BUILD)/workloads/dynamic/chains-no-pie: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fno-pie -no-pie)
+$(BUILD)/workloads/dynamic/chains-shifted: tests/workloads/chains.c tests/workloads/shifted.ld $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -DFAR_TEXT -Wl$(comma)-T$(comma)tests/workloads/shifted.ld)
+$(BUILD)/workloads/dynamic/chains-prelinked: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -Wl$(comma)-Ttext-segment=0x7000000)
+$(BUILD)/workloads/dynamic/chains-ifunc: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -DWITH_IFUNC)
+$(BUILD)/workloads/dynamic/chains-exported: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -rdynamic -Wl$(comma)--build-id)
+$(BUILD)/workloads/dynamic/usdt: tests/workloads/usdt.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie)
+$(BUILD)/workloads/dynamic/loads: tests/workloads/dynamic/loads.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -ldl)
+$(BUILD)/workloads/dynamic/lib%.so: tests/workloads/dynamic/library.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIC -shared -DNAME=$*)
+
+# What distributions ship: no .symtab, and the symbols in another file, named by .gnu_debuglink or by
+# the build id; chains-wrong-debug names a file that is there, but is another program's.
+$(BUILD)/workloads/dynamic/chains-dynsym: $(BUILD)/workloads/dynamic/chains-exported
+	@strip -o $@ $<
+$(BUILD)/workloads/dynamic/chains-debuglink: $(BUILD)/workloads/dynamic/chains-no-pie
+	@mkdir -p $(@D)/.debug
+	@objcopy --only-keep-debug $< $(@D)/.debug/chains-debuglink.debug
+	@strip -o $@ $<
+	@cd $(@D)/.debug && objcopy --add-gnu-debuglink=chains-debuglink.debug ../$(@F)
+$(BUILD)/workloads/dynamic/chains-wrong-debug: $(BUILD)/workloads/dynamic/chains-no-pie \
+        $(BUILD)/workloads/dynamic/chains-ifunc
+	@mkdir -p $(@D)/.debug
+	@strip -o $@ $<
+	@cd $(@D)/.debug && : >chains-wrong.debug && \
+	    objcopy --add-gnu-debuglink=chains-wrong.debug ../$(@F)
+	@objcopy --only-keep-debug $(@D)/chains-ifunc $(@D)/.debug/chains-wrong.debug
+$(BUILD)/workloads/dynamic/chains-build-id: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -Wl$(comma)--build-id=0x5bacb0c50123456789abcdef)
+	@mkdir -p $(@D)/symfs/usr/lib/debug/.build-id/5b
+	@objcopy --only-keep-debug $@ \
+	    $(@D)/symfs/usr/lib/debug/.build-id/5b/acb0c50123456789abcdef.debug
+	@cp $@ $@.full && strip $@

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * jit [-n N] [-r ROUNDS] [-s SHAPE] [-u UID] [-d DIRECTORY] [-N COMM] [-w] [-k]
+ *
+ * Writes code as a JIT compiler does, and its perf map DIRECTORY/perf-PID.map. In each round it
+ * makes two functions, jit_outer_R and jit_inner_R with R the number of the round, adds them to the
+ * map and calls jit_target() N times through main > jit_outer_R > jit_inner_R. Each call makes one
+ * getppid(2). The rounds before wait for no one: the map grows while the code already runs.
+ * Prints `count R N` for each round and `done CALLS=`, or `skip` where it has no code for this CPU.
+ *
+ *   -n N         1000
+ *   -r ROUNDS    1
+ *   -s SHAPE     plain: one line for each function
+ *                0x: addresses and sizes begin with 0x
+ *                overlap: first one stale entry for all of the code, then the right ones
+ *                replaced: first an entry for each function with another name, then the right ones
+ *                reversed: the right entries first, then each again by a name that begins with new_
+ *                hostile: the right ones between lines that are none
+ *                none: no map at all
+ *                link: the map is a symbolic link to a file elsewhere
+ *   -u UID       the map's owner
+ *   -d DIRECTORY /tmp
+ *   -N COMM, -w, -k   as ever. The map of the first round is there before `ready`; -k also removes it
+ *                at the very end, else it stays.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+#define CODE_SIZE 65536
+#define FUNCTION_SIZE 32
+
+static uint64_t made;
+static char map_path[4096];
+static const char *shape = "plain";
+static unsigned char *code;
+static size_t code_used;
+
+void jit_target(void);
+
+APART void jit_target(void)
+{
+    FRAME;
+    made++;
+    call_kernel(SYS_getppid, 0);
+}
+
+/* push %rbp; mov %rsp, %rbp; mov $callee, %rax; call *%rax; pop %rbp; ret */
+static unsigned char *write_function(uintptr_t callee)
+{
+    static const unsigned char head[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8 };
+    static const unsigned char tail[] = { 0xff, 0xd0, 0x5d, 0xc3 };
+    unsigned char *function = code + code_used, *to = function;
+
+    if (code_used + FUNCTION_SIZE > CODE_SIZE)
+        exit(2);
+    code_used += FUNCTION_SIZE;
+    memcpy(to, head, sizeof(head));
+    to += sizeof(head);
+    memcpy(to, &callee, sizeof(callee));
+    to += sizeof(callee);
+    memcpy(to, tail, sizeof(tail));
+    return function;
+}
+
+/* Each call adds a piece as a whole, as compilers do. */
+static __attribute__((format(printf, 1, 2))) void add_to_map(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    int fd, size;
+
+    va_start(arguments, format);
+    size = vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    fd = open(map_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, line, (size_t)size) != size) {
+        perror(map_path);
+        exit(2);
+    }
+    close(fd);
+}
+
+static int is_shape(const char *name)
+{
+    return !strcmp(shape, name);
+}
+
+static void add_entry(const void *at, const char *before, const char *name, unsigned round)
+{
+    const char *prefix = is_shape("0x") ? "0x" : "";
+
+    add_to_map("%s%lx %s%x %s%s_%u\n", prefix, (unsigned long)(uintptr_t)at, prefix, FUNCTION_SIZE,
+               before, name, round);
+}
+
+static void add_hostile_lines(const void *at)
+{
+    unsigned long address = (unsigned long)(uintptr_t)at;
+
+    add_to_map("%lx 20\n", address);
+    add_to_map("%lx\n\n \n", address);
+    add_to_map("%lx zz wrong_size\n", address);
+    add_to_map("zz%lx 20 wrong_address\n", address);
+    add_to_map("%lx 0 wrong_empty\n", address);
+    add_to_map("1%lx00000000000000000000 20 wrong_long\n", address);
+    add_to_map("ffffffffffffffff ffffffffffffffff wrong_end\n");
+    add_to_map("%lx ", address + 4096);
+    for (unsigned i = 0; i < 200; i++)
+        add_to_map("wrong_name_without_end_wrong_name_without_end_wrong_name_without_end_");
+    add_to_map("\n");
+}
+
+static void make_map(const void *outer, const void *inner, unsigned round)
+{
+    if (is_shape("none"))
+        return;
+    if (is_shape("overlap") && !round)
+        add_to_map("%lx %x stale_all\n", (unsigned long)(uintptr_t)code, CODE_SIZE);
+    if (is_shape("replaced")) {
+        add_entry(outer, "stale_", "jit_outer", round);
+        add_entry(inner, "stale_", "jit_inner", round);
+    }
+    if (is_shape("hostile"))
+        add_hostile_lines(outer);
+    add_entry(outer, "", "jit_outer", round);
+    add_entry(inner, "", "jit_inner", round);
+    if (is_shape("hostile"))
+        add_to_map("%lx 20", (unsigned long)(uintptr_t)inner); /* cut off in its middle */
+    if (is_shape("reversed")) {
+        add_entry(outer, "new_", "jit_outer", round);
+        add_entry(inner, "new_", "jit_inner", round);
+    }
+}
+
+static void begin_map(const char *directory, const char *owner)
+{
+    char elsewhere[4200];
+    int fd;
+
+    snprintf(map_path, sizeof(map_path), "%s/perf-%d.map", directory, (int)getpid());
+    unlink(map_path);
+    if (is_shape("none"))
+        return;
+    if (is_shape("link")) {
+        snprintf(elsewhere, sizeof(elsewhere), "%s.elsewhere", map_path);
+        unlink(elsewhere);
+        if (symlink(elsewhere, map_path))
+            exit(2);
+    }
+    fd = open(map_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || (owner && fchown(fd, (uid_t)number_of(owner), (gid_t)-1))) {
+        perror(map_path);
+        exit(2);
+    }
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long wanted = 1000, rounds = 1;
+    const char *comm = NULL, *owner = NULL, *directory = "/tmp";
+    int option, waits = 0, stays = 0;
+    unsigned char *outer, *inner;
+    uint64_t before;
+
+    while ((option = getopt(argc, argv, "n:r:s:u:d:N:wk")) != -1) {
+        switch (option) {
+        case 'n': wanted = number_of(optarg); break;
+        case 'r': rounds = number_of(optarg); break;
+        case 's': shape = optarg; break;
+        case 'u': owner = optarg; break;
+        case 'd': directory = optarg; break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    begin(comm);
+#if !defined(__x86_64__)
+    printf("skip: no code for this CPU\n");
+    return 0;
+#endif
+    code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
+    if (code == MAP_FAILED) {
+        printf("skip: no memory that is both writable and executable\n");
+        return 0;
+    }
+    begin_map(directory, owner);
+    for (unsigned round = 0; round < rounds; round++) {
+        inner = write_function((uintptr_t)jit_target);
+        outer = write_function((uintptr_t)inner);
+        make_map(outer, inner, round);
+        if (!round && waits)
+            say_ready_and_wait();
+        before = made;
+        for (unsigned long i = 0; i < wanted; i++)
+            ((void (*)(void))(uintptr_t)outer)();
+        printf("count %u %llu\n", round, (unsigned long long)(made - before));
+    }
+    say_done(made);
+    if (stays) {
+        wait_for_word();
+        unlink(map_path);
+    }
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * reuse [-n N] [-N COMM] [-w] [-k] NORTH SOUTH
+ *
+ * Three processes, one after another, with one and the same pid: the first runs the program NORTH,
+ * the second is forked and no more, the third runs SOUTH. Each makes N calls, those of the second
+ * through main > reuse_outer > reuse_inner, each with one getppid(2). Prints `pid PID` and `done CALLS=`
+ * with 3 * N, or `skip` where no pid could be had again.
+ *
+ *   -n N         1000
+ *   -N COMM      the command name of all
+ *   -w, -k       as ever
+ */
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+#define MOST_TRIES 1000
+
+static const char *comm = "reuse";
+
+void reuse_inner(uint64_t *made);
+void reuse_outer(uint64_t *made);
+
+APART void reuse_inner(uint64_t *made)
+{
+    FRAME;
+    ++*made;
+    call_kernel(SYS_getppid, 0);
+}
+
+APART void reuse_outer(uint64_t *made)
+{
+    FRAME;
+    reuse_inner(made);
+    NO_TAIL_CALL;
+}
+
+/* The next process gets the first free pid behind this one. */
+static int set_last_pid(pid_t pid)
+{
+    char text[16];
+    int length = snprintf(text, sizeof(text), "%d", (int)pid);
+    int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+    ssize_t written = fd < 0 ? -1 : write(fd, text, (size_t)length);
+
+    if (fd >= 0)
+        close(fd);
+    return written == length;
+}
+
+/* Until the process has the pid that is wanted: others may be faster. 0 in the child. */
+static pid_t fork_as(pid_t wanted)
+{
+    pid_t child;
+    int go[2];
+
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        if (pipe(go) || (wanted && !set_last_pid(wanted - 1)))
+            break;
+        child = fork();
+        if (!child) {
+            char byte;
+
+            /* Nothing is done by a process that has another pid, or whose parent is gone. */
+            close(go[1]);
+            if (read(go[0], &byte, 1) != 1)
+                _exit(0);
+            close(go[0]);
+            return 0;
+        }
+        close(go[0]);
+        if (child > 0 && (!wanted || child == wanted) && write(go[1], "", 1) == 1) {
+            close(go[1]);
+            return child;
+        }
+        close(go[1]);
+        if (child > 0)
+            waitpid(child, NULL, 0);
+    }
+    printf("skip: no pid could be had again\n");
+    exit(0);
+}
+
+static void finish(pid_t child)
+{
+    int status;
+
+    if (waitpid(child, &status, 0) != child || status)
+        exit(2);
+}
+
+static void become(const char *program, const char *n)
+{
+    int fd = open("/dev/null", O_WRONLY);
+
+    dup2(fd, STDOUT_FILENO);
+    execl(program, program, "-n", n, "-N", comm, (char *)NULL);
+    _exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    const char *n = "1000";
+    int option, waits = 0, stays = 0;
+    pid_t child, pid;
+    uint64_t made = 0;
+
+    while ((option = getopt(argc, argv, "n:N:wk")) != -1) {
+        switch (option) {
+        case 'n': n = optarg; break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    if (argc != optind + 2)
+        return 2;
+    begin(comm);
+    if (waits)
+        say_ready_and_wait();
+    child = pid = fork_as(0);
+    if (!child)
+        become(argv[optind], n);
+    finish(child);
+    child = fork_as(pid);
+    if (!child) {
+        while (made < number_of(n))
+            reuse_outer(&made);
+        _exit(0);
+    }
+    finish(child);
+    child = fork_as(pid);
+    if (!child)
+        become(argv[optind + 1], n);
+    finish(child);
+    printf("pid %d\n", (int)pid);
+    say_done(3 * number_of(n));
+    if (stays)
+        wait_for_word();
+    return 0;
+}

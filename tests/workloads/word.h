@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* How a program that is traced waits for its test, and small things that all such programs need. */
+#ifndef STACKBOX_WORKLOADS_WORD_H
+#define STACKBOX_WORKLOADS_WORD_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+/* Neither inlined nor cloned: each call of it is one entry at its first instruction. */
+#define APART __attribute__((noinline))
+/* First in a function: it has a frame pointer, set up before anything else, though it calls nobody. */
+#define FRAME __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
+/* Behind a call: it is no tail call then, and the caller stays on the stack. */
+#define NO_TAIL_CALL __asm__ volatile("" ::: "memory")
+
+/* Before the first thread: SIGUSR2 is kept for wait_for_word, and lines are printed as they come. */
+static inline void begin(const char *comm)
+{
+    sigset_t set;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (comm)
+        prctl(PR_SET_NAME, comm);
+}
+
+static inline void wait_for_word(void)
+{
+    sigset_t set;
+    int signal;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    while (sigwait(&set, &signal)) {
+    }
+}
+
+static inline void say_ready_and_wait(void)
+{
+    printf("ready\n");
+    wait_for_word();
+}
+
+/* `done` is what a test waits for: whatever else is said must be said before. */
+static inline void say_done(uint64_t calls)
+{
+    printf("done CALLS=%llu\n", (unsigned long long)calls);
+}
+
+static inline void say_count(const char *name, uint64_t calls)
+{
+    printf("count %s %llu\n", name, (unsigned long long)calls);
+}
+
+static inline unsigned long number_of(const char *text)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (end == text || *end) {
+        fprintf(stderr, "not a number: %s\n", text);
+        exit(2);
+    }
+    return value;
+}
+
+#endif
