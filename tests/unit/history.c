@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the tracker makes of forks, execs, mappings and exits: told by hand, of nobody who lives. */
+/* What the tracker makes of forks, execs, mappings and exits: told by hand. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "symbols/process_parts.h"
 #include "test.h"
@@ -224,6 +227,92 @@ static void exec_by_another_thread(void)
     end();
 }
 
+/* After an exec there is one thread, whatever was told of the others. */
+static void ends_of_threads_that_were_lost(void)
+{
+    begin();
+    maps(10, A, "[shell]");
+    forks(2000, A, B);
+    begins_thread(2100, B, C);
+    begins_thread(2110, B, C + 1);
+    executes(2300, B);
+    ends(2400, B);
+    CHECK(history_newest(&processes->history, B)->ended);
+    end();
+}
+
+/* A child of ours, which does nothing. */
+static pid_t make_child(void)
+{
+    pid_t child = fork();
+
+    if (!child)
+        for (;;)
+            pause();
+    return child;
+}
+
+static void end_child(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+/* What is told of the time before we looked is in what we saw, whoever it is told of. */
+static void what_was_seen_is_not_told_again(void)
+{
+    pid_t child = make_child(), other = make_child();
+    const uint32_t pid = (uint32_t)child;
+    const uint64_t here = (uintptr_t)&what_was_seen_is_not_told_again;
+
+    begin();
+    uint64_t before = now_ns();
+    maps_at(before, pid, 0x20000, "[too old]"); /* the first that we hear of it */
+    struct life *life = history_newest(&processes->history, pid);
+    CHECK(life && life->seen >= before && life->seen_until <= now_ns());
+    processes->begin = now_ns();
+    CHECK_STRING(at(0x20000, pid, 0), "");
+    CHECK_STRING(at(here, pid, 0), "history");
+    maps_at(before, pid, here & -4096ULL, "[too old]");
+    executes(before, pid);
+    ends_thread(before, pid, pid);
+    forks(before, A, pid);
+    CHECK(history_newest(&processes->history, pid) == life && !life->ended);
+    CHECK_NUMBER(life->parent, A);
+    CHECK_STRING(at(here, pid, 0), "history");
+    maps_at(now_ns(), pid, 0x20000, "[told]");
+    CHECK_STRING(at(0x20000, pid, 0), "[told]");
+    /* It may have run another program when it forked: who was forked is looked at itself. */
+    forks(before, pid, (uint32_t)other);
+    CHECK_STRING(at(here, (uint32_t)other, 0), "history");
+    CHECK_STRING(at(0x20000, (uint32_t)other, 0), "");
+    /* One that is gone may at least be what its parent is. */
+    forks(before, pid, B);
+    CHECK_STRING(at(0x20000, B, 0), "[told]");
+    end_child(child);
+    end_child(other);
+    end();
+}
+
+/* Where records were lost, what lives is looked at again. */
+static void what_was_lost_is_looked_at(void)
+{
+    pid_t child = make_child();
+    const uint32_t pid = (uint32_t)child;
+    const uint64_t here = (uintptr_t)&what_was_lost_is_looked_at;
+
+    begin();
+    maps(10, A, "[shell]");
+    forks(BEGIN + 10, A, pid);
+    maps_at(BEGIN + 20, pid, here & -4096ULL, "[told]");
+    CHECK_STRING(at(here, pid, 0), "[told]");
+    tell((struct task_event){.kind = TASK_LOST, .time = BEGIN + 30, .lost = 1});
+    CHECK_STRING(at(here, pid, 0), "history");
+    CHECK_STRING(what(pid, 0), "");
+    end_child(child);
+    end();
+}
+
 static void programs_that_nobody_told_of(void)
 {
     begin();
@@ -400,6 +489,9 @@ int main(void)
     TEST(a_life_before_the_beginning);
     TEST(threads_that_outlive_the_first);
     TEST(exec_by_another_thread);
+    TEST(ends_of_threads_that_were_lost);
+    TEST(what_was_seen_is_not_told_again);
+    TEST(what_was_lost_is_looked_at);
     TEST(programs_that_nobody_told_of);
     TEST(exits_that_were_lost);
     TEST(reports_forget);
