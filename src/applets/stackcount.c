@@ -118,8 +118,10 @@ static const struct {
 } variants[ATTACH_PROGRAMS] = {
     [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
     [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_FRAME_START] = {"of starts of functions", true, KEY_USER_PROBE},
-    [ATTACH_OTHER_START] = {"of other starts of functions", true, KEY_USER_PROBE | KEY_NO_CALLER},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
 };
 
 static void build_program(const struct counting *counting, enum attach_program which,
@@ -279,11 +281,11 @@ static int trace(struct counting *counting, struct tracing *tracing)
     struct text why = {0};
     int result = 0, status = EXIT_FAILURE;
 
-    for (size_t i = 0; i < ATTACH_PROGRAMS && !result; i++) {
-        build_program(counting, i, &programs[i]);
-        result = program_link(&programs[i], PROGRAM_LIMIT_OLD, &linked[i], &why);
-        if (!result && settings.trace.debug && is_needed(i, &tracing->find.places))
-            debug_program(&programs[i], &linked[i], i);
+    for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
+        build_program(counting, which, &programs[which]);
+        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
+        if (!result && settings.trace.debug && is_needed(which, &tracing->find.places))
+            debug_program(&programs[which], &linked[which], which);
     }
     if (result)
         say("the program cannot be made: %s", why.data ? why.data : "out of memory");

@@ -28,6 +28,7 @@ struct drain {
 struct doubtful {
     size_t entry;
     uint64_t caller;
+    bool at_mark;
 };
 
 /* A stack of the stack map ends with its first 0. */
@@ -90,7 +91,7 @@ static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
 /*
  * At the first instruction of a function newer kernels look for the caller where it then is, in code
  * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
- * tells of all.
+ * tells of all that begin alike.
  */
 static int complete_stack(struct drain *drain, size_t entry, const struct count_key *key)
 {
@@ -99,15 +100,15 @@ static int complete_stack(struct drain *drain, size_t entry, const struct count_
 
     if (!key->caller || stack->state != STACK_KEPT || !stack->count || drain->depth < 2)
         return 0;
-    bool has_caller = stack->count > 1 && frames[1] == key->caller;
+    bool at_mark = key->flags & KEY_MARK, has_caller = stack->count > 1 && frames[1] == key->caller;
     if (!has_caller && !(key->flags & KEY_NO_CALLER))
-        drain->store->walks_omit_callers = true;
+        drain->store->walks_omit_callers[at_mark] = true;
     if (!has_caller || (key->flags & KEY_NO_CALLER))
         return insert_caller(drain, entry, key->caller);
     if (array_reserve(&drain->doubtful, &drain->doubtful_room, drain->doubtful_count + 1,
                       sizeof(*drain->doubtful)))
         return -ENOMEM;
-    drain->doubtful[drain->doubtful_count++] = (struct doubtful){entry, key->caller};
+    drain->doubtful[drain->doubtful_count++] = (struct doubtful){entry, key->caller, at_mark};
     return 0;
 }
 
@@ -116,7 +117,7 @@ static int decide_doubtful(struct drain *drain)
     int result = 0;
 
     for (size_t i = 0; i < drain->doubtful_count && !result; i++)
-        if (drain->store->walks_omit_callers)
+        if (drain->store->walks_omit_callers[drain->doubtful[i].at_mark])
             result = insert_caller(drain, drain->doubtful[i].entry, drain->doubtful[i].caller);
     return result;
 }

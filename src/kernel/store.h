@@ -30,7 +30,8 @@ struct store {
     int control, account, slots;
     int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
     uint64_t account_before[ACCOUNT_ENTRIES];
-    bool walks_omit_callers; /* as seen: this kernel's walk from a function's start has no caller */
+    /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
+    bool walks_omit_callers[2];
 };
 
 /* What a drain could not give, by cause; all are events. */

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "kernel/perf.h"
@@ -17,6 +19,9 @@
 #define LEAST_BYTES 32768
 #define GREATER_BYTES 131072
 #define FEW_CPUS 16
+
+/* What was too young to be taken is old enough after this. */
+#define LATER_NS 5000000
 
 /* The greatest record holds a path of 4,096 bytes; its length is a number of 16 bits. */
 #define MOST_RECORD_BYTES 65536
@@ -34,6 +39,8 @@ struct task_events {
     size_t count, room;
     size_t bytes; /* of the data of a ring: a power of two */
     int epoll;
+    int timer;     /* makes the other one readable for what was left to be taken later */
+    bool is_timed;
     char record[MOST_RECORD_BYTES + 1];
 };
 
@@ -231,15 +238,33 @@ static struct ring *earliest(struct task_events *events)
     return first;
 }
 
+/* What makes the descriptor readable is taken back by looking at it, once for each (EPOLLET). */
+static void take_back_readable(struct task_events *events)
+{
+    struct epoll_event woken[16];
+    int count;
+
+    do {
+        count = epoll_wait(events->epoll, woken, COUNT_OF(woken), 0);
+        for (int i = 0; i < count; i++)
+            events->is_timed = events->is_timed && woken[i].data.fd != events->timer;
+    } while (count == COUNT_OF(woken));
+}
+
+static void call_later(struct task_events *events)
+{
+    static const struct itimerspec later = {.it_value = {.tv_nsec = LATER_NS}};
+
+    if (!events->is_timed && earliest(events)->next < UINT64_MAX)
+        events->is_timed = !timerfd_settime(events->timer, 0, &later, NULL);
+}
+
 void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
                       task_event_callback *take, void *context)
 {
-    struct epoll_event woken;
     struct ring *ring;
 
-    /* What makes the descriptor readable is taken back by looking at it. */
-    for (size_t i = 0; i < events->count && epoll_wait(events->epoll, &woken, 1, 0) > 0; i++)
-        ;
+    take_back_readable(events);
     for (size_t i = 0; i < events->count; i++)
         see_ring(events, &events->rings[i], see, context);
     for (size_t i = 0; i < events->count; i++)
@@ -249,6 +274,7 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_cal
     for (size_t i = 0; i < events->count; i++)
         __atomic_store_n(&events->rings[i].page->data_tail, events->rings[i].taken,
                          __ATOMIC_RELEASE);
+    call_later(events);
 }
 
 int task_events_fd(const struct task_events *events)
@@ -257,6 +283,13 @@ int task_events_fd(const struct task_events *events)
 }
 
 /* ---- Opening ---- */
+
+static int watch(const struct task_events *events, int fd)
+{
+    struct epoll_event wanted = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+
+    return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
+}
 
 static int map_ring(struct task_events *events, struct ring *ring)
 {
@@ -267,10 +300,7 @@ static int map_ring(struct task_events *events, struct ring *ring)
         return -errno;
     ring->page = at;
     ring->data = (char *)at + page;
-    struct epoll_event wanted = {.events = EPOLLIN};
-    if (epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &wanted))
-        return -errno;
-    return 0;
+    return watch(events, ring->fd);
 }
 
 static int add_ring(struct task_events *events, int fd)
@@ -309,8 +339,11 @@ int task_events_open(struct task_events **made)
     *made = NULL;
     if (!events)
         return -ENOMEM;
+    events->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     events->epoll = epoll_create1(EPOLL_CLOEXEC);
-    int result = events->epoll < 0 ? -errno : open_rings(events);
+    int result = events->timer < 0 || events->epoll < 0 ? -errno : watch(events, events->timer);
+    if (!result)
+        result = open_rings(events);
     if (result) {
         task_events_close(events);
         return result;
@@ -332,6 +365,8 @@ void task_events_close(struct task_events *events)
     }
     if (events->epoll >= 0)
         close(events->epoll);
+    if (events->timer >= 0)
+        close(events->timer);
     free(events->rings);
     free(events);
 }

@@ -34,7 +34,8 @@ enum attach_program attach_program_of(const struct place *place)
 {
     static const enum attach_program by_start[] = {
         [START_NONE] = ATTACH_USER,
-        [START_FRAME] = ATTACH_FRAME_START,
+        [START_PUSH] = ATTACH_PUSH_START,
+        [START_MARK] = ATTACH_MARK_START,
         [START_OTHER] = ATTACH_OTHER_START,
     };
 

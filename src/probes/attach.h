@@ -22,8 +22,9 @@ const char *attach_way_name(enum attach_way way, bool user);
 enum attach_program {
     ATTACH_KERNEL,      /* functions of the kernel, tracepoints */
     ATTACH_USER,        /* in a user's program, but not at the start of a function */
-    ATTACH_FRAME_START, /* at one that begins by making its frame: see enum place_start */
-    ATTACH_OTHER_START, /* at any other */
+    ATTACH_PUSH_START,  /* at one of those starts that enum place_start tells apart */
+    ATTACH_MARK_START,
+    ATTACH_OTHER_START,
     ATTACH_PROGRAMS,
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
+
 static void add_pattern(const struct place *place, struct text *line)
 {
     switch (place->kind) {
@@ -35,10 +37,13 @@ int list_places(const struct places *places, struct text *lines)
     size_t count = 0;
 
     while (!result && count < places->count) {
-        struct text line = {0};
-        add_pattern(&places->items[count], &line);
+        struct text raw = {0}, line = {0};
+        add_pattern(&places->items[count], &raw);
+        if (!raw.failed)
+            escape_bytes(&line, raw.data, raw.length);
         patterns[count++] = line.data;
-        result = line.failed ? -ENOMEM : 0;
+        result = raw.failed || line.failed ? -ENOMEM : 0;
+        text_free(&raw);
     }
     if (!result)
         qsort(patterns, count, sizeof(*patterns), compare_lines);

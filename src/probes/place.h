@@ -16,7 +16,8 @@ enum place_kind {
 /* Where in its function a PLACE_USER is: whether the kernel's stack walk has to be helped there. */
 enum place_start {
     START_NONE,  /* not at the first instruction of any function that is known */
-    START_FRAME, /* at it, and it is push %rbp or endbr64, by which kernels since 6.13 know it */
+    START_PUSH,  /* at it, and it is push %rbp, by which kernels since 6.13 know it */
+    START_MARK,  /* at it, and it is endbr64, by which some of those do, too */
     START_OTHER, /* at it, and it is something else */
 };
 

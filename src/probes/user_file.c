@@ -87,7 +87,9 @@ static enum place_start look_at_start(const struct user_file *file, const struct
     unsigned char bytes[sizeof(endbr64)] = {0};
 
     (void)elf_read(&file->elf, place->file_offset, bytes, sizeof(bytes));
-    return bytes[0] == 0x55 || !memcmp(bytes, endbr64, sizeof(bytes)) ? START_FRAME : START_OTHER;
+    if (bytes[0] == 0x55)
+        return START_PUSH;
+    return memcmp(bytes, endbr64, sizeof(bytes)) ? START_OTHER : START_MARK;
 }
 
 int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,

@@ -24,6 +24,7 @@ struct mapped_root {
     uint64_t device, inode, namespace; /* of the directory; the inode of the mount namespace */
     size_t references;
     int fd;        /* O_PATH; below 0 for our own root */
+    int mounts;    /* its mount namespace: without it what is mounted below would go; or below 0 */
     char path[32]; /* "/proc/self/fd/N" */
 };
 
@@ -79,11 +80,13 @@ struct mapped_root *mapped_files_root(struct mapped_files *files, uint32_t pid)
                 close(seen.fd);
             return NULL;
         }
+        snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+        seen.mounts = open(path, O_RDONLY | O_CLOEXEC);
         snprintf(seen.path, sizeof(seen.path), "/proc/self/fd/%d", seen.fd);
         seen.next = files->roots;
         *root = seen;
         files->roots = root;
-        files->count++;
+        files->count += 2;
     }
     root->references++;
     return root;
@@ -104,8 +107,10 @@ void mapped_root_drop(struct mapped_files *files, struct mapped_root *root)
         at = &(*at)->next;
     *at = root->next;
     close(root->fd);
+    if (root->mounts >= 0)
+        close(root->mounts);
     free(root);
-    files->count--;
+    files->count -= 2;
 }
 
 /* ---- Opening ---- */

@@ -14,6 +14,9 @@
 /* So long a record may be on its way from another CPU. */
 #define ON_ITS_WAY_NS 1000000
 
+/* So long a file that was found unchanged is taken to be so. */
+#define LOOK_AGAIN_NS 4000000
+
 /* Where x86-64 kernels show a page of their own to all programs. */
 #define VSYSCALL_START 0xffffffffff600000
 #define VSYSCALL_END 0xffffffffff601000
@@ -323,12 +326,23 @@ static void see_event(void *context, const struct task_event *event)
     mapped_file_drop(processes->files, file);
 }
 
+/* Not at each of thousands of short processes: the times of files are not as fine either. */
+static void look_again(struct processes *processes)
+{
+    uint64_t now = now_ns();
+
+    if (now - processes->looked_again < LOOK_AGAIN_NS)
+        return;
+    processes->looked_again = now;
+    mapped_files_look_again(processes->files);
+}
+
 static int read_until(struct processes *processes, uint64_t until)
 {
     processes->result = 0;
     if (!processes->events)
         return 0;
-    mapped_files_look_again(processes->files);
+    look_again(processes);
     task_events_read(processes->events, until, see_event, take_event, processes);
     take_back(processes, &processes->early, until);
     return processes->result;

@@ -239,6 +239,7 @@ drop_workload()
 {
     kill -s KILL "$(pid_of "$1")" 2>/dev/null
     wait "$(pid_of "$1")" 2>/dev/null
+    return 0
 }
 
 # Words to run stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".

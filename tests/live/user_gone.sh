@@ -129,7 +129,7 @@ start_workload one brief -c 200 -n 10 -N $NAME -d "$scratch/bin" -o "$WORKLOADS/
 wait_workload one
 finish_stackbox
 is "200 copies: what was called" "$(calls_of one)" 2000
-verdict "200 copies, each removed and its path taken" "main;brief_outer;brief_inner 2000"
+verdict "200 copies, each removed and its path taken" "main;live;brief_outer;brief_inner 2000"
 
 if [ "$GUEST" ] || ! [ -x "$WORKLOADS/dynamic/loads" ]; then
     exit 0

@@ -238,7 +238,7 @@ static const struct count_wishes count_everything = {
 static const struct count_wishes count_user_probe = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
     .flags = KEY_USER_PROBE, MAPS};
-static const struct count_wishes count_frame_start = {
+static const struct count_wishes count_start = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .caller = true,
     .flags = KEY_USER_PROBE, MAPS};
 static const struct count_wishes count_other_start = {
@@ -281,7 +281,7 @@ static const struct golden {
     {"count-namespace-pids", build_count, &count_namespace_pids},
     {"count-everything", build_count, &count_everything},
     {"count-user-probe", build_count, &count_user_probe},
-    {"count-frame-start", build_count, &count_frame_start},
+    {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
     {"life-begins", build_life, NULL},
     {"life-ends", build_life, "ended"},

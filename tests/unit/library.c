@@ -6,8 +6,11 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probes/library.h"
@@ -450,6 +453,81 @@ static void of_a_process(void)
     text_free(&root);
 }
 
+/* A library of a process that is deleted and replaced meanwhile: the old one is meant. */
+static void deleted_while_mapped(void)
+{
+    struct library_where where = {.root = "", .pid = (uint32_t)getpid()};
+    const char *path = in_scratch("/srv/libmapped.so.1");
+    struct library library;
+    struct stat old, found;
+
+    write_elf("/srv/libmapped.so.1", 2, our_machine());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *mapped = mmap(NULL, 64, PROT_READ, MAP_PRIVATE, fd, 0);
+    CHECK(fd >= 0 && mapped != MAP_FAILED && !fstat(fd, &old));
+    close(fd);
+    text_clear(&error);
+    CHECK_NUMBER(library_find(&where, "mapped", &library, &error), 0);
+    CHECK_STRING(library.file.data, path);
+    library_close(&library);
+    unlink(path);
+    write_elf("/srv/libmapped.so.1", 2, our_machine());
+    for (int by_path = 0; by_path < 2; by_path++) {
+        text_clear(&error);
+        int result = library_find(&where, by_path ? path : "mapped", &library, &error);
+        if (result) { /* without the right to open it: no other file instead, and a reason */
+            CHECK(geteuid() && strstr(error.data, "was deleted, and cannot be opened: "));
+            continue;
+        }
+        CHECK(!fstat(library.fd, &found) && found.st_ino == old.st_ino);
+        CHECK_STRING(library.path.data, path);
+        CHECK(strstr(library.file.data, "/map_files/"));
+        library_close(&library);
+    }
+    munmap(mapped, 64);
+}
+
+/* A child in another root: its files, by paths that open from here. */
+static void process_in_another_root(void)
+{
+    int ready[2];
+    char byte;
+    struct text root = {0}, file = {0};
+    struct library library;
+
+    CHECK(!pipe(ready));
+    pid_t child = fork();
+    if (!child) {
+        byte = !chroot(scratch) && !chdir("/");
+        _exit(write(ready[1], &byte, 1) != 1 || pause());
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    struct library_where where = {.pid = (uint32_t)child};
+    CHECK_NUMBER(root_of_process((uint32_t)child, &root), 0);
+    where.root = root.data;
+    if (byte) {
+        text_format(&file, "/proc/%d/root", (int)child);
+        CHECK_STRING(root.data, file.data);
+        CHECK_NUMBER(library_find(&where, "/usr/lib/away.so", &library, &error), 0);
+        CHECK_STRING(library.path.data, "/opt/x");
+        text_add(&file, "/opt/x");
+        CHECK_STRING(library.file.data, file.data);
+        library_close(&library);
+        CHECK_NUMBER(library_find(&where, "/lib/libtwo.so.2", &library, &error), 0);
+        CHECK_STRING(library.path.data, "/usr/lib/libtwo.so.1");
+        library_close(&library);
+        /* What is not there may be meant from here. */
+        CHECK_NUMBER(library_find(&where, "/proc/self/exe", &library, &error), 0);
+        library_close(&library);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+    text_free(&root);
+    text_free(&file);
+}
+
 static int remove_one(const char *path, const struct stat *file, int type, struct FTW *where)
 {
     (void)file;
@@ -473,6 +551,8 @@ int main(void)
     TEST(only_regular_files);
     TEST(order_of_search);
     TEST(c_library_of_musl);
+    TEST(deleted_while_mapped);
+    TEST(process_in_another_root);
     text_free(&error);
     (void)nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return tests_done();

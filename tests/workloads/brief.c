@@ -2,8 +2,9 @@
 /*
  * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -v | -d DIRECTORY -o OTHER] [-N COMM] [-w] [-k]
  *
- * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through
- * brief_outer(), each call makes one getppid(2), stays a moment and ends.
+ * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through main > live
+ * > brief_outer, or where it is but forked main > run_one > live > brief_outer; each call makes one
+ * getppid(2). Then it stays a moment and ends.
  * Prints `done CALLS=` with the sum of what the processes counted themselves.
  *
  *   -c PROCESSES     200
@@ -53,10 +54,11 @@ static void die(const char *what)
 }
 
 /* What a process does: the parent learns from the pipe how many calls it made. */
-static void live(unsigned long n, unsigned long life, int result)
+static APART void live(unsigned long n, unsigned long life, int result)
 {
     uint64_t made = 0;
 
+    FRAME;
     while (made < n)
         brief_outer(&made);
     usleep((useconds_t)life);
@@ -92,7 +94,7 @@ static void become(const char *program, const struct wishes *wishes, int result)
     die(program);
 }
 
-static uint64_t run_one(const struct wishes *wishes, unsigned long number)
+static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
 {
     char program[4096] = "/proc/self/exe";
     uint64_t made = 0;
@@ -109,8 +111,10 @@ static uint64_t run_one(const struct wishes *wishes, unsigned long number)
     if (child < 0)
         die("fork");
     if (!child) {
-        if (wishes->forks_only)
+        if (wishes->forks_only) {
             live(number_of(wishes->n), number_of(wishes->life), result[1]);
+            NO_TAIL_CALL;
+        }
         become(program, wishes, result[1]);
     }
     close(result[1]);
