@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -18,6 +19,9 @@
 /* File systems whose files have another st_dev or st_ino than their mappings tell. */
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683e
+
+/* FS_IOC_GETVERSION of linux/fs.h; file systems that lack it refuse it. */
+#define GET_GENERATION _IOR('v', 1, long)
 
 struct mapped_root {
     struct mapped_root *next;
@@ -159,6 +163,15 @@ static bool same_path(const char *link, const char *path)
            (!link[length] || !strcmp(link + length, deleted));
 }
 
+/* A file that was deleted leaves its inode number to the next one; the generation tells. */
+static bool is_of_generation(int fd, uint64_t generation)
+{
+    long version = 0;
+
+    return !generation || ioctl(fd, GET_GENERATION, &version) ||
+           (uint32_t)version == (uint32_t)generation;
+}
+
 /*
  * Is what was opened what is mapped? Where the numbers of a file system do not tell: of what was
  * opened by the mapping itself the path must be the same (there may be another program by now), of
@@ -171,7 +184,7 @@ static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link
     char target[4096];
 
     if (about->st_ino == sight->inode && about->st_dev == sight->device)
-        return true;
+        return link || is_of_generation(fd, sight->generation);
     if (fstatfs(fd, &system))
         return false;
     if ((uint32_t)system.f_type == BTRFS_MAGIC) {
@@ -271,23 +284,28 @@ static bool is_shared_memory(const char *path)
 static void open_file(struct mapped_files *files, struct mapped_file *file,
                       const struct mapped_sight *sight)
 {
+    bool in_memory = is_shared_memory(file->path);
     uint32_t root = 0;
 
+    file->kind = in_memory ? MAPPED_ANONYMOUS : *file->path == '/' ? MAPPED_FILE : MAPPED_OTHER;
+    if (file->kind == MAPPED_OTHER) /* such as "anon_inode:[perf_event]" */
+        return;
     if (files->count >= files->most) {
         files->not_kept += file->fd != -EMFILE;
         file->fd = -EMFILE;
         return;
     }
     file->fd = open_mapped(sight, &root, &file->about);
-    bool in_memory = is_shared_memory(file->path);
     if (file->fd >= 0 && in_memory && !is_elf(file->fd)) {
         close(file->fd);
         file->fd = -ENODEV;
     }
-    file->kind = file->fd >= 0 ? MAPPED_FILE : in_memory ? MAPPED_ANONYMOUS
-        : file->fd == -ENODEV ? MAPPED_OTHER : MAPPED_FILE;
-    if (file->fd < 0)
+    if (file->fd < 0) {
+        if (file->fd == -ENODEV && !in_memory) /* a device, or whatever */
+            file->kind = MAPPED_OTHER;
         return;
+    }
+    file->kind = MAPPED_FILE;
     files->count++;
     file->is_changed = changed_before(&file->about, sight);
     file->of_root = mapped_files_root(files, root);

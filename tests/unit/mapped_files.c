@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Files as they are seen mapped: which are opened, which are taken for the same, which are kept. */
+#include "symbols/mapped_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "elf_image.h"
+#include "test.h"
+#include "util.h"
+
+static char directory[64];
+static struct mapped_files *files;
+
+static char *in_directory(const char *name)
+{
+    static char paths[4][256];
+    static unsigned next;
+    char *path = paths[next++ % COUNT_OF(paths)];
+
+    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+    return path;
+}
+
+static void write_file(const char *path, const char *content)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+    CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+    close(fd);
+}
+
+/* What a mapping of a file tells, by whoever is gone: no number above is given to a process. */
+static struct mapped_sight sight_of(const char *path)
+{
+    struct stat about;
+    struct mapped_sight sight = {.start = 0x1000, .end = 0x2000, .path = path, .pid = 5000001};
+
+    if (stat(path, &about))
+        return sight;
+    sight.device = about.st_dev;
+    sight.inode = about.st_ino;
+    return sight;
+}
+
+static bool holds(const struct mapped_file *file, const char *content)
+{
+    char bytes[64] = "";
+
+    return file->fd >= 0 && pread(file->fd, bytes, sizeof(bytes) - 1, 0) >= 0 &&
+           !strcmp(bytes, content);
+}
+
+static void one_file_is_opened_once(void)
+{
+    char *path = in_directory("once"), *other = in_directory("other");
+
+    write_file(path, "content");
+    CHECK_NUMBER(link(path, other), 0);
+    struct mapped_sight sight = sight_of(path);
+    struct mapped_file *first = mapped_files_see(files, &sight);
+    CHECK_NUMBER(first->kind, MAPPED_FILE);
+    CHECK_STRING(first->label, "once");
+    CHECK_STRING(first->path, path);
+    CHECK_STRING(first->root, "");
+    CHECK(holds(first, "content"));
+    CHECK_NUMBER(mapped_files_count(files), 1);
+    CHECK(mapped_files_knows(files, sight.device, sight.inode));
+    CHECK(!mapped_files_knows(files, sight.device, sight.inode + 1));
+    sight.path = other; /* by whatever name */
+    CHECK(mapped_files_see(files, &sight) == first);
+    unlink(path);
+    unlink(other);
+    CHECK(mapped_files_see(files, &sight) == first);
+    CHECK(holds(first, "content") && !mapped_file_changed(first));
+    mapped_file_drop(files, first);
+    mapped_file_drop(files, first);
+    CHECK_NUMBER(mapped_files_count(files), 1);
+    mapped_file_drop(files, first);
+    CHECK_NUMBER(mapped_files_count(files), 0);
+    CHECK(!mapped_files_knows(files, sight.device, sight.inode));
+}
+
+/* Whatever has that name now is not what was mapped. */
+static void another_file_of_that_name(void)
+{
+    char *path = in_directory("replaced");
+
+    write_file(path, "new");
+    struct mapped_sight sight = sight_of(path);
+    sight.inode++;
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    CHECK_NUMBER(file->kind, MAPPED_FILE);
+    CHECK_NUMBER(file->fd, -ESTALE);
+    CHECK_STRING(file->label, "replaced");
+    mapped_file_drop(files, file);
+    sight.inode--;
+    sight.device++;
+    file = mapped_files_see(files, &sight);
+    CHECK_NUMBER(file->fd, -ESTALE);
+    mapped_file_drop(files, file);
+    unlink(path);
+    sight = sight_of("/none/at/all");
+    sight.inode = 1;
+    file = mapped_files_see(files, &sight);
+    CHECK_NUMBER(file->fd, -ENOENT);
+    CHECK_STRING(file->label, "all");
+    mapped_file_drop(files, file);
+    CHECK_NUMBER(mapped_files_count(files), 0);
+}
+
+/* Not even with the inode number of the one before, where the file system has generations. */
+static void another_generation(void)
+{
+    char *path = in_directory("generation");
+    long generation = 0;
+
+    write_file(path, "new");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool has_generations = !ioctl(fd, _IOR('v', 1, long), &generation) && (uint32_t)generation;
+    close(fd);
+    if (!has_generations) {
+        printf("SKIP another_generation: files in /tmp have none\n");
+        unlink(path);
+        return;
+    }
+    struct mapped_sight sight = sight_of(path);
+    sight.generation = (uint32_t)generation ^ 1;
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    CHECK_NUMBER(file->fd, -ESTALE);
+    sight.generation = (uint32_t)generation;
+    struct mapped_file *right = mapped_files_see(files, &sight);
+    CHECK(right != file && holds(right, "new"));
+    mapped_file_drop(files, file);
+    mapped_file_drop(files, right);
+    unlink(path);
+}
+
+static void set_times(const char *path, time_t seconds)
+{
+    const struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
+
+    CHECK_NUMBER(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Written to in its place: what was mapped before is told to be changed, what is now is right. */
+static void files_that_are_written_to(void)
+{
+    char *path = in_directory("written");
+
+    write_file(path, "first");
+    set_times(path, 1000000000);
+    struct mapped_sight sight = sight_of(path);
+    struct mapped_file *first = mapped_files_see(files, &sight);
+    CHECK(!mapped_file_changed(first));
+    CHECK_NUMBER(chmod(path, 0600), 0); /* that changes nothing of what is in it */
+    CHECK(!mapped_file_changed(first));
+    write_file(path, "other"); /* of the same length */
+    set_times(path, 1000000001);
+    CHECK(mapped_file_changed(first));
+    mapped_files_look_again(files);
+    CHECK(!mapped_files_knows(files, sight.device, sight.inode));
+    struct mapped_file *second = mapped_files_see(files, &sight);
+    CHECK(second != first && !mapped_file_changed(second) && holds(second, "other"));
+    CHECK(mapped_files_see(files, &sight) == second);
+    mapped_file_drop(files, second);
+    write_file(path, "longer than before");
+    set_times(path, 1000000001);
+    CHECK(mapped_file_changed(second));
+    CHECK(mapped_file_changed(first));
+    mapped_file_drop(files, first);
+    mapped_file_drop(files, second);
+    unlink(path);
+}
+
+/* Between the mapping and our opening it. */
+static void files_that_were_written_to(void)
+{
+    char *path = in_directory("early");
+
+    write_file(path, "content");
+    struct mapped_sight sight = sight_of(path);
+    sight.time = now_ns() - 60000000000; /* it was not yet as it is */
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    CHECK(mapped_file_changed(file));
+    mapped_file_drop(files, file);
+    sight.time = now_ns() + 1000000000;
+    file = mapped_files_see(files, &sight);
+    CHECK(!mapped_file_changed(file));
+    mapped_file_drop(files, file);
+    set_times(path, 1000000000); /* an old one, moved or linked meanwhile */
+    sight.time = now_ns() - 60000000000;
+    file = mapped_files_see(files, &sight);
+    CHECK(!mapped_file_changed(file));
+    mapped_file_drop(files, file);
+    unlink(path);
+}
+
+/* Was the file of that path opened when it was seen? */
+static bool is_opened(const char *path)
+{
+    char happened[1024];
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    const struct mapped_sight sight = sight_of(path);
+
+    if (watch < 0 || inotify_add_watch(watch, path, IN_OPEN) < 0)
+        WRONG("a watch");
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    CHECK((file->fd >= 0) == (file->kind == MAPPED_FILE));
+    mapped_file_drop(files, file);
+    bool opened = read(watch, happened, sizeof(happened)) > 0;
+    close(watch);
+    return opened;
+}
+
+/* What opening does to anything but a plain file is not known. */
+static void only_plain_files_are_opened(void)
+{
+    char *path = in_directory("kind");
+
+    write_file(path, "");
+    CHECK(is_opened(path));
+    unlink(path);
+    CHECK_NUMBER(mkfifo(path, 0644), 0);
+    CHECK(!is_opened(path));
+    unlink(path);
+}
+
+static void check_kind(struct mapped_sight sight, enum mapped_kind kind, const char *label)
+{
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    int before = test_failures_here;
+
+    CHECK_NUMBER(file->kind, kind);
+    CHECK_STRING(file->label, label);
+    CHECK(mapped_files_see(files, &sight) == file);
+    if (test_failures_here > before)
+        printf("  of %s\n", sight.path);
+    mapped_file_drop(files, file);
+    mapped_file_drop(files, file);
+}
+
+static void what_is_no_file(void)
+{
+    const uint64_t high = sizeof(void *) == 8 ? 0x7fff00000000 : 0x70000000;
+    static const char *const anonymous[][2] = {
+        {"", "[anon]"}, {"//anon", "[anon]"}, {"[heap]", "[heap]"}, {"[stack]", "[stack]"},
+        {"[anon:a/b]", "[anon:a/b]"}, {"[anon_shmem:c]", "[anon_shmem:c]"},
+    };
+    static const char *const in_memory[][2] = {
+        {"/dev/zero (deleted)", "[anon]"}, {"/anon_hugepage (deleted)", "[anon]"},
+        {"/SYSV00001234 (deleted)", "SYSV00001234"}, {"/memfd:jit (deleted)", "memfd:jit"},
+        {"/memfd:a/b", "b"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(anonymous); i++)
+        check_kind((struct mapped_sight){.end = high, .path = anonymous[i][0]}, MAPPED_ANONYMOUS,
+                   anonymous[i][1]);
+    for (size_t i = 0; i < COUNT_OF(in_memory); i++)
+        check_kind((struct mapped_sight){.path = in_memory[i][0], .inode = 7, .device = 1},
+                   MAPPED_ANONYMOUS, in_memory[i][1]);
+    check_kind((struct mapped_sight){.end = high, .path = "[vdso]"}, MAPPED_VDSO, "[vdso]");
+    if (sizeof(void *) == 8) /* of a 32-bit program */
+        check_kind((struct mapped_sight){.end = 0xf7000000, .path = "[vdso]"}, MAPPED_OTHER,
+                   "[vdso]");
+    check_kind((struct mapped_sight){.path = "[vsyscall]"}, MAPPED_OTHER, "[vsyscall]");
+    check_kind((struct mapped_sight){.path = "[uprobes]"}, MAPPED_OTHER, "[uprobes]");
+    check_kind((struct mapped_sight){.path = "anon_inode:[perf_event]", .inode = 9, .device = 14},
+               MAPPED_OTHER, "anon_inode:[perf_event]");
+}
+
+/* A memfd, seen in ourselves: one that holds a program is a file as any other. */
+static void check_memfd(const char *content, size_t length, enum mapped_kind kind)
+{
+    int fd = memfd_create("code", MFD_CLOEXEC);
+    struct stat about;
+
+    CHECK_NUMBER(write(fd, content, length), length);
+    CHECK_NUMBER(ftruncate(fd, 4096), 0);
+    char *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    fstat(fd, &about);
+    close(fd);
+    const struct mapped_sight sight = {
+        .start = (uintptr_t)at, .end = (uintptr_t)at + 4096, .device = about.st_dev,
+        .inode = about.st_ino, .path = "/memfd:code (deleted)", .pid = (uint32_t)getpid(),
+    };
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    CHECK_NUMBER(file->kind, kind);
+    CHECK((file->fd >= 0) == (kind == MAPPED_FILE));
+    CHECK_STRING(file->label, "memfd:code");
+    mapped_file_drop(files, file);
+    munmap(at, 4096);
+}
+
+static void files_in_memory(void)
+{
+    struct stat about;
+
+    check_memfd("code", 4, MAPPED_ANONYMOUS);
+    if (geteuid() || stat("/proc/self/map_files", &about))
+        printf("SKIP files_in_memory, in part: there is no right to follow mappings\n");
+    else
+        check_memfd("\177ELF", 4, MAPPED_FILE);
+}
+
+static void addresses_in_files(void)
+{
+    static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
+                                                    {1, 0x1000, 0x402000, 0x1000}};
+    char *path = in_directory("image");
+    struct image image;
+
+    image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 0x2000);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    CHECK_NUMBER(write(fd, image.bytes, image.length), image.length);
+    close(fd);
+    struct mapped_sight sight = sight_of(path);
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    unlink(path);
+    CHECK_NUMBER(mapped_file_address(file, 0x10), 0x400010);
+    CHECK_NUMBER(mapped_file_address(file, 0x1010), 0x402010);
+    CHECK_NUMBER(mapped_file_address(file, 0x200), 0x200); /* in no segment */
+    CHECK_NUMBER(mapped_file_address(file, UINT64_MAX), UINT64_MAX);
+    mapped_file_drop(files, file);
+    write_file(path, "no ELF file");
+    sight = sight_of(path);
+    file = mapped_files_see(files, &sight);
+    CHECK_NUMBER(mapped_file_address(file, 0x1010), 0x1010);
+    mapped_file_drop(files, file);
+    unlink(path);
+}
+
+/* With few descriptors: what is beyond half of them has its name alone, and is counted. */
+static void few_descriptors(void)
+{
+    pid_t child = fork();
+    int status = 1;
+
+    if (!child) {
+        const struct rlimit few = {32, 32};
+        struct mapped_file *seen[40];
+        struct mapped_files *table;
+        setrlimit(RLIMIT_NOFILE, &few);
+        CHECK_NUMBER(mapped_files_open(&table), 0);
+        for (int i = 0; i < 40; i++) {
+            char name[16];
+            snprintf(name, sizeof(name), "file%d", i);
+            char *path = in_directory(name);
+            write_file(path, name);
+            struct mapped_sight sight = sight_of(path);
+            seen[i] = mapped_files_see(table, &sight);
+            CHECK_STRING(seen[i]->label, name);
+            CHECK_NUMBER(seen[i]->kind, MAPPED_FILE);
+            if (i < 16)
+                CHECK(holds(seen[i], name));
+            else
+                CHECK_NUMBER(seen[i]->fd, -EMFILE);
+            unlink(path);
+        }
+        CHECK_NUMBER(mapped_files_count(table), 16);
+        CHECK_NUMBER(mapped_files_not_kept(table), 24);
+        for (int i = 0; i < 40; i++)
+            mapped_file_drop(table, seen[i]);
+        CHECK_NUMBER(mapped_files_count(table), 0);
+        mapped_files_close(table);
+        fflush(stdout);
+        _exit(test_failures_here != 0);
+    }
+    waitpid(child, &status, 0);
+    CHECK_NUMBER(status, 0);
+}
+
+int main(void)
+{
+    snprintf(directory, sizeof(directory), "/tmp/mapped-test.XXXXXX");
+    if (!mkdtemp(directory) || mapped_files_open(&files)) {
+        printf("FAIL a directory: cannot make %s\n", directory);
+        return 1;
+    }
+    TEST(one_file_is_opened_once);
+    TEST(another_file_of_that_name);
+    TEST(another_generation);
+    TEST(files_that_are_written_to);
+    TEST(files_that_were_written_to);
+    TEST(only_plain_files_are_opened);
+    TEST(what_is_no_file);
+    TEST(files_in_memory);
+    TEST(addresses_in_files);
+    TEST(few_descriptors);
+    CHECK_NUMBER(mapped_files_count(files), 0);
+    mapped_files_close(files);
+    rmdir(directory);
+    return tests_done();
+}
