@@ -33,6 +33,7 @@ struct owner {
     uint32_t users[2];        /* real and effective */
     uint32_t namespace_pid;   /* in its own pid namespace */
     struct mapped_root *root; /* NULL: could not be seen */
+    uint64_t start;           /* when the process began, in ns as files have it; 0: not known */
     uint64_t since;
 };
 

@@ -20,6 +20,9 @@
 /* So long a thread may wait for the others to end before it execs. */
 #define EXEC_TAKES_NS 1000000000
 
+/* So many processes are looked at between two reads of what is told. */
+#define READ_EVERY 64
+
 /* Where x86-64 kernels show a page of their own to all programs. */
 #define VSYSCALL_START 0xffffffffff600000
 #define VSYSCALL_END 0xffffffffff601000
@@ -497,17 +500,24 @@ void processes_forget(struct processes *processes)
 
 /* ---- Opening ---- */
 
+/* What is told meanwhile is taken now and then: there is not room for all of it. */
 static void look_at_all(struct processes *processes)
 {
     struct dirent *entry;
     uint64_t pid;
+    unsigned seen = 0;
     DIR *directory = processes->pid_count ? NULL : opendir("/proc");
 
     for (size_t i = 0; i < processes->pid_count; i++)
         (void)begin_unknown(processes, processes->pids[i], 0, NULL);
-    while (directory && (entry = readdir(directory)))
-        if (!parse_number(entry->d_name, 1, UINT32_MAX, &pid))
+    while (directory && (entry = readdir(directory))) {
+        if (parse_number(entry->d_name, 1, UINT32_MAX, &pid))
+            continue;
+        if (!history_living(&processes->history, (uint32_t)pid))
             (void)begin_unknown(processes, (uint32_t)pid, 0, NULL);
+        if (++seen % READ_EVERY == 0)
+            (void)processes_read(processes);
+    }
     if (directory)
         closedir(directory);
 }

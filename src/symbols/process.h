@@ -90,8 +90,8 @@ struct jitmap_refusal {
 
 /*
  * Opens the perf map that a JIT wrote: /tmp/perf-N.map in the root of the process, N being its pid
- * in its own pid namespace, else /tmp/perf-PID.map in ours. A descriptor, which is the caller's to
- * close; -ENOENT: there is none; -EACCES: there is one that is not to be trusted, as *refusal says.
+ * in its own pid namespace, else /tmp/perf-PID.map in ours; one that is older than the process is
+ * somebody else's. A descriptor, which is the caller's to close; -ENOENT: there is none; -EACCES: there is one that is not to be trusted, as *refusal says.
  */
 int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t born,
                           struct jitmap_refusal *refusal);

@@ -5,11 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbols/process_parts.h"
 
 #define STATUS_LIMIT 65536
+
+/* The clock of files, and that by which processes begin, are as coarse as this. */
+#define COARSE_NS 20000000
+
+static uint64_t file_time(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
 
 /* The numbers of a line such as "Uid:\t0\t0\t0\t0"; the last of them is the last of `numbers`, too. */
 static bool read_line(const char *status, const char *name, uint32_t *first, uint32_t *second,
@@ -32,6 +41,31 @@ static bool read_line(const char *status, const char *name, uint32_t *first, uin
     return false;
 }
 
+/*
+ * When a process began, in ns of the clock of files: the 22nd word of its stat, in ticks since boot,
+ * of which the second stands in parentheses and may hold anything. 0: not to be seen.
+ */
+static uint64_t read_start(uint32_t pid)
+{
+    struct timespec real, boot;
+    struct text stat = {0};
+    uint64_t ticks = 0, since = 0;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    const char *at = read_file(AT_FDCWD, path, STATUS_LIMIT, &stat) || !stat.data
+        ? NULL : strrchr(stat.data, ')');
+    for (int word = 2; at && word < 22; word++)
+        at = strchr(at + 1, ' ');
+    if (at)
+        ticks = strtoull(at + 1, NULL, 10);
+    text_free(&stat);
+    clock_gettime(CLOCK_REALTIME, &real);
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    since = ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+    return at ? file_time(&real) - file_time(&boot) + since : 0;
+}
+
 static bool read_owner(struct processes *processes, uint32_t pid, struct owner *owner)
 {
     struct text status = {0};
@@ -45,6 +79,7 @@ static bool read_owner(struct processes *processes, uint32_t pid, struct owner *
     if (known) {
         (void)read_line(status.data, "\nNSpid:", &unused, &unused, &owner->namespace_pid); /* 4.1 */
         owner->root = mapped_files_root(processes->files, pid);
+        owner->start = read_start(pid);
     }
     text_free(&status);
     return known;
@@ -69,7 +104,7 @@ void look_at_owner(struct processes *processes, struct life *life)
         mapped_root_drop(processes->files, seen.root);
 }
 
-/* One of the places where it may be. `owner` NULL: nobody knows any more whose it was. */
+/* One of the places where it may be. What was written before the process began is another's. */
 static int try_place(const char *root, uint32_t number, const struct owner *owner,
                      struct jitmap_refusal *refusal)
 {
@@ -82,13 +117,13 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
     snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", root, number);
     int fd = mapped_open_plain(path, O_NOFOLLOW, &about);
     if (fd >= 0) {
-        if (!about.st_uid ||
-            (owner && (about.st_uid == owner->users[0] || about.st_uid == owner->users[1])))
+        bool is_old = file_time(&about.st_mtim) + COARSE_NS < owner->start;
+        if (!is_old && (!about.st_uid || about.st_uid == owner->users[0] ||
+                        about.st_uid == owner->users[1]))
             return fd;
         close(fd);
-        fd = -EACCES;
-        reason = owner ? "it belongs to another user than the process"
-                       : "whose the process was could not be seen";
+        fd = is_old ? -ENOENT : -EACCES;
+        reason = "it belongs to another user than the process";
     }
     if (fd != -EACCES && fd != -ENODEV)
         return fd;
@@ -110,8 +145,10 @@ int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t bo
         owner = life->owner;
     if (!owner && is_alive && read_owner(processes, pid, &now))
         owner = &now;
-    const char *root = owner ? mapped_root_path(owner->root) : NULL;
-    int result = owner ? try_place(root, owner->namespace_pid, owner, refusal) : -ENOENT;
+    if (!owner) /* it had no such memory, or was gone before it could be seen */
+        return -ENOENT;
+    const char *root = mapped_root_path(owner->root);
+    int result = try_place(root, owner->namespace_pid, owner, refusal);
     /* Outside it goes by the number that it has here. */
     if (result < 0 && !(root && !*root && owner->namespace_pid == pid)) {
         int other = try_place("", pid, owner, refusal);

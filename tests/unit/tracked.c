@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbols/process_parts.h"
@@ -547,6 +548,9 @@ static void maps_of_jits(void)
     int fd = processes_open_jitmap(processes, pid, 0, &refusal);
     CHECK(holds(fd, "its own"));
     close(fd);
+    const struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
+    CHECK_NUMBER(utimensat(AT_FDCWD, path, old, 0), 0); /* of a process that had this pid before */
+    CHECK_NUMBER(processes_open_jitmap(processes, pid, 0, &refusal), -ENOENT);
     if (!geteuid()) {
         make_map(pid, 0, "of root");
         fd = processes_open_jitmap(processes, pid, 0, &refusal);
@@ -564,6 +568,15 @@ static void maps_of_jits(void)
     unlink(path);
     CHECK_NUMBER(mkfifo(path, 0644), 0);
     CHECK_NUMBER(processes_open_jitmap(processes, pid, 0, &refusal), -EACCES);
+    unlink(path);
+    /* Who has made no code has no map of it. */
+    pid = (uint32_t)fork();
+    if (!pid)
+        _exit(0);
+    wait_for((pid_t)pid);
+    make_map(pid, user, "of nobody");
+    CHECK_NUMBER(processes_open_jitmap(processes, pid, 0, &refusal), -ENOENT);
+    snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
     unlink(path);
     close_tracker();
 }
