@@ -118,6 +118,8 @@ $(TOOL_PROGRAMS): $(BUILD)/workloads/%: tests/tools/%.c $(BUILD)/parts.a $(BUILD
 
 include tests/workloads/flavours.mk
 
+tools: $(TOOL_PROGRAMS)
+
 workloads: $(WORKLOAD_PROGRAMS) $(FLAVOUR_PROGRAMS) $(TOOL_PROGRAMS)
 
 demo:
@@ -140,5 +142,5 @@ clean:
 
 -include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units fuzzers benches workloads demo test check bench install clean FORCE
+.PHONY: all units tools fuzzers benches workloads demo test check bench install clean FORCE
 .SECONDARY:

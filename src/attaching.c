@@ -166,6 +166,19 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
     return EXIT_FAILURE;
 }
 
+static void say_ways(const struct attachment *attachment)
+{
+    struct text ways = {0};
+
+    if (attachment->kernel_way != ATTACH_BEST)
+        text_format(&ways, ", functions of the kernel by %s",
+                    attach_way_name(attachment->kernel_way, false));
+    if (attachment->user_way != ATTACH_BEST)
+        text_format(&ways, ", of programs by %s", attach_way_name(attachment->user_way, true));
+    say("attached %zu places%s", attachment->attached, ways.data ? ways.data : "");
+    text_free(&ways);
+}
+
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug)
 {
@@ -178,8 +191,6 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     say_skipped(attachment, &find->places);
     say_undistinguished(find);
     if (debug)
-        say("attached %zu places: functions of the kernel by %s, of programs by %s",
-            attachment->attached, attach_way_name(attachment->kernel_way, false),
-            attach_way_name(attachment->user_way, true));
+        say_ways(attachment);
     return 0;
 }

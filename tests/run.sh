@@ -137,7 +137,8 @@ run_builds()
     [ $quick = yes ] || rm -rf build/release build/gcc build/clang build/asan stackbox
     build build all workloads || return 1
     build build-units units
-    build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox all units
+    build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
+        all units tools
     [ $quick = yes ] && return 0
     for compiler in gcc clang; do
         if command -v $compiler >/dev/null; then

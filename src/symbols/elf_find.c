@@ -9,8 +9,8 @@
 
 /*
  * Tables that are made to be slow: so many of a symbol's addresses are looked at and so many names
- * are compared (each counts as NAME_WORK and its bytes); behind that a symbol counts for one address
- * alone.
+ * are compared (each counts as NAME_WORK and its bytes); behind that a symbol counts for one
+ * address alone.
  */
 #define MOST_WORK (1 << 26)
 #define NAME_WORK 64

@@ -36,7 +36,7 @@ static uint32_t little32(const unsigned char *bytes)
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* ---- x86: [endbr] [mov $n,%r11d] [bnd] jmp *WORD, at a multiple of the entries' size ---- */
+/* ---- x86: [endbr] [mov $n,%r11d] [bnd] jmp *WORD, at a multiple of 16 or 8 bytes ---- */
 
 static uint64_t global_offset_table(const struct elf *elf)
 {
@@ -47,16 +47,30 @@ static uint64_t global_offset_table(const struct elf *elf)
     return section ? section->address : 0;
 }
 
+/* What of an entry is in the section, which may end with a short one. */
+static size_t read_entry(const struct elf *elf, const struct elf_section *plt, uint64_t skip,
+                         size_t size, unsigned char *code)
+{
+    if (plt->size - skip < size)
+        size = (size_t)(plt->size - skip);
+    memset(code, 0, 16);
+    return elf_read(elf, plt->offset + skip, code, size) ? 0 : size;
+}
+
 static bool decode_x86(const struct elf *elf, const struct elf_section *plt, uint64_t address,
                        struct entry *entry)
 {
-    const uint64_t size = plt->entry_size == 8 ? 8 : 16;
-    const uint64_t skip = (address - plt->address) / size * size;
+    const uint64_t distance = address - plt->address;
+    uint64_t skip = distance & ~(uint64_t)15;
     unsigned char code[24] = {0};
-    size_t at = 0;
+    size_t at = 0, size = read_entry(elf, plt, skip, 16, code);
 
-    if (plt->size - skip < size || elf_read(elf, plt->offset + skip, code, size))
-        return false;
+    /* Without anything but the jump, and its padding, entries have eight bytes. */
+    if (plt->entry_size == 8 ||
+        (!memcmp(code, "\xff\x25", 2) && !memcmp(code + 6, "\x66\x90", 2))) {
+        skip = distance & ~(uint64_t)7;
+        size = read_entry(elf, plt, skip, 8, code);
+    }
     if (!memcmp(code, "\xf3\x0f\x1e", 3))
         at += 4;
     if (!memcmp(code + at, "\x41\xbb", 2))
@@ -66,12 +80,12 @@ static bool decode_x86(const struct elf *elf, const struct elf_section *plt, uin
     const bool by_register = code[at + 1] == 0xa3 && elf->machine == EM_386;
     if (at + 6 > size || code[at] != 0xff || (code[at + 1] != 0x25 && !by_register))
         return false;
-    const uint32_t distance = little32(code + at + 2);
+    const uint32_t to = little32(code + at + 2);
     entry->start = plt->address + skip;
     if (elf->machine == EM_X86_64)
-        entry->word = entry->start + at + 6 + (uint64_t)(int64_t)(int32_t)distance;
+        entry->word = entry->start + at + 6 + (uint64_t)(int64_t)(int32_t)to;
     else
-        entry->word = (uint32_t)(distance + (by_register ? global_offset_table(elf) : 0));
+        entry->word = (uint32_t)(to + (by_register ? global_offset_table(elf) : 0));
     return true;
 }
 
@@ -329,9 +343,11 @@ static int name_by_choosers(const struct elf *elf, const struct entries *entries
     int result = addresses && choosers ? 0 : -ENOMEM;
 
     qsort(entries->items, entries->count, sizeof(*entries->items), compare_choosers);
-    for (size_t i = 0; i < entries->count && !result; i++)
-        if (entries->items[i].chooser && (!count || addresses[count - 1] != entries->items[i].chooser))
-            addresses[count++] = entries->items[i].chooser;
+    for (size_t i = 0; i < entries->count && !result; i++) {
+        const uint64_t chooser = entries->items[i].chooser;
+        if (chooser && (!count || addresses[count - 1] != chooser))
+            addresses[count++] = chooser;
+    }
     if (!result && count)
         result = elf_find_symbols(elf, addresses, count, choosers);
     for (size_t i = 0; i < entries->count && !result; i++) {

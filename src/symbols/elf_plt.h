@@ -6,8 +6,8 @@
 #include "symbols/elf_symbols.h"
 
 /*
- * Names those of the sorted addresses that lie in such an entry and are not found yet: "malloc@plt".
- * As elf_find(), which calls it.
+ * Names those of the sorted addresses that lie in such an entry and are not found yet:
+ * "malloc@plt". As elf_find(), which calls it.
  */
 int elf_plt_find(const struct elf *elf, const uint64_t *addresses, size_t count,
                  struct elf_found *found);

@@ -19,8 +19,8 @@ struct elf_symbol {
 
 /*
  * Calls `each` with every function and label of .symtab, else of .dynsym, in the table's order, and
- * with every alias; what it points to holds for that call. A value of `each` other than 0 ends it: a
- * negative one is returned, any other counts as done. 0, also where the file has no symbols, or a
+ * with every alias; what it points to holds for that call. A value of `each` other than 0 ends it:
+ * a negative one is returned, any other counts as done. 0, also where the file has no symbols, or a
  * negative errno.
  */
 typedef int elf_symbol_callback(void *context, const struct elf_symbol *symbol);

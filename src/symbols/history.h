@@ -46,8 +46,9 @@ struct life {
     struct owner *owner;        /* NULL: not known */
     uint32_t pid, parent;
     uint32_t threads;           /* 0: not known */
-    bool first_thread_ended, ended;
+    bool ended;
     uint64_t forked, ended_at;  /* forked 0: before we looked */
+    uint64_t first_thread_ended; /* when; 0: it did not. Others may go on */
     uint64_t seen, seen_until;  /* looked at in /proc: what came before is in what was seen */
 };
 

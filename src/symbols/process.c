@@ -17,6 +17,9 @@
 /* So long a file that was found unchanged is taken to be so. */
 #define LOOK_AGAIN_NS 4000000
 
+/* So long a thread may wait for the others to end before it execs. */
+#define EXEC_TAKES_NS 1000000000
+
 /* So many processes are looked at between two reads of what is told. */
 #define READ_EVERY 64
 
@@ -210,7 +213,7 @@ static void take_exec(struct processes *processes, const struct task_event *even
     else
         processes->result = -ENOMEM;
     life->threads = 1; /* all others were ended */
-    life->first_thread_ended = false;
+    life->first_thread_ended = 0;
 }
 
 static struct mapped_file *see_file(struct processes *processes, const struct task_event *event)
@@ -251,9 +254,12 @@ static void take_exit(struct processes *processes, const struct task_event *even
     if (!life || event->time < life->seen)
         return;
     if (event->tid == event->pid)
-        life->first_thread_ended = true;
-    if (life->threads ? !--life->threads
-                      : life->first_thread_ended && !maps_has_threads(event->pid))
+        life->first_thread_ended = event->time;
+    /*
+     * Where its threads were not counted nobody knows yet whether that was all: another one may be
+     * about to exec, and what /proc shows now is of later.
+     */
+    if (life->threads && !--life->threads)
         history_end(&processes->history, life, event->time);
 }
 
@@ -454,6 +460,16 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
     return result;
 }
 
+/*
+ * Its first thread ended, and there is no other: not just now, when another one may be about to exec,
+ * which takes it the first one's place.
+ */
+static bool has_ended(const struct life *life)
+{
+    return life->first_thread_ended && now_ns() - life->first_thread_ended > EXEC_TAKES_NS &&
+           !maps_has_threads(life->pid);
+}
+
 /* Lives that go on for all that we know, and may not. */
 static void end_who_is_gone(struct processes *processes)
 {
@@ -465,7 +481,7 @@ static void end_who_is_gone(struct processes *processes)
             next = life->next;
             if (life->ended)
                 continue;
-            if ((life->first_thread_ended && !maps_has_threads(life->pid)) ||
+            if (has_ended(life) ||
                 (any_lost && kill((pid_t)life->pid, 0) && errno == ESRCH)) {
                 history_end(history, life, now_ns());
                 next = history->buckets[i]; /* others may have been forgotten for it */

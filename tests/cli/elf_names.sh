@@ -53,7 +53,8 @@ symbols()
         for (i = 0; i < 7; i++)
             sub(/^ *[^ ]+ +/, "", name)
         sub(/ *\([0-9]+\)$/, "", name)
-        name = substr(name, 1, 1) (substr(name, 2) ~ /@/ ? substr(name, 2, index(substr(name, 2), "@") - 1) : substr(name, 2))
+        version = index(substr(name, 2), "@")
+        if (version) name = substr(name, 1, version)
         if (name != "" && !($4 == "NOTYPE" && name ~ /^\.L/))
             printf "%d %d S %d %d %s\n", start, start + size, rank, end, name
     }' "$scratch/sections" -
@@ -92,8 +93,8 @@ answers()
                 if (better(live[i], best)) best = live[i]
             }
         lives = kept
-        if (!(best && rank[best] > 0) && full && nearest && rank[nearest] < 8 && $1 < limit[nearest])
-            best = nearest
+        if (!(best && rank[best] > 0) && full && nearest && rank[nearest] < 8 &&
+            $1 < limit[nearest]) best = nearest
         if (best) printf "%d %d %s\n", $1, start[best], name[best]
         else printf "%d - -\n", $1
     }'
@@ -117,7 +118,10 @@ draw()
 {
     awk -v count="$1" -v seed="$(date +%s)$$" '
     BEGIN { srand(seed % 2147483647) }
-    FILENAME ~ /sections$/ { if ($4 !~ /^\.i?plt/) { from[++n] = $2; size[n] = $3 - $2; sum += size[n] }; next }
+    FILENAME ~ /sections$/ {
+        if ($4 !~ /^\.i?plt/) { from[++n] = $2; size[n] = $3 - $2; sum += size[n] }
+        next
+    }
     { edge[++edges] = $1 - 1; edge[++edges] = $1; edge[++edges] = $2; edge[++edges] = $2 - 1 }
     END {
         for (i = 0; i < count * 0.7; i++) {
@@ -144,9 +148,10 @@ check_names()
     symbols "$2" .dynsym >"$scratch/dynamic"
     cat "$scratch/full" "$scratch/dynamic" >"$scratch/all"
     draw "$3" >"$scratch/questions"
-    sed 's/$/ 0 T/' "$scratch/questions" | sort -s -n -k 1,1 "$scratch/full" - | answers 1 >"$scratch/by_full"
-    awk '$2 == "-" { print $1, 0, "T" }' "$scratch/by_full" | sort -s -n -k 1,1 "$scratch/dynamic" - |
-        answers 0 >"$scratch/by_dynamic"
+    sed 's/$/ 0 T/' "$scratch/questions" | sort -s -n -k 1,1 "$scratch/full" - |
+        answers 1 >"$scratch/by_full"
+    awk '$2 == "-" { print $1, 0, "T" }' "$scratch/by_full" |
+        sort -s -n -k 1,1 "$scratch/dynamic" - | answers 0 >"$scratch/by_dynamic"
     awk '$2 != "-"' "$scratch/by_full" | cat - "$scratch/by_dynamic" | sort -n >"$scratch/theirs"
     in_hex <"$scratch/questions" | "$tool" "$2" | in_decimal >"$scratch/ours"
     is "$1: every address is answered" "$(wc -l <"$scratch/ours")" "$(wc -l <"$scratch/questions")"
@@ -195,7 +200,8 @@ check_addr2line()
 check_plt()
 {
     "$3" -d -j .plt -j .plt.sec -j .plt.got -j .iplt "$2" 2>/dev/null |
-        sed -n 's/^0*\([0-9a-f]*\) <\([^@+*]*\)@*[A-Za-z0-9_.]*@plt>:$/\1 \2@plt/p' | sort >"$scratch/theirs"
+        sed -n 's/^0*\([0-9a-f]*\) <\([^@+*]*\)@*[A-Za-z0-9_.]*@plt>:$/\1 \2@plt/p' |
+        sort >"$scratch/theirs"
     [ -s "$scratch/theirs" ] || return
     cut -d ' ' -f 1 "$scratch/theirs" | "$tool" "$2" | cut -d ' ' -f 1,3- | sort >"$scratch/ours"
     is "$1: $(wc -l <"$scratch/theirs") names of jump table entries agree" \
@@ -240,6 +246,32 @@ one "node" "$(where node)" "$(where nodejs)"
 one "perf" "$(where perf)"
 between "kinds of files" $kinds 8 20
 
+# ---- a static program: its jump table leads to functions that are chosen at the start
+
+# shellcheck disable=SC2016
+check_chosen()
+{
+    objdump -d -j .plt "$1" | sed -n 's/^ *\([0-9a-f]*\):.* # \([0-9a-f]*\) .*/\2 \1/p' |
+        sort >"$scratch/words"
+    readelf -rW "$1" | awk '$3 ~ /IRELATIV/ { sub(/^0+/, "", $1); print $1, $4 }' | sort |
+        join "$scratch/words" - | cut -d ' ' -f 2,3 | sort >"$scratch/choosers"
+    nm "$1" | awk '$2 == "i" { sub(/^0+/, "", $1); print $1 " " $3 "@plt" }' >"$scratch/names"
+    cut -d ' ' -f 1 "$scratch/choosers" | "$tool" "$1" | sort | join "$scratch/choosers" - |
+        awk 'FNR == NR { is[$0] = 1; next }
+        !(($2 " " $4) in is) || $1 != $3 { print }
+        END { if (FNR < 10) print "only " FNR }' "$scratch/names" - >"$scratch/differ"
+    is "static: $(wc -l <"$scratch/choosers") entries have their chosen functions" \
+        "$(head -n 5 "$scratch/differ")" ""
+}
+
+echo 'int main(void) { return 0; }' >"$scratch/static.c"
+if gcc -static -no-pie -o "$scratch/static" "$scratch/static.c" 2>/dev/null &&
+    readelf -rW "$scratch/static" | grep -q IRELATIV; then
+    check_chosen "$scratch/static"
+else
+    skip "static" "the C library here is another"
+fi
+
 # ---- files for other machines: both classes, both byte orders
 
 for program in clang ld.lld llvm-objdump; do
@@ -269,11 +301,11 @@ foreign()
 {
     target=$1 entries=$2
     shift 2
-    clang --target="$target" -O1 -fPIC -c -o "$scratch/foreign.o" "$scratch/foreign.c" 2>/dev/null &&
-        ld.lld -shared "$@" -o "$scratch/foreign" "$scratch/foreign.o" 2>/dev/null || {
+    if ! clang --target="$target" -O1 -fPIC -c -o "$scratch/foreign.o" "$scratch/foreign.c" ||
+        ! ld.lld -shared "$@" -o "$scratch/foreign" "$scratch/foreign.o"; then
         skip "$target $*" "cannot be built here"
         return
-    }
+    fi 2>/dev/null
     check_names "$target $*" "$scratch/foreign" 600 40
     [ "$entries" = 0 ] || {
         check_plt "$target $*" "$scratch/foreign" llvm-objdump

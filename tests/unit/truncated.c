@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Files that end early: cut off at each byte, or shrinking while they are read. What is found in
- * what is left of a file is found in all of it. (Perf maps and ELF files: jitmap.c, elf.c.)
+ * Files that end early: cut off at each byte, where what is found in the rest of a file is found in
+ * all of it, or shrinking while they are read. (Perf maps and ELF files: jitmap.c, elf.c.)
  */
 #include "probes/link_cache.h"
 #include "probes/usdt.h"
@@ -180,7 +180,12 @@ static void truncated_notes(void)
     truncate_notes(CORPUS "usdt/sdt64-stripped");
 }
 
-/* ---- Files that shrink, and grow again, while they are read ---- */
+/*
+ * ---- Files that shrink, and grow again, while they are read ----
+ *
+ * A read that meets a truncation may give zeros where bytes of the file were, in the middle of a
+ * name too. What is found is no more than in the whole file; sanitizers look at how.
+ */
 
 struct shrinking {
     int fd;
@@ -219,7 +224,7 @@ static void shrinking_notes(void)
     for (int i = 0; i < 2000; i++) {
         struct finds some = {0};
         (void)find_probes(shrinking.fd, &some);
-        CHECK(is_part_of(&some, &all));
+        CHECK(some.count <= all.count);
         finds_free(&some);
     }
     atomic_store(&shrinking.stop, true);
@@ -248,7 +253,7 @@ static void shrinking_cache(void)
         CHECK_NUMBER(read_file(AT_FDCWD, path, 1 << 20, &piece), 0);
         if (piece.length)
             (void)find_entries(piece.data, piece.length, &some);
-        CHECK(is_part_of(&some, &all));
+        CHECK(some.count <= all.count);
         finds_free(&some);
         text_free(&piece);
     }
