@@ -153,7 +153,8 @@ struct life *history_begin(struct history *history, uint32_t pid, uint64_t time,
     struct life *before = history_living(history, pid);
 
     if (before)
-        history_end(history, before, before->first_thread_ended ? before->first_thread_ended : time);
+        history_end(history, before,
+                    before->first_thread_ended ? before->first_thread_ended : time);
     struct life *life = calloc(1, sizeof(*life));
     if (!life || (history->count >= history->bucket_count && grow(history))) {
         image_drop(image, history->files);

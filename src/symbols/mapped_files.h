@@ -33,8 +33,8 @@ struct mapped_file {
     const char *path;  /* as its process sees it, without " (deleted)"; "[heap]" and the like */
     const char *label; /* the last part of the path; "[anon]" for memory without a name */
     /*
-     * Put before a path, it leads to where the process sees that: "" for the root that is ours, else
-     * "/proc/self/fd/N", which stays open as long as the file. NULL: not known.
+     * Put before a path, it leads to where the process sees that: "" for the root that is ours,
+     * else "/proc/self/fd/N", which stays open as long as the file. NULL: not known.
      */
     const char *root;
     int fd;            /* kept by the table; below 0: a negative errno, why it is not open */
@@ -102,9 +102,9 @@ struct mapped_root *mapped_files_root(struct mapped_files *files, uint32_t pid);
 const char *mapped_root_path(const struct mapped_root *root);
 void mapped_root_drop(struct mapped_files *files, struct mapped_root *root);
 /*
- * Opens a plain file for reading, and nothing else: what opening does to a device is not known. What
- * is looked at is what is opened. `flags`: 0 or O_NOFOLLOW. A descriptor, -ENODEV for what is no
- * plain file, or another negative errno.
+ * Opens a plain file for reading, and nothing else: what opening does to a device is not known.
+ * What is looked at is what is opened. `flags`: 0 or O_NOFOLLOW. A descriptor, -ENODEV for what is
+ * no plain file, or another negative errno.
  */
 int mapped_open_plain(const char *path, int flags, struct stat *about);
 

@@ -36,7 +36,7 @@ typedef bool maps_known(void *context, const struct maps_entry *entry);
 int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, maps_known *known,
                          void *context);
 
-/* Are there other threads than the first? The first one of a process is there until the last ends. */
+/* Are there other threads than the first, which is there until the last one ends? */
 bool maps_has_threads(uint32_t pid);
 
 #endif

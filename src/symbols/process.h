@@ -26,7 +26,7 @@ struct process_place {
      * the distance from where the mapping began.
      */
     uint64_t address;
-    const char *label; /* file->label: "libc.so.6", "[vdso]", "[anon]"; "" where nothing is mapped */
+    const char *label; /* "libc.so.6", "[vdso]", "[anon]"; "" where nothing is mapped */
 };
 
 struct processes_wishes {
@@ -91,7 +91,8 @@ struct jitmap_refusal {
 /*
  * Opens the perf map that a JIT wrote: /tmp/perf-N.map in the root of the process, N being its pid
  * in its own pid namespace, else /tmp/perf-PID.map in ours; one that is older than the process is
- * somebody else's. A descriptor, which is the caller's to close; -ENOENT: there is none; -EACCES: there is one that is not to be trusted, as *refusal says.
+ * somebody else's. A descriptor, which is the caller's to close; -ENOENT: there is none; -EACCES:
+ * there is one that is not to be trusted, as *refusal says.
  */
 int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t born,
                           struct jitmap_refusal *refusal);

@@ -20,7 +20,7 @@ static uint64_t file_time(const struct timespec *time)
     return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
 }
 
-/* The numbers of a line such as "Uid:\t0\t0\t0\t0"; the last of them is the last of `numbers`, too. */
+/* Of the numbers of a line such as "Uid:\t0\t0\t0\t0" two, if there are as many, and the last. */
 static bool read_line(const char *status, const char *name, uint32_t *first, uint32_t *second,
                       uint32_t *last)
 {
@@ -42,8 +42,8 @@ static bool read_line(const char *status, const char *name, uint32_t *first, uin
 }
 
 /*
- * When a process began, in ns of the clock of files: the 22nd word of its stat, in ticks since boot,
- * of which the second stands in parentheses and may hold anything. 0: not to be seen.
+ * When a process began, in ns of the clock of files: the 22nd word of its stat, in ticks since
+ * boot; the second word stands in parentheses and may hold anything. 0: not to be seen.
  */
 static uint64_t read_start(uint32_t pid)
 {

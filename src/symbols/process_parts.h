@@ -38,6 +38,24 @@ struct processes {
 /* Whose it is, as long as /proc shows that: once for each program. */
 void look_at_owner(struct processes *processes, struct life *life);
 
+/*
+ * What a process has mapped now: all that is executable, or whatever holds one of the sorted
+ * addresses. 0, with an image whose reference is the caller's; -ENOENT when the process is gone, or
+ * shows no executable memory; or another negative errno.
+ */
+int processes_look(struct processes *processes, uint32_t pid, const uint64_t *addresses,
+                   size_t count, struct image **image);
+/* Looks at all that run, or at those that are wished for. */
+void processes_look_at_all(struct processes *processes);
+
+/* Takes what was told that is not younger than `until`. 0 or -ENOMEM. */
+int processes_read_until(struct processes *processes, uint64_t until);
+
+/* Holds a file. 0 or -ENOMEM. */
+int processes_lend(struct loans *loans, struct mapped_file *file, uint64_t time);
+/* Gives back what was lent up to `time`. */
+void processes_take_back(struct processes *processes, struct loans *loans, uint64_t time);
+
 /* ---- For tests ---- */
 
 /* One record, as if the kernel had told it. */

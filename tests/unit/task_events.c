@@ -330,7 +330,8 @@ static void what_is_lost_is_counted(void)
         munmap(mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
     task_events_read(events, UINT64_MAX, see, take, &heard);
     CHECK(heard.own_maps < MAPPINGS);
-    make_children(&heard, CHILDREN); /* what is lost is told with the next record that there is room for */
+    /* What is lost is told with the next record that there is room for. */
+    make_children(&heard, CHILDREN);
     task_events_read(events, UINT64_MAX, see, take, &heard);
     CHECK_NUMBER(heard.forks, CHILDREN);
     CHECK_NUMBER(heard.execs, CHILDREN);

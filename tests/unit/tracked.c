@@ -131,7 +131,7 @@ static void wait_for(pid_t child)
     CHECK_NUMBER(status, 0);
 }
 
-/* A child that holds: everything that it did until now is taken, while it can still be looked at. */
+/* A child that waits: all that it did until now is taken, while it can still be looked at. */
 static void see_and_let_go(pid_t child)
 {
     usleep(5000);
