@@ -271,6 +271,9 @@ static void say_names_lost(const struct counting *counting)
     if (lost.forgotten)
         say("%llu ended programs were forgotten before the report: their frames have no names; "
             "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
+    if (lost.files)
+        say("%llu files were not kept open, for want of descriptors: where they are gone their "
+            "functions have no names; raise the limit (ulimit -n)", (unsigned long long)lost.files);
     if (lives_missed(&counting->lives))
         say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
             "wrong names", (unsigned long long)lives_missed(&counting->lives));

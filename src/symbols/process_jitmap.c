@@ -104,6 +104,18 @@ void look_at_owner(struct processes *processes, struct life *life)
         mapped_root_drop(processes->files, seen.root);
 }
 
+/* What is sure of one that was gone before it could be looked at: a map of root's can be its own. */
+static struct owner unseen_owner(uint32_t pid, const struct life *life)
+{
+    struct timespec real;
+
+    clock_gettime(CLOCK_REALTIME, &real);
+    return (struct owner){
+        .namespace_pid = pid,
+        .start = file_time(&real) - now_ns() + life->forked,
+    };
+}
+
 /* One of the places where it may be. What was written before the process began is another's. */
 static int try_place(const char *root, uint32_t number, const struct owner *owner,
                      struct jitmap_refusal *refusal)
@@ -123,7 +135,8 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
             return fd;
         close(fd);
         fd = is_old ? -ENOENT : -EACCES;
-        reason = "it belongs to another user than the process";
+        reason = owner->since ? "it belongs to another user than the process"
+                              : "it is not root's, and whose the process was could not be seen";
     }
     if (fd != -EACCES && fd != -ENODEV)
         return fd;
@@ -143,9 +156,15 @@ int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t bo
 
     if (life)
         owner = life->owner;
-    if (!owner && is_alive && read_owner(processes, pid, &now))
+    if (!owner && is_alive && read_owner(processes, pid, &now)) {
+        now.since = now_ns();
         owner = &now;
-    if (!owner) /* it had no such memory, or was gone before it could be seen */
+    }
+    if (!owner && life && life->forked) {
+        now = unseen_owner(pid, life);
+        owner = &now;
+    }
+    if (!owner)
         return -ENOENT;
     const char *root = mapped_root_path(owner->root);
     int result = try_place(root, owner->namespace_pid, owner, refusal);

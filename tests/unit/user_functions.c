@@ -70,6 +70,10 @@ static void write_functions(bool is_64, bool big)
     CHECK(user_image_write(&image, path, image.elf.length));
 }
 
+static const char *const starts[] = {
+    [START_NONE] = "none", [START_PUSH] = "push", [START_MARK] = "mark", [START_OTHER] = "other",
+};
+
 /* `expected`: the places' names, addresses from the start of the code, and starts. */
 static void check_found(const char *prefix, const char *rest, const char *expected)
 {
@@ -81,8 +85,8 @@ static void check_found(const char *prefix, const char *rest, const char *expect
         printf("  %s\n", error.data);
     for (size_t i = 0; i < found.places.count; i++) {
         const struct place *place = &found.places.items[i];
-        text_format(&seen, "%s%s=%llx,%d%s", i ? " " : "", place_own_name(place),
-                    (unsigned long long)(place->address - CODE), place->start,
+        text_format(&seen, "%s%s=%llx,%s%s", i ? " " : "", place_own_name(place),
+                    (unsigned long long)(place->address - CODE), starts[place->start],
                     place->at_return ? ",return" : "");
         CHECK_NUMBER(place->file_offset, place->address - CODE + CODE_OFFSET);
         CHECK_NUMBER(place->kind, PLACE_USER);
@@ -109,29 +113,29 @@ static void names(void)
 {
     for (int form = 0; form < 4; form++) {
         write_functions(form & 1, form & 2);
-        check_found("", "alpha", "alpha=10,1");
-        check_found("p:", "_alpha", "_alpha=10,1");
-        check_found("r:", "beta", "beta=20,1,return");
-        check_found("", "twin", "twin=40,2 twin=48,2");
-        check_found("", "label", "label=50,2");
-        check_found("", "alpha+4", "alpha=14,0");
-        check_found("", "alpha+0", "alpha=10,1");
+        check_found("", "alpha", "alpha=10,push");
+        check_found("p:", "_alpha", "_alpha=10,push");
+        check_found("r:", "beta", "beta=20,mark,return");
+        check_found("", "twin", "twin=40,other twin=48,other");
+        check_found("", "label", "label=50,other");
+        check_found("", "alpha+4", "alpha=14,none");
+        check_found("", "alpha+0", "alpha=10,push");
         /* Of aliases the plainest; no labels, no choosers, nothing outside. */
-        check_found("", "*", "alpha=10,1 beta=20,1 twin=40,2 twin=48,2 copy=68,2 __copy_fast=70,2 "
-                    "copy_slow=78,2 copying=80,2");
-        check_found("", "*alpha", "alpha=10,1");
-        check_found("", "__*", "__a_alpha=10,1 __copy_fast=70,2");
+        check_found("", "*", "alpha=10,push beta=20,mark twin=40,other twin=48,other copy=68,other __copy_fast=70,other "
+                    "copy_slow=78,other copying=80,other");
+        check_found("", "*alpha", "alpha=10,push");
+        check_found("", "__*", "__a_alpha=10,push __copy_fast=70,other");
     }
 }
 
 static void addresses(void)
 {
     write_functions(true, false);
-    check_found("", "0x401010", "0x401010=10,1");
-    check_found("", "0x401011", "0x401011=11,0");
-    check_found("", "0x4013ff", "0x4013ff=3ff,0");
-    check_found("r:", "0x401020", "0x401020=20,1,return");
-    check_found("r:", "0x401100", "0x401100=100,0,return"); /* of no function that is known */
+    check_found("", "0x401010", "0x401010=10,push");
+    check_found("", "0x401011", "0x401011=11,none");
+    check_found("", "0x4013ff", "0x4013ff=3ff,none");
+    check_found("r:", "0x401020", "0x401020=20,mark,return");
+    check_found("r:", "0x401100", "0x401100=100,none,return"); /* of no function that is known */
     check_refused("r:", "0x401021", -ERANGE, "is within beta: a return is traced from the start");
     check_refused("", "0x401400", -EFAULT, "has no address 0x401400");
     check_refused("", "0x603400", -EFAULT, "has no address"); /* data */
@@ -163,7 +167,7 @@ static void refusals(void)
     user_image_finish(&image);
     CHECK(user_image_write(&image, path, image.elf.length));
     check_refused("", "copy", -ENOENT, "is stripped, and names no functions; an address of it can");
-    check_found("", "0x401060", "0x401060=60,0");
+    check_found("", "0x401060", "0x401060=60,none");
     image_put(&image.elf, 16, 2, ET_REL);
     CHECK(user_image_write(&image, path, image.elf.length));
     check_refused("", "copy", -ENOEXEC, "an object file or a core dump");
