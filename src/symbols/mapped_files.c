@@ -6,22 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/mapped_open.h"
 #include "util.h"
 
 #define BUCKETS 1024
-
-/* File systems whose files have another st_dev or st_ino than their mappings tell. */
-#define OVERLAY_MAGIC 0x794c7630
-#define BTRFS_MAGIC 0x9123683e
-
-/* FS_IOC_GETVERSION of linux/fs.h; file systems that lack it refuse it. */
-#define GET_GENERATION _IOR('v', 1, long)
 
 struct mapped_root {
     struct mapped_root *next;
@@ -119,149 +111,6 @@ void mapped_root_drop(struct mapped_files *files, struct mapped_root *root)
 
 /* ---- Opening ---- */
 
-int mapped_open_plain(const char *path, int flags, struct stat *about)
-{
-    char reopened[32];
-    int seen = open(path, O_PATH | O_CLOEXEC | flags), fd = -1;
-
-    if (seen < 0)
-        return -errno;
-    if (fstat(seen, about)) {
-        fd = -errno;
-    } else if (!S_ISREG(about->st_mode)) {
-        fd = -ENODEV;
-    } else {
-        snprintf(reopened, sizeof(reopened), "/proc/self/fd/%d", seen);
-        fd = open(reopened, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0)
-            fd = -errno;
-    }
-    close(seen);
-    return fd;
-}
-
-static uint64_t to_ns(const struct timespec *time)
-{
-    return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
-}
-
-/* A time of the monotonic clock as files have theirs. */
-static uint64_t to_file_time(uint64_t time)
-{
-    struct timespec real;
-
-    clock_gettime(CLOCK_REALTIME, &real);
-    return to_ns(&real) - now_ns() + time;
-}
-
-static bool same_path(const char *link, const char *path)
-{
-    static const char deleted[] = " (deleted)";
-    size_t length = strlen(path);
-
-    return !strncmp(link, path, length) &&
-           (!link[length] || !strcmp(link + length, deleted));
-}
-
-/* A file that was deleted leaves its inode number to the next one; the generation tells. */
-static bool is_of_generation(int fd, uint64_t generation)
-{
-    long version = 0;
-
-    return !generation || ioctl(fd, GET_GENERATION, &version) ||
-           (uint32_t)version == (uint32_t)generation;
-}
-
-/*
- * Is what was opened what is mapped? Where the numbers of a file system do not tell: of what was
- * opened by the mapping itself the path must be the same (there may be another program by now), of
- * what was opened by its path nothing must have changed since it was mapped.
- */
-static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link,
-                      const struct stat *about)
-{
-    struct statfs system;
-    char target[4096];
-
-    if (about->st_ino == sight->inode && about->st_dev == sight->device)
-        return link || is_of_generation(fd, sight->generation);
-    if (fstatfs(fd, &system))
-        return false;
-    if ((uint32_t)system.f_type == BTRFS_MAGIC) {
-        if (about->st_ino != sight->inode)
-            return false;
-    } else if ((uint32_t)system.f_type != OVERLAY_MAGIC) {
-        return false;
-    }
-    if (!link)
-        return !sight->time || to_ns(&about->st_ctim) <= to_file_time(sight->time);
-    ssize_t length = readlink(link, target, sizeof(target) - 1);
-    target[length < 0 ? 0 : length] = '\0';
-    return same_path(target, sight->path);
-}
-
-/* Opens a path and makes sure of it; `link`: the path is a mapping. Below 0: not this one. */
-static int try_path(const char *path, bool is_link, const struct mapped_sight *sight,
-                    struct stat *about)
-{
-    int fd = mapped_open_plain(path, 0, about);
-
-    if (fd >= 0 && !is_mapped(fd, sight, is_link ? path : NULL, about)) {
-        close(fd);
-        fd = -ESTALE;
-    }
-    return fd;
-}
-
-static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat *about)
-{
-    struct text path = {0};
-
-    if (!pid)
-        return -ENOENT;
-    text_format(&path, "/proc/%u/root%s", pid, sight->path);
-    int fd = path.failed ? -ENOMEM : try_path(path.data, false, sight, about);
-    text_free(&path);
-    return fd;
-}
-
-/*
- * By the mapping itself, which also holds when the file was deleted; else by its path as the
- * process sees it, or its parent does where it is gone, or we do. *root: whose root that was.
- */
-static int open_mapped(const struct mapped_sight *sight, uint32_t *root, struct stat *about)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", sight->pid,
-             (unsigned long long)sight->start, (unsigned long long)sight->end);
-    *root = sight->pid;
-    int fd = try_path(path, true, sight, about);
-    if (fd < 0 && fd != -ENODEV && sight->path[0] == '/') {
-        int other = try_root(sight->pid, sight, about);
-        if (other < 0) {
-            *root = sight->parent;
-            other = try_root(sight->parent, sight, about);
-        }
-        if (other < 0) {
-            *root = (uint32_t)getpid();
-            other = try_path(sight->path, false, sight, about);
-        }
-        if (other >= 0 || fd == -ENOENT || fd == -EPERM || fd == -EACCES)
-            fd = other;
-    }
-    return fd;
-}
-
-/* Written to after it was mapped, and before it was opened? */
-static bool changed_before(const struct stat *about, const struct mapped_sight *sight)
-{
-    uint64_t mapped = to_file_time(sight->time);
-
-    /* Both: the one is what a copy was told to say, the other changes with every link, too. */
-    return sight->time && to_ns(&about->st_mtim) > mapped && to_ns(&about->st_ctim) > mapped;
-}
-
 static bool is_elf(int fd)
 {
     char magic[4];
@@ -295,7 +144,7 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         file->fd = -EMFILE;
         return;
     }
-    file->fd = open_mapped(sight, &root, &file->about);
+    file->fd = mapped_open(sight, &root, &file->about);
     if (file->fd >= 0 && in_memory && !is_elf(file->fd)) {
         close(file->fd);
         file->fd = -ENODEV;
@@ -307,7 +156,7 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
     }
     file->kind = MAPPED_FILE;
     files->count++;
-    file->is_changed = changed_before(&file->about, sight);
+    file->is_changed = mapped_changed_before(&file->about, sight);
     file->of_root = mapped_files_root(files, root);
     file->root = mapped_root_path(file->of_root);
 }
@@ -352,7 +201,7 @@ static bool is_changed_now(const struct mapped_file *file)
     struct stat now;
 
     return fstat(file->fd, &now) || now.st_size != file->about.st_size ||
-           to_ns(&now.st_mtim) != to_ns(&file->about.st_mtim);
+           mapped_file_time(&now.st_mtim) != mapped_file_time(&file->about.st_mtim);
 }
 
 bool mapped_file_changed(struct mapped_file *file)

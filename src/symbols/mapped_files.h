@@ -101,11 +101,5 @@ uint64_t mapped_files_not_kept(const struct mapped_files *files);
 struct mapped_root *mapped_files_root(struct mapped_files *files, uint32_t pid);
 const char *mapped_root_path(const struct mapped_root *root);
 void mapped_root_drop(struct mapped_files *files, struct mapped_root *root);
-/*
- * Opens a plain file for reading, and nothing else: what opening does to a device is not known.
- * What is looked at is what is opened. `flags`: 0 or O_NOFOLLOW. A descriptor, -ENODEV for what is
- * no plain file, or another negative errno.
- */
-int mapped_open_plain(const char *path, int flags, struct stat *about);
 
 #endif

@@ -8,17 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/mapped_open.h"
 #include "symbols/process_parts.h"
 
 #define STATUS_LIMIT 65536
 
 /* The clock of files, and that by which processes begin, are as coarse as this. */
 #define COARSE_NS 20000000
-
-static uint64_t file_time(const struct timespec *time)
-{
-    return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
-}
 
 /* Of the numbers of a line such as "Uid:\t0\t0\t0\t0" two, if there are as many, and the last. */
 static bool read_line(const char *status, const char *name, uint32_t *first, uint32_t *second,
@@ -63,7 +59,7 @@ static uint64_t read_start(uint32_t pid)
     clock_gettime(CLOCK_REALTIME, &real);
     clock_gettime(CLOCK_BOOTTIME, &boot);
     since = ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
-    return at ? file_time(&real) - file_time(&boot) + since : 0;
+    return at ? mapped_file_time(&real) - mapped_file_time(&boot) + since : 0;
 }
 
 static bool read_owner(struct processes *processes, uint32_t pid, struct owner *owner)
@@ -112,7 +108,7 @@ static struct owner unseen_owner(uint32_t pid, const struct life *life)
     clock_gettime(CLOCK_REALTIME, &real);
     return (struct owner){
         .namespace_pid = pid,
-        .start = file_time(&real) - now_ns() + life->forked,
+        .start = mapped_file_time(&real) - now_ns() + life->forked,
     };
 }
 
@@ -129,7 +125,7 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
     snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", root, number);
     int fd = mapped_open_plain(path, O_NOFOLLOW, &about);
     if (fd >= 0) {
-        bool is_old = file_time(&about.st_mtim) + COARSE_NS < owner->start;
+        bool is_old = mapped_file_time(&about.st_mtim) + COARSE_NS < owner->start;
         if (!is_old && (!about.st_uid || about.st_uid == owner->users[0] ||
                         about.st_uid == owner->users[1]))
             return fd;
