@@ -123,9 +123,9 @@ finish_stackbox
 verdict "one path, three programs" "main;north_outer;north_inner $((5 * N))
 main;south_outer;south_inner $((2 * N))"
 
-# Many processes, each of a file of its own, which is gone as soon as it ended. In a guest even our
-# hearing of them takes longer than they live: there they live longer.
-COPIES=200 LIFE=5000
+# Many processes, each of a file of its own, which is gone as soon as it ended. On a slow machine our
+# hearing of a process may take longer than some milliseconds: these live longer.
+COPIES=100 LIFE=20000
 [ -z "$GUEST" ] || COPIES=50 LIFE=30000
 trace $EVENT
 start_workload one brief -c $COPIES -l $LIFE -n 10 -N $NAME -d "$scratch/bin" -o "$WORKLOADS/south"
