@@ -11,8 +11,8 @@ have_root || skip_all "tracing needs root"
 
 # Nobody else's process has this name.
 NAME=exec$$
-N=500
-[ -z "$GUEST" ] || N=100
+N=500 MANY=200
+[ -z "$GUEST" ] || N=100 MANY=40
 EVENT=t:syscalls:sys_enter_getppid
 
 # turns NAME OPTION...: four rounds of one process; PID stands for its pid in the options
@@ -103,16 +103,16 @@ if have_syscall_tracepoints; then
     turns "exec, one process" -p PID $EVENT
     turns "exec, all processes" $EVENT
     turns "exec, over intervals" -i 0.1 $EVENT
-    brief "200 processes" 2000 $EVENT -- -c 200 -n 10
-    brief "200 forks" 2000 $EVENT -- -f -l 1000 -c 200 -n 10
-    whole "exec by another thread" north "main;north_outer;north_inner $((2 * N))
-main;south_outer;south_inner $((2 * N))" $EVENT -- -t -n $N -r 4 "$WORKLOADS/south"
+    brief "$MANY processes" $((MANY * 10)) $EVENT -- -c $MANY -n 10
+    brief "$MANY forks" $((MANY * 10)) $EVENT -- -f -l 1000 -c $MANY -n 10
+    whole "exec by another thread" north "main;north_outer;north_inner $((10 * N))
+main;south_outer;south_inner $((10 * N))" $EVENT -- -t -n $N -r 20 "$WORKLOADS/south"
     whole "one pid, three processes" reuse "main;north_outer;north_inner $N
 main;reuse_outer;reuse_inner $N
 main;south_outer;south_inner $N" $EVENT -- -n $N "$WORKLOADS/north" "$WORKLOADS/south"
     whole "the leader ends first" chains "thread_b;chain_b1;chain_b2;target $N" $EVENT -- -x -m $N
-    brief "200 processes by vfork" 2000 $EVENT -- -v -c 200 -n 10
-    brief "200 processes over intervals" 2000 -i 0.1 $EVENT -- -c 200 -n 10
+    brief "$MANY processes by vfork" $((MANY * 10)) $EVENT -- -v -c $MANY -n 10
+    brief "$MANY processes over intervals" $((MANY * 10)) -i 0.1 $EVENT -- -c $MANY -n 10
 else
     skip "tracepoints" "this kernel has no tracepoints of system calls"
 fi
@@ -121,8 +121,8 @@ if have_uprobes; then
     turns "exec, user probes" "$WORKLOADS/north:north_inner" "$WORKLOADS/south:south_inner"
     whole "the leader ends first, a user probe" chains "thread_b;chain_b1;chain_b2;target $N" \
         "$WORKLOADS/chains:target" -- -x -m $N
-    brief "200 processes, a user probe" 1000 "$WORKLOADS/brief:brief_inner" -- -c 200 -n 5
-    brief "200 forks, a user probe" 1000 "$WORKLOADS/brief:brief_inner" -- -f -l 1000 -c 200 -n 5
+    brief "$MANY processes, a user probe" $((MANY * 5)) "$WORKLOADS/brief:brief_inner" -- -c $MANY -n 5
+    brief "$MANY forks, a user probe" $((MANY * 5)) "$WORKLOADS/brief:brief_inner" -- -f -l 1000 -c $MANY -n 5
 else
     skip "user probes" "this kernel has none"
 fi

@@ -4,7 +4,7 @@
  * chains -A
  *
  * Calls target() exactly N times through main > chain_a1 > chain_a2 and at the same time, in another
- * thread, M times through thread_b > chain_b1 > chain_b2. Each call of target() makes one getppid(2).
+ * thread on another CPU, M times through thread_b > chain_b1 > chain_b2. Each call of target() makes one getppid(2).
  * Prints `count a N`, `count b M` and `done CALLS=` as it counted itself.
  *
  *   -n N, -m M   1000 each
@@ -137,6 +137,7 @@ APART void *thread_b(void *argument)
     struct chain *chain = argument;
 
     FRAME;
+    pin_to_cpu(1);
     if (leaderless)
         wait_without_leader();
     else
@@ -182,6 +183,7 @@ int main(int argc, char **argv)
     pthread_barrier_init(&start, NULL, 2);
     if (pthread_create(&thread, NULL, thread_b, &b))
         return 2;
+    pin_to_cpu(0);
     if (leaderless)
         pthread_exit(NULL);
     if (waits)

@@ -14,7 +14,6 @@
  *   -N COMM, -w, -k   as ever
  */
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "word.h"
@@ -72,22 +71,14 @@ static void *hammer(void *argument)
 {
     struct hammerer *self = argument;
 
+    FRAME;
+    pin_to_cpu(self->index % 2);
     pthread_barrier_wait(&start);
     for (unsigned i = 0; i < times; i++) {
         for (unsigned number = 0; number < stacks; number++)
             descend(self->index * stacks + number, DIGITS, &self->made);
     }
     return NULL;
-}
-
-static void pin(pthread_t thread, unsigned index)
-{
-    cpu_set_t set;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-    CPU_ZERO(&set);
-    CPU_SET(index % (cpus < 1 ? 1 : (unsigned)cpus) % 2, &set);
-    pthread_setaffinity_np(thread, sizeof(set), &set);
 }
 
 int main(int argc, char **argv)
@@ -117,7 +108,6 @@ int main(int argc, char **argv)
         hammerers[i].index = i;
         if (pthread_create(&hammerers[i].thread, NULL, hammer, &hammerers[i]))
             return 2;
-        pin(hammerers[i].thread, i);
     }
     if (waits)
         say_ready_and_wait();
