@@ -10,8 +10,8 @@
 #include "insns/program.h"
 
 /*
- * *(u64 *)(r8 + place) = where the function at whose first instruction we are returns to; left as it
- * is where that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.
+ * *(u64 *)(r8 + place) = where the function at whose first instruction we are returns to; left as
+ * it is where that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.
  */
 void emit_load_caller(struct program *program, int16_t place);
 

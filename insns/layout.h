@@ -34,7 +34,7 @@ enum count_flags {
     KEY_FOREIGN = 1,      /* pid is the host's number, the process is in no pid namespace of ours */
     KEY_USER_PROBE = 2,   /* the event came from a user's program: it does have a user stack */
     KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
-    KEY_MARK = 8,         /* the place begins with endbr64: whether it does is another question there */
+    KEY_MARK = 8,         /* the place begins with endbr64, where that is a question of its own */
 };
 
 #define NO_STACK (-1) /* -EPERM, which get_stackid never returns */
@@ -68,8 +68,8 @@ struct slot {
 _Static_assert(offsetof(struct slot, spilled) == 72, "no padding");
 
 /*
- * The map of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of a
- * process, made even, or of the end of its first thread, made odd.
+ * The map of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of
+ * a process, made even, or of the end of its first thread, made odd.
  */
 #define LIFE_ENDED 1
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The programs that keep the map of lives (layout.h), on the raw tracepoints sched_process_exec and
- * sched_process_exit. A stack that carries what the map says at its moment is never taken for one of
- * another program that the same process ran before or after, or of another process with its pid.
+ * sched_process_exit. A stack that carries what the map says at its moment is never taken for one
+ * of another program that the same process ran before or after, or of another process with its pid.
  */
 #ifndef STACKBOX_LIFE_H
 #define STACKBOX_LIFE_H

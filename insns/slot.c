@@ -11,7 +11,7 @@
  *     goto out
  *
  * Of two that are in between at once both may see 2, and go on to the next slot: that wastes one,
- * but no slot ever has two users. A program that cannot be preempted takes the first without asking.
+ * but no slot ever has two users. A program that cannot be preempted takes the first unasked.
  */
 #include "insns/slot.h"
 

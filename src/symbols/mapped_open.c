@@ -154,5 +154,6 @@ bool mapped_changed_before(const struct stat *about, const struct mapped_sight *
     uint64_t mapped = to_file_time(sight->time);
 
     /* Both: the one is what a copy was told to say, the other changes with every link, too. */
-    return sight->time && mapped_file_time(&about->st_mtim) > mapped && mapped_file_time(&about->st_ctim) > mapped;
+    return sight->time && mapped_file_time(&about->st_mtim) > mapped &&
+           mapped_file_time(&about->st_ctim) > mapped;
 }

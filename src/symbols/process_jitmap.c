@@ -100,7 +100,7 @@ void look_at_owner(struct processes *processes, struct life *life)
         mapped_root_drop(processes->files, seen.root);
 }
 
-/* What is sure of one that was gone before it could be looked at: a map of root's can be its own. */
+/* What is sure of one that was gone before it could be looked at. Only a map of root's is safe. */
 static struct owner unseen_owner(uint32_t pid, const struct life *life)
 {
     struct timespec real;

@@ -24,7 +24,7 @@ struct naming {
     const struct symbolize_wishes *wishes;
     struct symbolize_notes *notes;
     struct located *located;
-    uint64_t *addresses;          /* room for one of each symbol: those that are looked up at a time */
+    uint64_t *addresses;          /* that are looked up at a time: room for one of each symbol */
     struct process_place *places; /* likewise */
 };
 
