@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.." || exit 1
 rounds=${1:-9}
 bench=build/release/bench
 calls=build/release/workloads/calls
+many=build/release/workloads/many
 out=build/bench
 results=$out/results.txt
 
@@ -93,6 +94,30 @@ empty_once()
     cut -d ' ' -f 3 "$out/cost" >>"$out/empty_kb.raw"
 }
 
+# The same with 500 processes more on the machine, whose memory is looked at before the first event.
+crowd_once()
+{
+    crowd=
+    for _ in $(seq 500); do
+        sleep 600 &
+        crowd="$crowd $!"
+    done
+    "$bench/cost" "$out/cost" ./stackbox stackcount -f -D 0.01 t:sched:sched_process_hang 2>/dev/null
+    cut -d ' ' -f 1 "$out/cost" >>"$out/crowd_cpu.raw"
+    # shellcheck disable=SC2086 # words
+    kill $crowd
+    wait
+}
+
+# An empty run that probes a thousand functions of a program, and one that probes one of them.
+probes_once()
+{
+    for functions in 'many_*' many_000; do
+        "$bench/cost" "$out/cost" ./stackbox stackcount -f -K -D 0.01 "$many:$functions" 2>/dev/null
+        cut -d ' ' -f 2 "$out/cost" >>"$out/probes_${functions%\*}.raw"
+    done
+}
+
 # One in which there is something to name.
 busy_once()
 {
@@ -148,6 +173,8 @@ for round in $(seq "$rounds"); do
     stackbox_once
     bpftrace_once
     empty_once
+    crowd_once 2>/dev/null
+    probes_once
     symbols_once
 done
 busy_once
@@ -161,6 +188,12 @@ row "per event, stackcount" "$(median "$out/ours.raw") ns" \
     "$(median_ratio "$out/bpftrace.raw" "$out/floor.raw")"
 row "an empty run of 10 ms: own CPU time" "$(median "$out/empty_cpu.raw") ms" ""
 row "an empty run of 10 ms: wall time" "$(median "$out/empty_wall.raw") ms" ""
+row "an empty run with 500 processes more: own CPU time" "$(median "$out/crowd_cpu.raw") ms" \
+    "$(median_ratio "$out/crowd_cpu.raw" "$out/empty_cpu.raw")"
+row "an empty run that probes 1 function of a program: wall time" \
+    "$(median "$out/probes_many_000.raw") ms" ""
+row "an empty run that probes 1,000 of them: wall time" "$(median "$out/probes_many_.raw") ms" \
+    "$(median_ratio "$out/probes_many_.raw" "$out/probes_many_000.raw")"
 row "an empty run: peak resident memory" "$(median "$out/empty_kb.raw") KB" ""
 row "1 s of all system calls, named: peak resident memory" "$(median "$out/busy_kb.raw") KB" ""
 names_row ours "1,000 addresses in a million functions: wall time"

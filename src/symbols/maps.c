@@ -243,5 +243,8 @@ int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, 
     /* -ESRCH: it has no memory, it ended, or it runs another program by now. */
     if (executable.seen)
         return result == -ENOENT || result == -ESRCH ? 0 : result;
+    /* Half of all processes are the kernel's own, which have none. */
+    if (result == -ESRCH && !maps_has_threads(pid))
+        return 0;
     return maps_each_of(pid, shown_by, take_executable, &executable);
 }
