@@ -196,8 +196,11 @@ run_guests()
     done
     # Counting is also tried where two threads never run at once, and where all may be preempted.
     if [ -f tests/live/exact.sh ]; then
-        guest 6.12 6.12-one-cpu tests/live/exact.sh --cpus 1 --append nr_cpus=1
-        guest newest newest-preempt tests/live/exact.sh --append preempt=full
+        guest 6.12 6.12-one-cpu "tests/live/exact.sh tests/live/user_preempt.sh" --cpus 1 \
+            --append nr_cpus=1
+        guest newest newest-preempt "tests/live/exact.sh tests/live/user_preempt.sh" \
+            --append preempt=full
+        guest 6.12 6.12-preempt tests/live/user_preempt.sh --append preempt=full
     fi
     if [ $guests_ran = 0 ] && [ "${CI:-}" = true ]; then
         echo "FAIL guests: CI=true, and no guest ran" >$logs/guests.log
