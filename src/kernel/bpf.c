@@ -265,28 +265,53 @@ bool bpf_has_kprobe_multi(int program)
     return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link)) == -EFAULT;
 }
 
-int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes)
+static int link_uprobes(int program, uint32_t attach_type, const struct bpf_uprobes *probes)
 {
     struct bpf_abi_link_uprobe_multi link = {
         .prog_fd = (uint32_t)program,
-        .attach_type = BPF_ABI_TRACE_UPROBE_MULTI,
+        .attach_type = attach_type,
         .path = pointer(probes->path),
         .offsets = pointer(probes->offsets),
         .semaphores = pointer(probes->semaphores),
         .count = probes->count,
         .flags = probes->at_return ? BPF_ABI_UPROBE_MULTI_RETURN : 0,
+        .pid = probes->pid,
     };
 
     return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link));
 }
 
-bool bpf_has_uprobe_multi(int program)
+int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes)
 {
-    /* Only a kernel that knows the link gets as far as finding that this is no plain file. */
+    return link_uprobes(program, BPF_ABI_TRACE_UPROBE_MULTI, probes);
+}
+
+/* Only a kernel that knows the link gets as far as finding that this is no plain file. */
+static bool knows_link(int program, uint32_t attach_type)
+{
     const uint64_t nowhere = 0;
     const struct bpf_uprobes none = {.path = "/", .count = 1, .offsets = &nowhere};
 
-    return bpf_link_uprobe_multi(program, &none) == -EBADF;
+    return link_uprobes(program, attach_type, &none) == -EBADF;
+}
+
+bool bpf_has_uprobe_multi(int program)
+{
+    return knows_link(program, BPF_ABI_TRACE_UPROBE_MULTI);
+}
+
+bool bpf_has_uprobe_multi_of_processes(const struct bpf_load *load)
+{
+    struct bpf_load session = *load;
+    struct text unwanted = {0};
+
+    session.attach_type = BPF_ABI_TRACE_UPROBE_SESSION;
+    int program = bpf_load_program(&session, &unwanted);
+    bool has = program >= 0 && knows_link(program, session.attach_type);
+    if (program >= 0)
+        close(program);
+    text_free(&unwanted);
+    return has;
 }
 
 int bpf_open_raw_tracepoint(int program, const char *name)

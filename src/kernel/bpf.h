@@ -81,9 +81,15 @@ struct bpf_uprobes {
     uint32_t count;
     const uint64_t *offsets;    /* in the file */
     const uint64_t *semaphores; /* offsets in it of counters of who listens, 0: none; or NULL */
+    uint32_t pid;               /* in this process alone; 0: in all */
 };
 int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes);
 bool bpf_has_uprobe_multi(int program);
+/*
+ * Before 6.10 `pid` of such a link was taken for a thread. Nothing tells but what came later: true
+ * from 6.13 on. `load` is of a program that returns 0.
+ */
+bool bpf_has_uprobe_multi_of_processes(const struct bpf_load *load);
 
 /* Runs `program` at every hit of a raw tracepoint (4.17) until what is returned is closed. */
 int bpf_open_raw_tracepoint(int program, const char *name);

@@ -137,6 +137,7 @@ _Static_assert(sizeof(struct bpf_abi_link_kprobe_multi) == 48, "as the kernel la
 
 #define BPF_ABI_TRACE_UPROBE_MULTI 48      /* 6.6, an attach type */
 #define BPF_ABI_UPROBE_MULTI_RETURN 1      /* 6.6, a flag of the link */
+#define BPF_ABI_TRACE_UPROBE_SESSION 57    /* 6.13, an attach type of the same link */
 
 struct bpf_abi_link_uprobe_multi { /* 6.6 */
     uint32_t prog_fd;

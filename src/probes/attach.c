@@ -51,15 +51,21 @@ static uint32_t link_type(enum attach_program which)
     return which == ATTACH_KERNEL ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
 }
 
-int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
+struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
+                                   enum program_kind kind)
 {
-    struct bpf_load load = {
+    return (struct bpf_load){
         .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
         .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
         .name = work->request->program_name,
         .insns = work->request->programs[which].insns,
         .count = work->request->programs[which].count,
     };
+}
+
+int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
+{
+    const struct bpf_load load = attach_how_to_load(work, which, kind);
     int *program = &work->attachment->programs[which][kind];
 
     if (*program < 0)

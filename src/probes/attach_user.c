@@ -9,8 +9,8 @@
 #include "probes/attach_work.h"
 
 /*
- * In one process a few events are better than a link: all other processes run on undisturbed. But an
- * event takes a tenth of a second to close.
+ * Where links are of all processes, a few events are better: in one process alone they leave all
+ * others undisturbed. But each takes a tenth of a second to close.
  */
 #define MOST_OWN_EVENTS 4
 
@@ -53,9 +53,16 @@ static int link_all(struct work *work, int program, struct place **part, uint32_
         offsets[i] = part[i]->file_offset;
         semaphores[i] = part[i]->semaphore;
     }
+    const struct bpf_uprobes probes = {
+        .path = part[0]->file,
+        .at_return = part[0]->at_return,
+        .count = count,
+        .offsets = offsets,
+        .semaphores = semaphores,
+        .pid = work->linked_pid,
+    };
     if (offsets && semaphores)
-        fd = bpf_link_uprobe_multi(program, &(struct bpf_uprobes){part[0]->file, part[0]->at_return,
-                                                                  count, offsets, semaphores});
+        fd = bpf_link_uprobe_multi(program, &probes);
     free(offsets);
     free(semaphores);
     if (fd < 0)
@@ -153,14 +160,25 @@ static int attach_by_text(struct work *work)
     return result;
 }
 
+/* Of the one process that is asked for, if there is one and links can be of a process. */
+static uint32_t pid_for_links(const struct work *work)
+{
+    enum attach_program which = attach_program_of(work->places[0]);
+    const struct bpf_load load = attach_how_to_load(work, which, PROGRAM_MULTI);
+
+    return work->request->pid && bpf_has_uprobe_multi_of_processes(&load) ? work->request->pid : 0;
+}
+
 int attach_user_places(struct work *work)
 {
     enum attach_way way = work->request->way;
-    bool events_first = work->request->pid && work->count <= MOST_OWN_EVENTS;
     int result = -EOPNOTSUPP;
 
     if (!work->count)
         return 0;
+    if (way == ATTACH_BEST || way == ATTACH_MULTI)
+        work->linked_pid = pid_for_links(work);
+    bool events_first = work->request->pid && !work->linked_pid && work->count <= MOST_OWN_EVENTS;
     qsort(work->places, work->count, sizeof(*work->places), compare_for_sort);
     if (way == ATTACH_BEST && events_first)
         result = attach_by_events(work);

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_PROBES_ATTACH_WORK_H
 #define STACKBOX_PROBES_ATTACH_WORK_H
 
+#include "kernel/bpf.h"
 #include "probes/attach.h"
 
 struct work {
@@ -10,6 +11,7 @@ struct work {
     const struct attach_request *request;
     struct place **places; /* of one kind; those that still want attaching */
     size_t count;
+    uint32_t linked_pid; /* links are made for this process alone; 0: for all */
 };
 
 enum program_kind {
@@ -18,6 +20,8 @@ enum program_kind {
     PROGRAM_TRACEPOINT,
 };
 
+struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
+                                   enum program_kind kind);
 /* The program, loaded: a descriptor that stays the attachment's, or a negative errno. */
 int attach_load(struct work *work, enum attach_program which, enum program_kind kind);
 
