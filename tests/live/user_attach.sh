@@ -93,6 +93,27 @@ for way in multi pmu tracefs; do
     way $way
 done
 
+# With -p there are breakpoints in that process alone: by events for a few functions, by links where
+# these are of a process (which only kernels since 6.13 tell; older ones take them for all processes).
+alone()
+{
+    start_workload one many -w -k -n 3
+    start_workload other many -w -k -n 3
+    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:$1" || fail "$2" "$(cat "$scratch/err")"
+    is "$2: breakpoints in that process alone" "$(first_byte one) $(first_byte other)" "cc $PLAIN"
+    go other
+    go one
+    finish_stackbox
+    is "$2: its calls" "$(folded_sum "$scratch/out")" "$3"
+    finish_workload one
+    finish_workload other
+}
+alone 'many_000' "-p and one function" 3
+case $GUEST/$(grep -c ' bpf_session_cookie$' /proc/kallsyms) in
+5.10*/* | 6.1*/* | */0) skip "-p and ten functions" "here one link is of all processes, or there are none" ;;
+*) alone 'many_00*' "-p and ten functions" 30 ;;
+esac
+
 # A thousand at once, where the kernel has a way for that.
 if grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms; then
     start_workload one many -w -k -n 2
