@@ -123,7 +123,7 @@ console.log('ready');
 END
 # A function that is put into its caller has no frame of its own.
 start_workload one "$(command -v node)" --perf-basic-prof --interpreted-frames-native-stack \
-    --no-turbo-inlining "$scratch/known.js" -w
+    --no-turbo-inlining --logfile="$scratch/v8.log" "$scratch/known.js" -w
 start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "node" "$(cat "$scratch/err")"
 go one
 finish_stackbox
