@@ -4,8 +4,8 @@
 # host: yes
 #
 # The ways to attach user probes: each counts right, and nothing is left behind, whether it ends or
-# is killed. A breakpoint that is left behind is in the traced program's own memory: it is looked for
-# there.
+# is killed. A breakpoint that is left behind is in the traced program's own memory: it is looked
+# for there.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -17,7 +17,8 @@ address=$("$MANY" -A | sed -n 's/^at many_000 //p')
 # first_byte NAME: of many_000 in the memory of that workload
 first_byte()
 {
-    dd "if=/proc/$(pid_of "$1")/mem" bs=1 skip="$address" count=1 2>/dev/null | od -An -tx1 | tr -d ' \n'
+    dd "if=/proc/$(pid_of "$1")/mem" bs=1 skip="$address" count=1 2>/dev/null | od -An -tx1 |
+        tr -d ' \n'
 }
 
 is_plain()
@@ -37,7 +38,8 @@ text_probes()
 # stacks: how many functions were counted how often
 stacks()
 {
-    sed -n 's/.*;main;many_[0-9]* \([0-9]*\)$/\1/p' "$1" | sort | uniq -c | awk '{ print $1 " of " $2 }'
+    sed -n 's/.*;main;many_[0-9]* \([0-9]*\)$/\1/p' "$1" | sort | uniq -c |
+        awk '{ print $1 " of " $2 }'
 }
 
 is "no probe at first" "$(text_probes)" 0
@@ -117,7 +119,8 @@ esac
 # A thousand at once, where the kernel has a way for that.
 if grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms; then
     start_workload one many -w -k -n 2
-    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_*" || fail "1,000" "$(cat "$scratch/err")"
+    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_*" ||
+        fail "1,000" "$(cat "$scratch/err")"
     contains "1,000 functions: the header" "$scratch/err" "Tracing 1000 functions for"
     go one
     finish_stackbox
@@ -126,7 +129,8 @@ if grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms; then
     finish_workload one
 else
     start_workload one many -w -k -n 2
-    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_02*" || fail "10" "$(cat "$scratch/err")"
+    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_02*" ||
+        fail "10" "$(cat "$scratch/err")"
     go one
     finish_stackbox
     is "functions where there is no link to many" "$(stacks "$scratch/out")" "10 of 2"
@@ -135,7 +139,8 @@ fi
 
 # What cannot be probed among what can: the list is not lost for one.
 start_workload one many -w -k -n 2
-start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_000" "$MANY:many_00*" "$MANY:many_999" ||
+start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_000" "$MANY:many_00*" \
+    "$MANY:many_999" ||
     fail "doubles" "$(cat "$scratch/err")"
 go one
 finish_stackbox
@@ -143,7 +148,8 @@ is "a place that two patterns name is one" "$(stacks "$scratch/out")" "11 of 2"
 finish_workload one
 
 run_stackbox stackcount -D 1 "$MANY:many_x"
-is "no such function" "$status $(grep -c '^stackcount: 0 functions matched by' "$scratch/err")" "1 1"
+is "no such function" "$status $(grep -c '^stackcount: 0 functions matched by' "$scratch/err")" \
+    "1 1"
 run_stackbox stackcount -D 1 "$scratch/nothing:f"
 is "no such file" "$status" 1
 contains "no such file: which" "$scratch/err" "$scratch/nothing"

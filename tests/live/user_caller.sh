@@ -88,4 +88,5 @@ finish_stackbox
 finish_workload one
 is "as text" "$(awk '/^  [0-9a-f]+ /{ print $2 }' "$scratch/out" | head -n 2 | tr '\n' ' ')" \
     "begins_sub call_sub "
-is "as text: each address once" "$(awk '/^  [0-9a-f]+ /{ print $1 }' "$scratch/out" | sort | uniq -d)" ""
+is "as text: each address once" \
+    "$(awk '/^  [0-9a-f]+ /{ print $1 }' "$scratch/out" | sort | uniq -d)" ""

@@ -53,7 +53,8 @@ nameless()
 {
     shape=$1
     if trace "$2" "$3"; then
-        is "$shape: no names are made up" "$(grep -cE ';(main|target|chain_..|thread_b)[; ]' "$scratch/out")" 0
+        is "$shape: no names are made up" \
+            "$(grep -cE ';(main|target|chain_..|thread_b)[; ]' "$scratch/out")" 0
         is "$shape: the sum" "$(folded_sum "$scratch/out" ";\[${2##*/}\] [0-9]*$")" $((N + M))
     else
         fail "$shape" "did not start: $(cat "$scratch/err")"
@@ -178,7 +179,8 @@ for program in debuglink build-id wrong-debug; do
     is "$program: it has no .symtab" "$(nm "$DYNAMIC/chains-$program" 2>/dev/null | wc -l)" 0
 done
 target=$(address_of target "$DYNAMIC/chains-no-pie")
-chains "symbols by .gnu_debuglink" dynamic/chains-debuglink "$DYNAMIC/chains-debuglink:$target" target
+chains "symbols by .gnu_debuglink" dynamic/chains-debuglink "$DYNAMIC/chains-debuglink:$target" \
+    target
 nameless "symbols of another file by that name" dynamic/chains-wrong-debug \
     "$DYNAMIC/chains-wrong-debug:$target"
 target=$(address_of target "$DYNAMIC/chains-build-id.full")

@@ -37,7 +37,8 @@ main;south_outer;south_inner $((2 * N))"
     finish_workload one
 }
 
-# whole NAME WORKLOAD EXPECTED OPTION... -- WORKLOAD-OPTION...: the stacks of a workload and its children
+# whole NAME WORKLOAD EXPECTED OPTION... -- WORKLOAD-OPTION...: the stacks of a workload and its
+# children
 whole()
 {
     name=$1 workload=$2 expected=$3 options=
@@ -83,8 +84,10 @@ brief()
         is "$name: what was called" "$(calls_of one)" "$calls"
         grep "^$NAME;" "$scratch/out" >"$scratch/mine"
         case " $* " in
-        *" -f "*) is "$name" "$(user_stacks "$scratch/mine")" "main;run_one;live;brief_outer;brief_inner $calls" ;;
-        *)        is "$name" "$(user_stacks "$scratch/mine")" "main;live;brief_outer;brief_inner $calls" ;;
+        *" -f "*) is "$name" "$(user_stacks "$scratch/mine")" \
+            "main;run_one;live;brief_outer;brief_inner $calls" ;;
+        *)        is "$name" "$(user_stacks "$scratch/mine")" \
+            "main;live;brief_outer;brief_inner $calls" ;;
         esac
     else
         fail "$name" "did not start: $(cat "$scratch/err")"
@@ -96,7 +99,8 @@ brief()
 if ! [ "$GUEST" ]; then
     # The test is one only while this holds.
     is "both programs have their functions at the same addresses" \
-        "$(nm "$WORKLOADS/north" | sed -n 's/north_/X_/p')" "$(nm "$WORKLOADS/south" | sed -n 's/south_/X_/p')"
+        "$(nm "$WORKLOADS/north" | sed -n 's/north_/X_/p')" \
+            "$(nm "$WORKLOADS/south" | sed -n 's/south_/X_/p')"
 fi
 
 if have_syscall_tracepoints; then
@@ -121,8 +125,10 @@ if have_uprobes; then
     turns "exec, user probes" "$WORKLOADS/north:north_inner" "$WORKLOADS/south:south_inner"
     whole "the leader ends first, a user probe" chains "thread_b;chain_b1;chain_b2;target $N" \
         "$WORKLOADS/chains:target" -- -x -m $N
-    brief "$MANY processes, a user probe" $((MANY * 5)) "$WORKLOADS/brief:brief_inner" -- -c $MANY -n 5
-    brief "$MANY forks, a user probe" $((MANY * 5)) "$WORKLOADS/brief:brief_inner" -- -f -l 1000 -c $MANY -n 5
+    brief "$MANY processes, a user probe" $((MANY * 5)) "$WORKLOADS/brief:brief_inner" -- -c $MANY \
+        -n 5
+    brief "$MANY forks, a user probe" $((MANY * 5)) "$WORKLOADS/brief:brief_inner" -- -f -l 1000 \
+        -c $MANY -n 5
 else
     skip "user probes" "this kernel has none"
 fi

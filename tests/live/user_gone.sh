@@ -123,8 +123,8 @@ finish_stackbox
 verdict "one path, three programs" "main;north_outer;north_inner $((5 * N))
 main;south_outer;south_inner $((2 * N))"
 
-# Many processes, each of a file of its own, which is gone as soon as it ended. On a slow machine our
-# hearing of a process may take longer than some milliseconds: these live longer.
+# Many processes, each of a file of its own, which is gone as soon as it ended. On a slow machine
+# our hearing of a process may take longer than some milliseconds: these live longer.
 COPIES=100 LIFE=20000
 [ -z "$GUEST" ] || COPIES=50 LIFE=30000
 trace $EVENT
@@ -132,7 +132,8 @@ start_workload one brief -c $COPIES -l $LIFE -n 10 -N $NAME -d "$scratch/bin" -o
 wait_workload one
 finish_stackbox
 is "$COPIES copies: what was called" "$(calls_of one)" $((COPIES * 10))
-verdict "$COPIES copies, each removed and its path taken" "main;live;brief_outer;brief_inner $((COPIES * 10))"
+verdict "$COPIES copies, each removed and its path taken" \
+    "main;live;brief_outer;brief_inner $((COPIES * 10))"
 
 if [ "$GUEST" ] || ! [ -x "$WORKLOADS/dynamic/loads" ]; then
     exit 0
@@ -159,7 +160,8 @@ for stay in -k -c; do
         "main;call_inside;north_lib_outer;north_lib_inner $N"
 done
 libraries
-start_workload one dynamic/loads -w -k -n $N -N $NAME "$scratch/bin/libnorth.so" "$scratch/bin/libsouth.so"
+start_workload one dynamic/loads -w -k -n $N -N $NAME "$scratch/bin/libnorth.so" \
+    "$scratch/bin/libsouth.so"
 trace -p "$(pid_of one)" $EVENT
 go one
 rm "$scratch/bin/libnorth.so" "$scratch/bin/libsouth.so"

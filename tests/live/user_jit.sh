@@ -22,7 +22,8 @@ jit()
     name=$1
     shift
     start_workload one jit -w -k -n $N -N $NAME "$@"
-    start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT ||
+        fail "$name" "$(cat "$scratch/err")"
     go one
     finish_stackbox
     finish_workload one
@@ -70,7 +71,8 @@ rm -f "/tmp/perf-$(pid_of one).map.elsewhere"
 chmod 755 "$scratch"
 cp "$WORKLOADS/jit" "$scratch/jit"
 start_workload one deny --uid 65534 -- "$scratch/jit" -w -k -n $N -N $NAME
-start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "another user" "$(cat "$scratch/err")"
+start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT ||
+    fail "another user" "$(cat "$scratch/err")"
 go one
 finish_stackbox
 is "another user's map of its own process" "$(user_stacks "$scratch/out")" "$(rounds 1)"
@@ -79,7 +81,8 @@ finish_workload one
 
 # It grows from report to report: each report knows what is there by then.
 start_workload one jit -w -k -n $N -r 20 -N $NAME
-start_stackbox stackcount -f -U -i 0.05 -p "$(pid_of one)" $EVENT || fail "intervals" "$(cat "$scratch/err")"
+start_stackbox stackcount -f -U -i 0.05 -p "$(pid_of one)" $EVENT ||
+    fail "intervals" "$(cat "$scratch/err")"
 go one
 finish_stackbox
 finish_workload one
@@ -123,7 +126,7 @@ console.log('ready');
 END
 # A function that is put into its caller has no frame of its own.
 start_workload one "$(command -v node)" --perf-basic-prof --interpreted-frames-native-stack \
-    --no-turbo-inlining "$scratch/known.js" -w
+    --no-turbo-inlining --logfile="$scratch/v8.log" "$scratch/known.js" -w
 start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "node" "$(cat "$scratch/err")"
 go one
 finish_stackbox

@@ -34,8 +34,10 @@ many=$WORKLOADS/many
 usdt=$WORKLOADS/usdt
 listed "functions of a program by *" 'many_[0-9]+' "$(thousand)" "$many:many_*"
 is "each on one line" "$(grep -c . "$scratch/out")" 1000
-listed "* is the only wildcard, in any place" 'many_[0-9]+' "$(thousand | grep '1.*9$')" "$many:many_*1*9"
-listed "functions by -r" 'many_[0-9]+' "$(thousand | grep -E '_(1|7)[0-4]+$')" -r "$many:_(1|7)[0-4]+\$"
+listed "* is the only wildcard, in any place" 'many_[0-9]+' "$(thousand | grep '1.*9$')" \
+    "$many:many_*1*9"
+listed "functions by -r" 'many_[0-9]+' "$(thousand | grep -E '_(1|7)[0-4]+$')" -r \
+    "$many:_(1|7)[0-4]+\$"
 listed "one function" 'many_[0-9]+' many_123 "$many:many_123"
 listed "its return" 'many_[0-9]+' many_123 "r:$many:many_123"
 listed "two patterns, one place twice" 'many_[0-9]+' "many_122

@@ -77,7 +77,8 @@ export libraries
 # outer_pid: of the process with our name, as it is out here; it is the last one started
 outer_pid()
 {
-    grep -lx "$NAME" /proc/[0-9]*/comm 2>/dev/null | sed 's|/proc/\([0-9]*\)/.*|\1|' | sort -n | tail -n 1
+    grep -lx "$NAME" /proc/[0-9]*/comm 2>/dev/null | sed 's|/proc/\([0-9]*\)/.*|\1|' | sort -n |
+        tail -n 1
 }
 
 # start_inside COMMAND...: a workload, in the new root; its pid out here in $outer
@@ -126,7 +127,8 @@ inside()
     traced=$pattern "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" \
         >"$scratch/log" 2>&1
     is "$name" "$(user_stacks "$scratch/out")" "$expected"
-    [ "$(user_stacks "$scratch/out")" = "$expected" ] || sed 's/^/    /' "$scratch/err" "$scratch/log"
+    [ "$(user_stacks "$scratch/out")" = "$expected" ] || sed 's/^/    /' "$scratch/err" \
+        "$scratch/log"
 }
 
 traced=
@@ -138,9 +140,11 @@ CALLED="main;jit_outer_0;jit_inner_0;jit_target $N"
 # shellcheck disable=SC2086 # words
 {
     start_inside $IT
-    is "the path is another program's out here" "$(cmp "$bin/it" "/proc/$outer/root$bin/it" >/dev/null 2>&1;
+    is "the path is another program's out here" \
+        "$(cmp "$bin/it" "/proc/$outer/root$bin/it" >/dev/null 2>&1;
         echo $?)" 1
-    is "the pid is another one in there" "$(test "$(cat "$scratch/inside.pid")" != "$outer"; echo $?)" 0
+    is "the pid is another one in there" \
+        "$(test "$(cat "$scratch/inside.pid")" != "$outer"; echo $?)" 0
     kill -s USR2 "$outer"
     wait_until 20 grep -q '^done' "$scratch/inside.out"
     finish_inside
@@ -171,7 +175,8 @@ CALLED="main;jit_outer_0;jit_inner_0;jit_target $N"
         BOTH="main;chain_a1;chain_a2;target;getpgid $N
 thread_b;chain_b1;chain_b2;target;getpgid $N"
         # Debian's libc calls this function __getpgid and getpgid, the first of them not weak.
-        outside "a function of the inner libc" "$(echo "$BOTH" | sed 's/getpgid/__getpgid/')" c:getpgid -- $CHAINS
+        outside "a function of the inner libc" "$(echo "$BOTH" | sed 's/getpgid/__getpgid/')" \
+            c:getpgid -- $CHAINS
         inside "a function of the inner libc, from inside" \
             "$(echo "$BOTH" | sed 's/getpgid/__getpgid/')" c:getpgid -- $CHAINS
     fi

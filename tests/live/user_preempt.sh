@@ -3,9 +3,9 @@
 # guests: all
 # host: yes
 #
-# Programs on user probes can be preempted by others of the same kind. Eight threads on two CPUs come
-# through one probe by stacks that each say their number: each has its own count, and no stack is a
-# mixture of two.
+# Programs on user probes can be preempted by others of the same kind. Eight threads on two CPUs
+# come through one probe by stacks that each say their number: each has its own count, and no stack
+# is a mixture of two.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -59,11 +59,13 @@ hammer()
     # A kernel that cannot walk a stack while all may be preempted loses it, and that is said.
     if grep -q 'without their stack' "$scratch/err"; then
         case " $(cat /proc/cmdline) " in
-        *" preempt=full "*) skip "$name: each stack's count" "$(grep -m 1 'without their stack' "$scratch/err")" ;;
+        *" preempt=full "*) skip "$name: each stack's count" \
+            "$(grep -m 1 'without their stack' "$scratch/err")" ;;
         *) fail "$name: each stack's count" "$(grep -m 1 'without their stack' "$scratch/err")" ;;
         esac
     else
-        is "$name: each stack's count" "$(cat "$scratch/spread")" "$((THREADS * STACKS)) stacks of $TIMES"
+        is "$name: each stack's count" "$(cat "$scratch/spread")" \
+            "$((THREADS * STACKS)) stacks of $TIMES"
     fi
 }
 

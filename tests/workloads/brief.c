@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -v | -d DIRECTORY -o OTHER] [-N COMM] [-w] [-k]
+ * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -v | -d DIRECTORY -o OTHER] [-N COMM] [-w]
+ * [-k]
  *
- * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through main > live
- * > brief_outer, or where it is but forked main > run_one > live > brief_outer; each call makes one
- * getppid(2). Then it stays a moment and ends.
- * Prints `done CALLS=` with the sum of what the processes counted themselves.
+ * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through main >
+ * live > brief_outer, or where it is but forked main > run_one > live > brief_outer; each call
+ * makes one getppid(2). Then it stays a moment and ends. Prints `done CALLS=` with the sum of what
+ * the processes counted themselves.
  *
  *   -c PROCESSES     200
  *   -n N             10

@@ -2,17 +2,18 @@
 /*
  * caller [-n N] [-r DEPTH] [-N COMM] [-w] [-k]
  *
- * Functions that begin in every way there is, each called N times by a function with a frame pointer:
+ * Functions that begin in every way there is, each called N times by a function with a frame
+ * pointer:
  *
  *     main > call_push  > begins_push       push %rbp; mov %rsp, %rbp; ...
  *     main > call_endbr > begins_endbr      endbr64; push %rbp; mov %rsp, %rbp; ...
  *     main > call_sub   > begins_sub        sub $8, %rsp; ...       no frame pointer at all
  *     main > call_nop   > begins_nop        nop; ret
  *     main > call_save  > begins_save       push %rbx; ...          no frame pointer at all
- *     main > call_deep  > recurses > recurses > ...                 DEPTH times, with frame pointers
+ *     main > call_deep  > recurses > recurses > ...                DEPTH times, with frame pointers
  *
- * The label after_frame is in begins_push, behind its frame's set-up, after_sub in begins_sub behind
- * its first instruction. Prints `done CALLS=N`, or `skip` where it has no code for this CPU.
+ * The label after_frame is in begins_push, behind its frame's set-up, after_sub in begins_sub
+ * behind its first instruction. Prints `done CALLS=N`, or `skip` where it has no code for this CPU.
  *
  *   -n N         100
  *   -r DEPTH     10

@@ -3,9 +3,10 @@
  * chains [-n N] [-m M] [-l] [-x] [-N COMM] [-w] [-k]
  * chains -A
  *
- * Calls target() exactly N times through main > chain_a1 > chain_a2 and at the same time, in another
- * thread on another CPU, M times through thread_b > chain_b1 > chain_b2. Each call of target() makes one getppid(2).
- * Prints `count a N`, `count b M` and `done CALLS=` as it counted itself.
+ * Calls target() exactly N times through main > chain_a1 > chain_a2 and at the same time, in
+ * another thread on another CPU, M times through thread_b > chain_b1 > chain_b2. Each call of
+ * target() makes one getppid(2). Prints `count a N`, `count b M` and `done CALLS=` as it counted
+ * itself.
  *
  *   -n N, -m M   1000 each
  *   -l           target() calls libc's getpgid(), too

@@ -4,9 +4,9 @@
  *
  * Two programs of one source: the same code at the same addresses, but north's functions are called
  * north_outer and north_inner, those of south south_outer and south_inner. Each run calls the inner
- * one N times through the outer one; each call makes one getppid(2). With ROUNDS above 1 the process
- * goes on as the program OTHER, which goes on as this one, and so forth.
- * Prints `count north N` or `count south N` in each round, and at the end `done CALLS=` of all.
+ * one N times through the outer one; each call makes one getppid(2). With ROUNDS above 1 the
+ * process goes on as the program OTHER, which goes on as this one, and so forth. Prints `count
+ * north N` or `count south N` in each round, and at the end `done CALLS=` of all.
  *
  *   -n N         1000
  *   -r ROUNDS    1

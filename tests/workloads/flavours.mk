@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The same programs in the shapes that linkers and distributions give them. Dynamic ones are made with
-# the system's own libc, in a directory of their own: they run where they were built, not in guests.
+# The same programs in the shapes that linkers and distributions give them. Dynamic ones are made
+# with the system's own libc, in a directory of their own: they run where they were built, not in
+# guests.
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
 STATIC_FLAVOURS := chains-shifted chains-static-pie chains-stripped north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
-DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc chains-dynsym \
-            chains-debuglink chains-build-id chains-wrong-debug usdt loads libnorth.so libsouth.so
+DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
+            chains-dynsym chains-debuglink chains-build-id chains-wrong-debug usdt loads \
+            libnorth.so libsouth.so
 FLAVOUR_PROGRAMS := $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) \
             $(DYNAMIC_FLAVOURS:%=$(BUILD)/workloads/dynamic/%)
 comma := ,
+SHIFTED := tests/workloads/shifted.ld
 
 # flavour COMPILER, OPTIONS: one program of the first prerequisite
 flavour = mkdir -p $(@D) && $(1) $(WORKLOAD_CFLAGS) $(2) -MF $(@D)/.$(@F).d -o $@ $<
@@ -18,8 +21,8 @@ $(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=north)
 $(BUILD)/workloads/south: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=south)
-$(BUILD)/workloads/chains-shifted: tests/workloads/chains.c tests/workloads/shifted.ld $(BUILD)/flags
-	@$(call flavour,$(CC),-static -DFAR_TEXT -Wl$(comma)-T$(comma)tests/workloads/shifted.ld)
+$(BUILD)/workloads/chains-shifted: tests/workloads/chains.c $(SHIFTED) $(BUILD)/flags
+	@$(call flavour,$(CC),-static -DFAR_TEXT -T $(SHIFTED))
 $(BUILD)/workloads/chains-static-pie: tests/workloads/chains.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-static-pie -fPIE)
 $(BUILD)/workloads/chains-stripped: $(BUILD)/workloads/chains
@@ -39,8 +42,8 @@ $(BUILD)/workloads/dynamic/chains-pie: tests/workloads/chains.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie)
 $(BUILD)/workloads/dynamic/chains-no-pie: tests/workloads/chains.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fno-pie -no-pie)
-$(BUILD)/workloads/dynamic/chains-shifted: tests/workloads/chains.c tests/workloads/shifted.ld $(BUILD)/flags
-	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -DFAR_TEXT -Wl$(comma)-T$(comma)tests/workloads/shifted.ld)
+$(BUILD)/workloads/dynamic/chains-shifted: tests/workloads/chains.c $(SHIFTED) $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -DFAR_TEXT -T $(SHIFTED))
 $(BUILD)/workloads/dynamic/chains-prelinked: tests/workloads/chains.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -Wl$(comma)-Ttext-segment=0x7000000)
 $(BUILD)/workloads/dynamic/chains-ifunc: tests/workloads/chains.c $(BUILD)/flags
@@ -54,8 +57,8 @@ $(BUILD)/workloads/dynamic/loads: tests/workloads/dynamic/loads.c $(BUILD)/flags
 $(BUILD)/workloads/dynamic/lib%.so: tests/workloads/dynamic/library.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIC -shared -DNAME=$*)
 
-# What distributions ship: no .symtab, and the symbols in another file, named by .gnu_debuglink or by
-# the build id; chains-wrong-debug names a file that is there, but is another program's.
+# What distributions ship: no .symtab, and the symbols in another file, named by .gnu_debuglink or
+# by the build id; chains-wrong-debug names a file that is there, but is another program's.
 $(BUILD)/workloads/dynamic/chains-dynsym: $(BUILD)/workloads/dynamic/chains-exported
 	@strip -o $@ $<
 $(BUILD)/workloads/dynamic/chains-debuglink: $(BUILD)/workloads/dynamic/chains-no-pie

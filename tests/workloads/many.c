@@ -3,7 +3,8 @@
  * many [-n TIMES] [-N COMM] [-w] [-k]
  * many -A                 prints the address of many_000, and that is all
  *
- * Has a thousand functions, many_000 to many_999, and calls each TIMES times (1). Prints `done CALLS=`.
+ * Has a thousand functions, many_000 to many_999, and calls each TIMES times (1). Prints `done
+ * CALLS=`.
  */
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
  *
  * Three processes, one after another, with one and the same pid: the first runs the program NORTH,
  * the second is forked and no more, the third runs SOUTH. Each makes N calls, those of the second
- * through main > reuse_outer > reuse_inner, each with one getppid(2). Prints `pid PID` and `done CALLS=`
- * with 3 * N, or `skip` where no pid could be had again.
+ * through main > reuse_outer > reuse_inner, each with one getppid(2). Prints `pid PID` and `done
+ * CALLS=` with 3 * N, or `skip` where no pid could be had again.
  *
  *   -n N         1000
  *   -N COMM      the command name of all

@@ -2,9 +2,9 @@
 /*
  * usdt [-n N] [-N COMM] [-w] [-k]
  *
- * Has USDT probes: truth:plain at one site, truth:sites at three, truth:guarded at two, other:plain at
- * one. Passes each site N times, below main > usdt_outer > usdt_inner. Prints what the semaphore of
- * truth:guarded is at the start, in the calls (the least and the greatest value) and at the end:
+ * Has USDT probes: truth:plain at one site, truth:sites at three, truth:guarded at two, other:plain
+ * at one. Passes each site N times, below main > usdt_outer > usdt_inner. Prints what the semaphore
+ * of truth:guarded is at the start, in the calls (the least and the greatest value) and at the end:
  *
  *     semaphore at the start 0
  *     ready
@@ -12,10 +12,10 @@
  *     done CALLS=                         N
  *     semaphore at the end 0              with -k
  *
- * The notes are written by hand, and truth:guarded alone has a semaphore. With -DSHIFT= they are as in
- * a file that was moved by so many bytes after it was linked: all addresses in them, .stapsdt.base
- * among them, are as before. With -DWITH_SDT they are what <sys/sdt.h> makes: no probe has a
- * semaphore, or with -D_SDT_HAS_SEMAPHORES each has.
+ * The notes are written by hand, and truth:guarded alone has a semaphore. With -DSHIFT= they are as
+ * in a file that was moved by so many bytes after it was linked: all addresses in them,
+ * .stapsdt.base among them, are as before. With -DWITH_SDT they are what <sys/sdt.h> makes: no
+ * probe has a semaphore, or with -D_SDT_HAS_SEMAPHORES each has.
  */
 #include <unistd.h>
 

@@ -13,12 +13,12 @@
 
 /* Neither inlined nor cloned: each call of it is one entry at its first instruction. */
 #define APART __attribute__((noinline))
-/* First in a function: it has a frame pointer, set up before anything else, though it calls nobody. */
+/* First in a function: it has a frame pointer, set up before all else, though it calls nobody. */
 #define FRAME __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
 /* Behind a call: it is no tail call then, and the caller stays on the stack. */
 #define NO_TAIL_CALL __asm__ volatile("" ::: "memory")
 
-/* Before the first thread: SIGUSR2 is kept for wait_for_word, and lines are printed as they come. */
+/* Before the first thread: SIGUSR2 is kept for wait_for_word, lines are printed as they come. */
 static inline void begin(const char *comm)
 {
     sigset_t set;

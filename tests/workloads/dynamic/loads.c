@@ -3,8 +3,8 @@
  * loads [-n N] [-c] [-N COMM] [-w] [-k] LIBRARY...
  *
  * After the word: loads one LIBRARY after the other and makes N calls in it (see library.c), and
- * with -c closes it before it loads the next. Prints `loaded LIBRARY ADDRESS-OF-ITS-FUNCTION` for each
- * and `done CALLS=`.
+ * with -c closes it before it loads the next. Prints `loaded LIBRARY ADDRESS-OF-ITS-FUNCTION` for
+ * each and `done CALLS=`.
  */
 #include <dlfcn.h>
 #include <unistd.h>
