@@ -18,13 +18,14 @@ right_or_named()
         go one
         finish_stackbox
         is "$1: $2 is counted" "$(folded_sum "$scratch/out")" 1000
+        finish_workload one
     else
         wait_stackbox
         is "$1: $2 is refused: status and lines" "$status $(grep -c . "$scratch/err")" "1 1"
         contains "$1: $2 is refused: the reason" "$scratch/err" \
             "this kernel is locked down ($1), which keeps tracers out of it: boot with lockdown=none"
+        drop_workload one
     fi
-    finish_workload one
 }
 
 for level in integrity confidentiality; do
