@@ -146,15 +146,18 @@ static void emit_stacks(struct program *program, const struct count_wishes *wish
         .spilled = wishes->spilled,
     };
 
-    if (wishes->kernel_stack) {
+    /* What a user's program does there the kernel is not in: it has no stack. */
+    if (wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE)) {
         stack.place = KEY_KERNEL_STACK;
         emit_stack(program, &stack);
     }
-    if (wishes->user_stack) {
-        stack.user = true;
-        stack.place = KEY_USER_STACK;
+    stack.user = true;
+    stack.place = KEY_USER_STACK;
+    if (wishes->user_stack && wishes->flags & KEY_USER_PROBE)
+        emit_preemptible_stack(program, &stack,
+                               &(struct preempted_wishes){wishes->slots, INDEX});
+    else if (wishes->user_stack)
         emit_stack(program, &stack);
-    }
 }
 
 void emit_count(struct program *program, const struct count_wishes *wishes)

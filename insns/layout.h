@@ -14,9 +14,9 @@ enum control_mode {
 };
 
 /*
- * The key of a count. A stack is a word: its id in the stack map (32 bits), or with STACK_SPILLED the
- * key of a spilled one, or a negative errno - get_stackid's, -ENOMEM when there was no room to spill
- * it, NO_STACK where none is asked for.
+ * The key of a count. A stack is a word: its id in the stack map (32 bits), or with STACK_SPILLED
+ * the key of one under its own hash, or a negative errno - the kernel's, -ENOMEM when there was no
+ * room to keep it, NO_STACK where none is asked for.
  */
 struct count_key {
     int64_t kernel_stack;
@@ -40,7 +40,7 @@ enum count_flags {
 #define NO_STACK (-1) /* -EPERM, which get_stackid never returns */
 #define STACK_SPILLED (1LL << 62)
 
-/* A stack that get_stackid could not keep, under the hash of its frames. */
+/* A stack under the hash of its frames. */
 struct spilled_stack {
     uint64_t bytes; /* of frames, 8 for each */
     uint64_t frames[];
@@ -59,13 +59,15 @@ _Static_assert(offsetof(struct spilled_stack, frames) == 8, "no padding");
  */
 struct slot {
     uint64_t users;
-    uint64_t zero; /* the value of a new count */
+    uint64_t zero;   /* the value of a new count */
+    uint32_t number; /* of the slot, from 1 */
+    uint32_t walker; /* in the first: the slot of the program whose stack walk was the last to begin */
     struct count_key key;
     struct spilled_stack spilled;
 };
 #define SLOTS_PER_CPU 4
 #define SLOT_BYTES(depth) (offsetof(struct slot, spilled) + SPILLED_STACK_BYTES(depth))
-_Static_assert(offsetof(struct slot, spilled) == 72, "no padding");
+_Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 
 /*
  * The map of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  *     for (index = 0; index < SLOTS_PER_CPU; index++) {    unrolled
- *         slot = slots[index]
+ *         slot = slots[index], slot->number = index + 1
  *         lock slot->users += 1
  *         if (slot->users == 1)
  *             goto claimed
@@ -34,6 +34,7 @@ static void emit_try(struct program *program, const struct slot_wishes *wishes, 
     emit_find(program, wishes, wishes->slots);
     EMIT(program,
         MOV_REG(R8, R0),
+        ST(W, R8, (int16_t)offsetof(struct slot, number), index + 1),
         MOV_IMM(R1, 1),
         XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1),
         LDX(DW, R1, R8, (int16_t)offsetof(struct slot, users)),

@@ -17,6 +17,21 @@
  *     }
  *
  * r6 = context, r8 = the slot, whose part `spilled` is the scratch, r9 = the control word.
+ *
+ * Where the program may be preempted:
+ *
+ *     up to 4 times:
+ *         first.walker = slot.number
+ *         bytes = get_stack(...)
+ *         if (first.walker == slot.number)
+ *             goto walked
+ *     bytes = -EFAULT
+ *     walked: from the hash on as above, or word = bytes if there are none
+ *
+ * The kernel walks into a buffer of the CPU and copies from there: what another program on this CPU
+ * walked in between would be taken for ours.
+ *
+ * r7 = the first slot of this CPU.
  */
 #include "insns/stacks.h"
 
@@ -26,6 +41,7 @@
 
 #define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, and of no pattern */
 #define STRIDE (FRAMES_AT_A_TIME * 8)
+#define MOST_WALKS 4
 
 /* Where things are in the slot, from r8. */
 enum {
@@ -76,17 +92,15 @@ void emit_load_bank_map(struct program *program, const struct map_pair *maps,
 }
 
 /* r0 = how many bytes of frames are in the scratch now. */
-static void emit_fetch(struct program *program, const struct stack_wishes *wishes,
-                       const struct labels *labels, int32_t flags)
+static void emit_fetch(struct program *program, const struct stack_wishes *wishes)
 {
     EMIT(program,
         MOV_REG(R1, R6),
         MOV_REG(R2, R8),
         ADD_IMM(R2, SPILLED_FRAMES),
         MOV_IMM(R3, (int32_t)(wishes->depth * 8)),
-        MOV_IMM(R4, flags),
-        CALL(BPF_FUNC_get_stack),
-        JSLE_IMM(R0, 0, labels->kept));
+        MOV_IMM(R4, wishes->user ? BPF_F_USER_STACK : 0),
+        CALL(BPF_FUNC_get_stack));
 }
 
 /* r3 = the hash of the r0 bytes of frames in the scratch. */
@@ -158,7 +172,50 @@ void emit_stack(struct program *program, const struct stack_wishes *wishes)
         JEQ_IMM(R0, -EEXIST, labels->spill),
         JNE_IMM(R0, -ENOMEM, labels->kept),
     LABEL(labels->spill));
-    emit_fetch(program, wishes, labels, flags);
+    emit_fetch(program, wishes);
+    EMIT(program, JSLE_IMM(R0, 0, labels->kept));
+    emit_hash(program, wishes, labels);
+    emit_keep_spilled(program, wishes, labels);
+    EMIT(program, LABEL(labels->kept));
+}
+
+/* r0 = how many bytes of frames are in the scratch now, which are this program's own. */
+static void emit_walk_undisturbed(struct program *program, const struct stack_wishes *wishes)
+{
+    const int16_t number = (int16_t)offsetof(struct slot, number);
+    const int16_t walker = (int16_t)offsetof(struct slot, walker);
+
+    for (int tried = 0; tried < MOST_WALKS; tried++) {
+        EMIT(program,
+            LDX(W, R1, R8, number),
+            STX(W, R7, walker, R1));
+        emit_fetch(program, wishes);
+        EMIT(program,
+            LDX(W, R1, R8, number),
+            LDX(W, R2, R7, walker),
+            JEQ_REG(R1, R2, "walked"));
+    }
+    EMIT(program,
+        MOV_IMM(R0, -EFAULT),
+    LABEL("walked"));
+}
+
+void emit_preemptible_stack(struct program *program, const struct stack_wishes *wishes,
+                            const struct preempted_wishes *preempted)
+{
+    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
+
+    EMIT(program,
+        ST(DW, R8, wishes->place, -EFAULT),
+        ST(W, R10, preempted->index, 0),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, preempted->index),
+        LOAD_MAP(R1, preempted->slots),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, labels->kept),
+        MOV_REG(R7, R0));
+    emit_walk_undisturbed(program, wishes);
+    EMIT(program, JSLE_IMM(R0, 0, labels->kept));
     emit_hash(program, wishes, labels);
     emit_keep_spilled(program, wishes, labels);
     EMIT(program, LABEL(labels->kept));

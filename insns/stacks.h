@@ -3,7 +3,8 @@
  * The fragments that choose a bank, and that get a stack and keep it there. The fast way is the
  * kernel's: get_stackid, whose id is a bucket of a hash - when another stack has that bucket, this
  * one would be lost. Then it is fetched whole, hashed here with 64 bits, and kept in a hash map under
- * that.
+ * that. Programs that can be preempted keep every stack so: two of them that fill one bucket at once
+ * would count under each other's stack.
  */
 #ifndef STACKBOX_STACKS_H
 #define STACKBOX_STACKS_H
@@ -43,5 +44,15 @@ struct stack_wishes {
 
 /* r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the control word. */
 void emit_stack(struct program *program, const struct stack_wishes *wishes);
+
+/*
+ * The same by the stack's own hash alone, in a program that may be preempted. r7 is lost, too.
+ */
+struct preempted_wishes {
+    int slots;     /* the map of all slots */
+    int16_t index; /* where on the stack 4 bytes are free */
+};
+void emit_preemptible_stack(struct program *program, const struct stack_wishes *wishes,
+                            const struct preempted_wishes *preempted);
 
 #endif

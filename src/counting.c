@@ -53,10 +53,12 @@ static int open_run(struct counting *counting)
     return result ? EXIT_FAILURE : 0;
 }
 
-static int open_store(struct counting *counting)
+static int open_store(struct counting *counting, const struct counting_wishes *programs)
 {
     const struct trace_options *options = counting->options;
     const struct store_wishes wishes = {
+        .by_hash = programs->user_events,
+        .by_id = programs->kernel_events,
         .stacks = options->storage,
         .depth = options->depth,
         .intervals = options->interval != 0,
@@ -71,9 +73,10 @@ static int open_store(struct counting *counting)
         return EXIT_FAILURE;
     }
     if (options->debug)
-        say("maps: %u stacks (and %u more that collide) of %u frames, %u counts; %llu KB in all",
-            counting->store.main.stack_entries, counting->store.main.spilled_entries,
-            counting->store.depth, counting->store.main.count_entries,
+        say("maps: %u stacks (%u by their ids, %u by their hashes) of %u frames, %u counts; %llu KB "
+            "in all", counting->store.stacks, counting->store.main.stack_entries,
+            counting->store.main.spilled_entries, counting->store.depth,
+            counting->store.main.count_entries,
             (unsigned long long)store_bytes(&counting->store) / 1024);
     return 0;
 }
@@ -150,7 +153,8 @@ static int open_cgroup(struct counting *counting)
     return EXIT_FAILURE;
 }
 
-int counting_open(struct counting *counting, const struct trace_options *options)
+int counting_open(struct counting *counting, const struct trace_options *options,
+                  const struct counting_wishes *wishes)
 {
     *counting = (struct counting){
         .options = options,
@@ -184,7 +188,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
     if (!status)
         status = open_run(counting);
     if (!status)
-        status = open_store(counting);
+        status = open_store(counting, wishes);
     if (!status)
         status = open_cgroup(counting);
     return status ? status : open_processes(counting);
@@ -307,7 +311,7 @@ static void say_losses(const struct counting *counting)
     if (losses->stacks_lost)
         say("%llu events are counted without their stack: stack storage was full; raise "
             "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_lost,
-            counting->store.main.stack_entries);
+            counting->store.stacks);
     say_names_lost(counting);
 }
 

@@ -38,8 +38,14 @@ struct counting {
     struct symbolize_notes notes;
 };
 
+/* Which programs will count: it decides how stacks are kept. */
+struct counting_wishes {
+    bool kernel_events, user_events;
+};
+
 /* 0, or what the process is to exit with; what was wrong was said. counting_close after either. */
-int counting_open(struct counting *counting, const struct trace_options *options);
+int counting_open(struct counting *counting, const struct trace_options *options,
+                  const struct counting_wishes *wishes);
 
 /*
  * Prints `what`, such as `Tracing 1 functions for "vfs_read"`, and how to end it: on stdout, or on

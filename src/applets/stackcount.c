@@ -341,8 +341,15 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 
 static int open_and_trace(struct tracing *tracing)
 {
+    const struct find *find = &tracing->find;
+    const struct counting_wishes wishes = {
+        .kernel_events = find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
+                         find_any_of_kind(find, PATTERN_TRACEPOINT),
+        .user_events = find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
+                       find_any_of_kind(find, PATTERN_USDT),
+    };
     struct counting counting;
-    int status = counting_open(&counting, &settings.trace);
+    int status = counting_open(&counting, &settings.trace, &wishes);
 
     counting.report.show_process =
         per_process() && (settings.trace.folded || settings.trace.pids.count != 1);

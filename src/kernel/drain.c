@@ -201,22 +201,17 @@ static int clear_kept(const struct bank *bank)
     return more == -ENOENT ? 0 : more;
 }
 
-static int clear_spilled(const struct bank *bank)
+static int forget_stack(void *context, const void *key, const void *value)
 {
-    int64_t key;
-    int more;
-
-    while (!(more = bpf_next_key(bank->spilled, NULL, &key))) {
-        int result = bpf_delete(bank->spilled, &key);
-        if (result && result != -ENOENT)
-            return result;
-    }
-    return more == -ENOENT ? 0 : more;
+    (void)context, (void)key, (void)value;
+    return 0;
 }
 
-int drain_clear_stacks(const struct bank *bank)
+int drain_clear_stacks(const struct store *store, const struct bank *bank)
 {
     int result = clear_kept(bank);
 
-    return result ? result : clear_spilled(bank);
+    return result ? result
+                  : bpf_drain(bank->spilled, sizeof(int64_t),
+                              (uint32_t)SPILLED_STACK_BYTES(store->depth), forget_stack, NULL);
 }

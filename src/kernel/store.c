@@ -16,7 +16,7 @@
 #define DEFAULT_DEPTH 127
 /* A kernel stack goes with several user stacks, and these with several processes. */
 #define COUNTS_PER_STACK 2
-/* Of so many stacks one is expected to be spilled when the stack map is nearly full. */
+/* Of so many stacks one is expected to be spilled when the map of ids is nearly full. */
 #define STACKS_PER_SPILLED 4
 /* Without intervals the stand-in is in use for the moment of a SIGUSR1 only. */
 #define STACKS_PER_STAND_IN 4
@@ -51,7 +51,7 @@ uint64_t store_depth_limit(void)
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
 }
 
-static struct bank bank_of(uint64_t stacks)
+static struct bank bank_of(uint64_t stacks, const struct store_wishes *wishes)
 {
     uint32_t entries = (uint32_t)(stacks < LEAST_STACKS ? LEAST_STACKS : stacks);
 
@@ -60,8 +60,8 @@ static struct bank bank_of(uint64_t stacks)
         .stacks = -1,
         .spilled = -1,
         .count_entries = entries * COUNTS_PER_STACK,
-        .stack_entries = (uint32_t)stacks,
-        .spilled_entries = entries / STACKS_PER_SPILLED,
+        .stack_entries = wishes->by_id ? (uint32_t)stacks : 1,
+        .spilled_entries = wishes->by_hash ? (uint32_t)stacks : entries / STACKS_PER_SPILLED,
     };
 }
 
@@ -77,12 +77,13 @@ uint64_t store_bytes(const struct store *store)
     return bank_bytes(&store->main, store->depth) + bank_bytes(&store->stand_in, store->depth);
 }
 
-static void set_sizes(struct store *store, uint64_t stacks, bool intervals)
+static void set_sizes(struct store *store, uint64_t stacks, const struct store_wishes *wishes)
 {
-    uint64_t stand_in = intervals ? stacks : stacks / STACKS_PER_STAND_IN;
+    uint64_t stand_in = wishes->intervals ? stacks : stacks / STACKS_PER_STAND_IN;
 
-    store->main = bank_of(stacks);
-    store->stand_in = bank_of(stand_in ? stand_in : 1);
+    store->stacks = (uint32_t)stacks;
+    store->main = bank_of(stacks, wishes);
+    store->stand_in = bank_of(stand_in ? stand_in : 1, wishes);
 }
 
 /* As was wished, else as a quarter of the free memory allows. */
@@ -91,10 +92,10 @@ static uint64_t first_size(struct store *store, const struct store_wishes *wishe
     uint64_t available = number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
     uint64_t stacks = wishes->stacks ? wishes->stacks : DEFAULT_STACKS;
 
-    set_sizes(store, stacks, wishes->intervals);
+    set_sizes(store, stacks, wishes);
     while (!wishes->stacks && available && store_bytes(store) > available / 4 &&
            stacks > LEAST_STACKS)
-        set_sizes(store, stacks /= 2, wishes->intervals);
+        set_sizes(store, stacks /= 2, wishes);
     return stacks;
 }
 
@@ -210,8 +211,8 @@ int store_open_cgroup(const char *path)
 void store_init(struct store *store)
 {
     *store = (struct store){
-        .main = bank_of(0),
-        .stand_in = bank_of(0),
+        .main = {-1, -1, -1, 0, 0, 0},
+        .stand_in = {-1, -1, -1, 0, 0, 0},
         .control = -1,
         .account = -1,
         .slots = -1,
@@ -230,7 +231,7 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     if (!result)
         result = open_banks(store);
     while (result == -ENOMEM && !wishes->stacks && stacks > LEAST_STACKS) {
-        set_sizes(store, stacks /= 2, wishes->intervals);
+        set_sizes(store, stacks /= 2, wishes);
         result = open_banks(store);
     }
     return result;
@@ -293,13 +294,13 @@ static int collect(struct store *store, bool again, struct tally *tally, struct 
     int result = drain_bank(store, &store->stand_in, tally, losses);
 
     if (!result && again)
-        result = drain_clear_stacks(&store->stand_in);
+        result = drain_clear_stacks(store, &store->stand_in);
     if (!result)
         result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
     if (!result)
         result = drain_bank(store, &store->main, tally, losses);
     if (!result && again)
-        result = drain_clear_stacks(&store->main);
+        result = drain_clear_stacks(store, &store->main);
     if (!result && again)
         result = set_mode(store, CONTROL_MAIN);
     if (!result)

@@ -17,6 +17,8 @@ struct store_wishes {
     uint64_t stacks; /* distinct stacks; 0: by the memory that is there */
     uint64_t depth;  /* frames per stack; 0: the kernel's limit */
     bool intervals;  /* reports all the time: the stand-in is as large as the main bank */
+    bool by_hash;    /* programs keep stacks by their own hash */
+    bool by_id;      /* others do so by the kernel's ids: both may be */
 };
 
 struct bank {
@@ -26,7 +28,7 @@ struct bank {
 
 struct store {
     struct bank main, stand_in;
-    uint32_t depth;
+    uint32_t stacks, depth; /* distinct stacks in the main bank; frames of each */
     int control, account, slots;
     int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
     uint64_t account_before[ACCOUNT_ENTRIES];
