@@ -276,8 +276,8 @@ static void say_names_lost(const struct counting *counting)
         say("%llu ended programs were forgotten before the report: their frames have no names; "
             "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
     if (lost.files)
-        say("%llu files were not kept open, for want of descriptors: where they are gone their "
-            "functions have no names; raise the limit (ulimit -n)", (unsigned long long)lost.files);
+        say("%llu files were not opened, for want of descriptors: their functions have no names; "
+            "raise the limit (ulimit -n)", (unsigned long long)lost.files);
     if (lives_missed(&counting->lives))
         say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
             "wrong names", (unsigned long long)lives_missed(&counting->lives));
@@ -286,6 +286,9 @@ static void say_names_lost(const struct counting *counting)
     if (notes->changed_file.length)
         say("%s was written to since it was mapped: its functions have no names",
             notes->changed_file.data);
+    if (notes->unopened_file.length)
+        say("functions of a file have no names%s: %s",
+            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
     if (notes->kernel_hidden && counting->kallsyms < 0)
         say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
             "mounted?");

@@ -15,6 +15,9 @@
 
 #define BUCKETS 1024
 
+/* Descriptors that maps, programs, probes and rings want. */
+#define LEFT_TO_OTHERS 256
+
 struct mapped_root {
     struct mapped_root *next;
     uint64_t device, inode, namespace; /* of the directory; the inode of the mount namespace */
@@ -362,7 +365,10 @@ int mapped_files_open(struct mapped_files **made)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    files->most = limit.rlim_cur / 2 < MAPPED_FILES_KEPT ? limit.rlim_cur / 2 : MAPPED_FILES_KEPT;
+    size_t room = limit.rlim_cur > LEFT_TO_OTHERS ? limit.rlim_cur - LEFT_TO_OTHERS : 0;
+    files->most = room < limit.rlim_cur / 2 ? room : limit.rlim_cur / 2;
+    if (files->most > MAPPED_FILES_KEPT)
+        files->most = MAPPED_FILES_KEPT;
     if (!look_at_root("self", &files->own))
         files->own = (struct mapped_root){.fd = -1};
     return 0;

@@ -4,8 +4,9 @@
  * opened as soon as it is seen, and its descriptor is kept for as long as a mapping of it is
  * remembered: what is deleted or replaced later keeps its names.
  *
- * The soft limit of descriptors is raised to the hard one; half of them are used here, and
- * MAPPED_FILES_KEPT at most. What is beyond is known by its name, and counted as not kept.
+ * The soft limit of descriptors is raised to the hard one; half of them are used here (of a few
+ * hundred fewer, of fewer none), MAPPED_FILES_KEPT at most. What is beyond is known by its name, and
+ * counted as not kept.
  */
 #ifndef STACKBOX_SYMBOLS_MAPPED_FILES_H
 #define STACKBOX_SYMBOLS_MAPPED_FILES_H

@@ -43,6 +43,8 @@ struct symbolize_notes {
     bool kernel_hidden;       /* the kernel shows no addresses in kallsyms */
     struct text refused_map;  /* "/tmp/perf-1.map: why": a JIT's names that are not to be trusted */
     struct text changed_file; /* it was written to since it was mapped */
+    struct text unopened_file; /* "/tmp/a: why": the first that could not be opened */
+    bool more_unopened;        /* and it was not the only one */
 };
 void symbolize_notes_free(struct symbolize_notes *notes);
 

@@ -192,6 +192,20 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
     return result == -ENOMEM ? result : 0;
 }
 
+static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file)
+{
+    struct text note = {0};
+
+    text_format(&note, "%s: %s", file->path,
+                file->fd == -ESTALE || file->fd == -ENOENT ? "it was gone before it could be opened"
+                                                           : strerror(-file->fd));
+    if (!notes->unopened_file.length && note.data)
+        text_add(&notes->unopened_file, note.data);
+    else if (note.data && strcmp(notes->unopened_file.data, note.data))
+        notes->more_unopened = true;
+    text_free(&note);
+}
+
 /* Opens the image that the places are in. */
 static int open_image(const struct naming *naming, const struct process_place *place,
                       struct elf *elf, int *opened)
@@ -201,8 +215,10 @@ static int open_image(const struct naming *naming, const struct process_place *p
         *opened = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
         return *opened < 0 ? -errno : elf_open_at(elf, *opened, getauxval(AT_SYSINFO_EHDR));
     }
-    if (place->file->fd < 0)
+    if (place->file->fd < 0) {
+        note_unopened(naming->notes, place->file);
         return place->file->fd;
+    }
     if (mapped_file_changed(place->file)) {
         if (!naming->notes->changed_file.length)
             text_add(&naming->notes->changed_file, place->file->path);

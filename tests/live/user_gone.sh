@@ -180,3 +180,16 @@ if have_uprobes; then
     finish_workload one
     verdict "probes of libraries that are loaded later" "$BOTH"
 fi
+
+# Without a descriptor left its file cannot be opened: that is said.
+if have_uprobes; then
+    (sleep 0.5 && "$WORKLOADS/many" -n 3 >/dev/null) &
+    (
+        ulimit -n 100
+        run_stackbox stackcount -f -U -D 2 "$WORKLOADS/many:many_000"
+    )
+    wait $!
+    is "no descriptor left: the sum" "$(folded_sum "$scratch/out" ';\[many\] ')" 3
+    contains "no descriptor left: that is said" "$scratch/err" \
+        "files were not opened, for want of descriptors"
+fi
