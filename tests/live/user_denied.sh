@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 6.12,newest
+# host: yes
+#
+# What is only needed for names of processes that end or exec is done without where it is refused:
+# the counts are right, and so are the names of what still runs.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms || skip_all "this kernel has no uprobe.multi"
+
+N=200
+
+# counted CHAIN: by the workload itself
+counted()
+{
+    sed -n "s/^count $1 //p" "$scratch/one.out"
+}
+
+# without WHAT NAME TEXT: as if the kernel refused that; TEXT is what --debug says of it
+without()
+{
+    start_workload one chains -w -k -n $N
+    under="$WORKLOADS/deny --syscall $1 --"
+    start_stackbox stackcount -f -U --debug -p "$(pid_of one)" "$WORKLOADS/chains:target"
+    under=
+    go one
+    finish_stackbox
+    is "$2" "$(user_stacks "$scratch/out")" "$(
+        printf 'main;chain_a1;chain_a2;target %d\n' "$(counted a)"
+        printf 'thread_b;chain_b1;chain_b2;target %d' "$(counted b)"
+    )"
+    contains "$2: said by --debug" "$scratch/err" "$3"
+    finish_workload one
+}
+
+without perf_event_open:EACCES "without records of what processes do" \
+    "processes are looked up in /proc alone"
+# 17 is BPF_RAW_TRACEPOINT_OPEN.
+without bpf/17:EPERM "without counting execs and ends" "execs and ends of processes are not counted"
