@@ -139,8 +139,11 @@ static size_t sort_addresses(const struct place *places, size_t count, uint64_t 
 static int judge(const struct user_file *file, struct place *place, const struct elf_found *found,
                  struct text *error)
 {
-    if (found->found && found->start == place->address)
-        place->start = look_at_start(file, place);
+    enum place_start start = look_at_start(file, place);
+
+    /* Where no function is known, nothing but one begins in these two ways. */
+    if (found->found ? found->start == place->address : start != START_OTHER)
+        place->start = start;
     /* There the kernel would put its own address in the place of something else. */
     if (place->at_return && found->found && found->start != place->address) {
         text_format(error, "\"%s\" is within %s: a return is traced from the start of a function",

@@ -122,6 +122,7 @@ go one
 finish_stackbox
 finish_workload one
 is "$shape: file and address" "$(sed -n 3p "$scratch/out")" "  chains-stripped+$target"
+sed -n 's/^  chains-stripped+//p' "$scratch/out" | sort -u >"$scratch/stripped"
 run_stackbox stackcount -D 1 "$WORKLOADS/chains-stripped:target"
 is "stripped, by a name that it has not" "$status" 1
 contains "stripped: why not" "$scratch/err" "target"
@@ -135,6 +136,9 @@ finish_stackbox
 finish_workload one
 is "as text: the addresses are those of the file" \
     "$(awk '$2 == "target" { print "0x" $1 }' "$scratch/out" | sort -u)" "$target"
+awk '$2 ~ /^(target|chain_..|main|thread_b)$/ { print "0x" $1 }' "$scratch/out" | sort -u |
+    comm -23 - "$scratch/stripped" >"$scratch/missing"
+is "stripped, as text: the same frames, the caller of target among them" "$(cat "$scratch/missing")" ""
 awk '/^  [^ ]/ { frames = frames $2 " " } /^    [0-9]+$/ { print frames $1; frames = "" }' \
     "$scratch/out" | sort >"$scratch/blocks"
 is "as text: the first chain" "$(sed -n 's/^\(target chain_a2 chain_a1 main\) .* \([0-9]*\)$/\1 \2/p' \
