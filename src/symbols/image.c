@@ -147,6 +147,14 @@ const struct mapping *image_find(const struct image *image, uint64_t address)
     return &image->mappings[at];
 }
 
+bool image_has_anonymous(const struct image *image)
+{
+    for (size_t i = 0; i < image->count; i++)
+        if (image->mappings[i].file->kind == MAPPED_ANONYMOUS)
+            return true;
+    return false;
+}
+
 size_t image_bytes(const struct image *image)
 {
     return sizeof(*image) + image->room * sizeof(*image->mappings);

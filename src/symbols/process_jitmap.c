@@ -147,8 +147,9 @@ int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t bo
     struct life *life = NULL;
     struct owner now = {.root = NULL};
     const struct owner *owner = NULL;
-    bool is_alive = !history_find(&processes->history, pid, born, processes->begin, &life) ||
-                    !life->ended;
+    const struct program *program =
+        history_find(&processes->history, pid, born, processes->begin, &life);
+    bool is_alive = !program || !life->ended;
 
     if (life)
         owner = life->owner;
@@ -156,7 +157,7 @@ int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t bo
         now.since = now_ns();
         owner = &now;
     }
-    if (!owner && life && life->forked) {
+    if (!owner && program && life->forked && image_has_anonymous(program->image)) {
         now = unseen_owner(pid, life);
         owner = &now;
     }

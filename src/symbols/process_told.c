@@ -105,14 +105,6 @@ static void keep_result(struct processes *processes, int result)
         processes->result = result;
 }
 
-static bool may_be_jitted(const struct image *image)
-{
-    for (size_t i = 0; i < image->count; i++)
-        if (image->mappings[i].file->kind == MAPPED_ANONYMOUS)
-            return true;
-    return false;
-}
-
 /*
  * A life that nobody told us the beginning of, as it looks now; where that cannot be seen, with the
  * image `known`, or nothing.
@@ -139,7 +131,7 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
     } else if (seen) {
         life->seen = from;
         life->seen_until = now_ns();
-        if (may_be_jitted(image))
+        if (image_has_anonymous(image))
             look_at_owner(processes, life);
     }
     return life;
