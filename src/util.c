@@ -157,6 +157,20 @@ int parse_seconds(const char *string, uint64_t *nanoseconds)
     return *nanoseconds ? 0 : -ERANGE;
 }
 
+size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (numbers[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 uint64_t now_ns(void)
 {
     struct timespec now;

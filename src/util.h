@@ -43,6 +43,9 @@ int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t
 /* Seconds as a plain decimal ("5", "0.25") into nanoseconds; more than 0. As parse_number. */
 int parse_seconds(const char *string, uint64_t *nanoseconds);
 
+/* Where in sorted numbers the first stands that is not below `least`; `count`: none is. */
+size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
+
 /* The monotonic clock in nanoseconds. */
 uint64_t now_ns(void);
 

@@ -76,8 +76,8 @@ static int make_buckets(struct search *search)
     return 0;
 }
 
-/* The first address not below `start`. */
-static inline size_t first_not_below(const struct search *search, uint64_t start)
+/* The first address not below `start`; most buckets hold none or one. */
+static inline size_t first_in_reach(const struct search *search, uint64_t start)
 {
     const uint64_t *addresses = search->addresses;
 
@@ -86,15 +86,8 @@ static inline size_t first_not_below(const struct search *search, uint64_t start
     const uint64_t bucket = (start - addresses[0]) >> search->shift;
     if (bucket >= search->bucket_count)
         return search->count;
-    size_t low = search->buckets[bucket], high = search->buckets[bucket + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (addresses[middle] < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const size_t low = search->buckets[bucket], high = search->buckets[bucket + 1];
+    return low == high ? low : low + first_not_below(addresses + low, high - low, start);
 }
 
 /* ---- Which of two symbols is the better one ---- */
@@ -171,7 +164,7 @@ static uint8_t rank_of(const struct elf_entry *entry)
 
 static void offer_entry(struct search *search, const struct elf_entry *entry)
 {
-    const size_t first = first_not_below(search, entry->address);
+    const size_t first = first_in_reach(search, entry->address);
     uint64_t end;
 
     if (first == search->count)

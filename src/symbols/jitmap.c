@@ -82,7 +82,7 @@ static bool parse_entry(const char *line, size_t length, struct entry *entry)
 }
 
 /* The first address not below `start`; without branches, which would be guesses here too. */
-static size_t first_not_below(const struct pass *pass, uint64_t start)
+static size_t first_address(const struct pass *pass, uint64_t start)
 {
     const uint64_t *low = pass->addresses;
     size_t left = pass->count;
@@ -97,14 +97,14 @@ static size_t first_not_below(const struct pass *pass, uint64_t start)
 
 static void note_entry(const struct pass *pass, const struct entry *entry, uint64_t offset)
 {
-    size_t left = first_not_below(pass, entry->start), right = pass->count;
+    size_t left = first_address(pass, entry->start), right = pass->count;
     uint64_t end;
 
     if (left == pass->count || pass->addresses[left] - entry->start >= entry->size)
         return;
     /* What would go on behind the last address of all ends there. */
     if (!__builtin_add_overflow(entry->start, entry->size, &end))
-        right = first_not_below(pass, end);
+        right = first_address(pass, end);
     for (left += pass->count, right += pass->count; left < right; left /= 2, right /= 2) {
         if (left & 1)
             pass->newest[left++] = offset + 1;

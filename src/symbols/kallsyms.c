@@ -106,18 +106,9 @@ struct pass {
 };
 
 /* The first address not below `start`: the only one that a symbol there can be nearest to. */
-static size_t first_not_below(const struct kallsyms_search *search, uint64_t start)
+static size_t first_reached(const struct kallsyms_search *search, uint64_t start)
 {
-    size_t low = 0, high = search->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (search->addresses[middle] < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_not_below(search->addresses, search->count, start);
 }
 
 static int compare_names(const void *left, const void *right)
@@ -168,7 +159,7 @@ static bool any_between(const struct kallsyms_search *search, uint64_t low, uint
 {
     if (high - low <= LONGEST_FUNCTION)
         return false;
-    size_t slot = first_not_below(search, low + LONGEST_FUNCTION);
+    size_t slot = first_reached(search, low + LONGEST_FUNCTION);
     return slot < search->count && search->addresses[slot] < high;
 }
 
@@ -203,7 +194,7 @@ static size_t slot_of(const struct pass *pass, uint64_t start)
 
     if (pass->candidate.any && start <= addresses[slot] && (!slot || start > addresses[slot - 1]))
         return slot;
-    return first_not_below(pass->search, start);
+    return first_reached(pass->search, start);
 }
 
 static int settle_candidate(struct pass *pass)

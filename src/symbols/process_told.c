@@ -27,18 +27,10 @@ struct look {
 
 static bool is_wanted(const struct look *look, const struct maps_entry *entry)
 {
-    size_t low = 0, high = look->count;
-
     if (!look->addresses)
         return true;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (look->addresses[middle] >= entry->start)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low < look->count && look->addresses[low] < entry->end;
+    size_t first = first_not_below(look->addresses, look->count, entry->start);
+    return first < look->count && look->addresses[first] < entry->end;
 }
 
 /* A file that is open already needs no name. */
