@@ -277,14 +277,16 @@ static bool is_needed(enum attach_program which, const struct places *places)
 static int trace(struct counting *counting, struct tracing *tracing)
 {
     struct program programs[ATTACH_PROGRAMS] = {0};
-    struct linked linked[ATTACH_PROGRAMS];
+    struct linked linked[ATTACH_PROGRAMS] = {0};
     struct text why = {0};
     int result = 0, status = EXIT_FAILURE;
 
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
+        if (!is_needed(which, &tracing->find.places))
+            continue;
         build_program(counting, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
-        if (!result && settings.trace.debug && is_needed(which, &tracing->find.places))
+        if (!result && settings.trace.debug)
             debug_program(&programs[which], &linked[which], which);
     }
     if (result)
