@@ -35,17 +35,11 @@ static bool same_life(const struct symbol *a, const struct symbol *b)
     return a->pid == b->pid && a->born == b->born;
 }
 
-/* The addresses of sorted symbols, each once. */
-static size_t distinct_addresses(const struct located *located, size_t count, uint64_t *addresses)
+/* Adds an address that is not below the last one, each once. */
+static void add_distinct(const struct naming *naming, size_t *count, uint64_t address)
 {
-    size_t distinct = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t address = symbol_lookup_address(located[i].symbol);
-        if (!distinct || addresses[distinct - 1] != address)
-            addresses[distinct++] = address;
-    }
-    return distinct;
+    if (!*count || naming->addresses[*count - 1] != address)
+        naming->addresses[(*count)++] = address;
 }
 
 static void set_file(struct symbol *symbol, const struct process_place *place)
@@ -59,7 +53,10 @@ static void set_file(struct symbol *symbol, const struct process_place *place)
 static int locate_life(const struct naming *naming, struct located *located, size_t count)
 {
     const struct symbol *first = located[0].symbol;
-    size_t at = 0, distinct = distinct_addresses(located, count, naming->addresses);
+    size_t at = 0, distinct = 0;
+
+    for (size_t i = 0; i < count; i++)
+        add_distinct(naming, &distinct, symbol_lookup_address(located[i].symbol));
     int result = processes_find(naming->wishes->processes, first->pid, first->born,
                                 naming->addresses, distinct, naming->places);
 
@@ -91,11 +88,8 @@ static int give_jit_names(const struct naming *naming, int map, struct located *
 
     if (!found)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t address = symbol_lookup_address(jitted[i]->symbol);
-        if (!distinct || naming->addresses[distinct - 1] != address)
-            naming->addresses[distinct++] = address;
-    }
+    for (size_t i = 0; i < count; i++)
+        add_distinct(naming, &distinct, symbol_lookup_address(jitted[i]->symbol));
     int result = jitmap_find(map, naming->addresses, distinct, found);
     for (size_t i = 0; i < count && result != -ENOMEM; i++) {
         struct symbol *symbol = jitted[i]->symbol;
@@ -175,8 +169,7 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
     if (!found)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
-        if (!distinct || naming->addresses[distinct - 1] != located[i].place.address)
-            naming->addresses[distinct++] = located[i].place.address;
+        add_distinct(naming, &distinct, located[i].place.address);
     int result = debug_files_find(elf, &search, naming->addresses, distinct, found);
     for (size_t i = 0; i < count && result != -ENOMEM; i++) {
         struct symbol *symbol = located[i].symbol;
