@@ -12,7 +12,6 @@ struct drain {
     const struct bank *bank;
     struct tally *tally;
     struct losses *losses;
-    uint32_t depth;
     uint64_t *addresses;           /* room for one stack */
     struct spilled_stack *spilled; /* likewise */
     struct stack *known;           /* by stack id: what was read already */
@@ -41,7 +40,7 @@ static int read_kept(struct drain *drain, uint32_t id, struct stack *stack)
     int result = bpf_lookup(drain->bank->stacks, &id, drain->addresses);
     if (result)
         return result;
-    while (count < drain->depth && drain->addresses[count])
+    while (count < drain->store->depth && drain->addresses[count])
         count++;
     return tally_add_stack(drain->tally, stack, drain->addresses, count);
 }
@@ -54,7 +53,7 @@ static int read_spilled(struct drain *drain, int64_t key, struct stack *stack)
         return result;
     uint64_t count = drain->spilled->bytes / sizeof(uint64_t);
     return tally_add_stack(drain->tally, stack, drain->spilled->frames,
-                           count < drain->depth ? count : drain->depth);
+                           count < drain->store->depth ? count : drain->store->depth);
 }
 
 static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct stack *stack)
@@ -79,7 +78,7 @@ static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct
 static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
 {
     struct stack *stack = &drain->tally->entries[entry].user;
-    uint32_t kept = stack->count < drain->depth ? stack->count : drain->depth - 1;
+    uint32_t kept = stack->count < drain->store->depth ? stack->count : drain->store->depth - 1;
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
     drain->addresses[0] = frames[0];
@@ -98,7 +97,7 @@ static int complete_stack(struct drain *drain, size_t entry, const struct count_
     const struct stack *stack = &drain->tally->entries[entry].user;
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
-    if (!key->caller || stack->state != STACK_KEPT || !stack->count || drain->depth < 2)
+    if (!key->caller || stack->state != STACK_KEPT || !stack->count || drain->store->depth < 2)
         return 0;
     bool at_mark = key->flags & KEY_MARK, has_caller = stack->count > 1 && frames[1] == key->caller;
     if (!has_caller && !(key->flags & KEY_NO_CALLER))
@@ -165,7 +164,6 @@ int drain_bank(struct store *store, const struct bank *bank, struct tally *tally
         .bank = bank,
         .tally = tally,
         .losses = losses,
-        .depth = depth,
         .addresses = calloc(depth, sizeof(uint64_t)),
         .spilled = malloc(SPILLED_STACK_BYTES(depth)),
         .ids = power_of_two(bank->stack_entries),
