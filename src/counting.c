@@ -238,11 +238,6 @@ static int write_report(struct counting *counting)
     return result;
 }
 
-static int read_processes(struct counting *counting)
-{
-    return counting->processes ? processes_read(counting->processes) : 0;
-}
-
 /* Drains what was counted since the last report and prints it. 0 or a negative errno. */
 static int make_report(struct counting *counting, bool again)
 {
@@ -251,9 +246,7 @@ static int make_report(struct counting *counting, bool again)
 
     for (size_t i = 0; i < counting->tally.count; i++)
         counting->events += counting->tally.entries[i].value;
-    /* What the kernel told until now includes all that the stacks can be of. */
-    if (!result)
-        result = read_processes(counting);
+    /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
         result = write_report(counting);
     if (counting->processes)
@@ -334,7 +327,7 @@ int counting_run(struct counting *counting)
     while (!result) {
         enum run_event event = run_wait(&counting->run);
         if (event == RUN_WATCHED)
-            result = read_processes(counting);
+            result = processes_read(counting->processes);
         else
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)
