@@ -15,7 +15,6 @@
  */
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include <unistd.h>
 
 #include "arch.h"
+#include "cpus.h"
 
 #define MOST_THREADS 256
 
@@ -89,24 +89,6 @@ static void set_name(const char *escaped)
         }
     }
     prctl(PR_SET_NAME, name);
-}
-
-/* To the index-th CPU of those allowed, starting again from the first when there are no more. */
-static void pin_to_cpu(unsigned index)
-{
-    cpu_set_t allowed, one;
-
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) || !CPU_COUNT(&allowed))
-        return;
-    index %= (unsigned)CPU_COUNT(&allowed);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || index--)
-            continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        sched_setaffinity(0, sizeof(one), &one);
-        return;
-    }
 }
 
 static __attribute__((noinline)) uint64_t make_calls(long call, uint64_t wanted)

@@ -3,13 +3,14 @@
 #ifndef STACKBOX_WORKLOADS_WORD_H
 #define STACKBOX_WORKLOADS_WORD_H
 
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+
+#include "cpus.h"
 
 /* Neither inlined nor cloned: each call of it is one entry at its first instruction. */
 #define APART __attribute__((noinline))
@@ -57,24 +58,6 @@ static inline void say_done(uint64_t calls)
 static inline void say_count(const char *name, uint64_t calls)
 {
     printf("count %s %llu\n", name, (unsigned long long)calls);
-}
-
-/* This thread, to the index-th CPU of those allowed, starting again from the first. */
-static inline void pin_to_cpu(unsigned index)
-{
-    cpu_set_t allowed, one;
-
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) || !CPU_COUNT(&allowed))
-        return;
-    index %= (unsigned)CPU_COUNT(&allowed);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || index--)
-            continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        sched_setaffinity(0, sizeof(one), &one);
-        return;
-    }
 }
 
 static inline unsigned long number_of(const char *text)
