@@ -162,7 +162,6 @@ static void emit_stacks(struct program *program, const struct count_wishes *wish
 
 void emit_count(struct program *program, const struct count_wishes *wishes)
 {
-    bool by_pid = wishes->filter.pid_count || wishes->filter.tid_count;
     const struct slot_wishes slot = {
         .slots = wishes->slots,
         .account = wishes->account,
@@ -172,12 +171,9 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
 
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
-    emit_cpu_filter(program, &wishes->filter);
-    emit_cgroup_filter(program, &wishes->filter);
-    EMIT(program, ST(DW, R10, FOREIGN, 0)); /* and INDEX */
-    if (wishes->per_process || by_pid)
-        emit_load_pid(program, &wishes->filter, FOREIGN, PID_SCRATCH);
-    emit_pid_filter(program, &wishes->filter);
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH},
+                      wishes->per_process);
+    EMIT(program, ST(W, R10, INDEX, 0));
     emit_load_mode(program, wishes->control, INDEX);
     emit_claim_slot(program, &slot);
     emit_clear(program, wishes);

@@ -87,3 +87,14 @@ void emit_pid_filter(struct program *program, const struct event_filter *filter)
         emit_one_of(program, filter->tids, filter->tid_count, "tid_asked_for");
     }
 }
+
+void emit_event_filter(struct program *program, const struct event_filter *filter,
+                       const struct filter_places *places, bool load_pid)
+{
+    emit_cpu_filter(program, filter);
+    emit_cgroup_filter(program, filter);
+    EMIT(program, ST(W, R10, places->foreign, 0));
+    if (load_pid || filter->pid_count || filter->tid_count)
+        emit_load_pid(program, filter, places->foreign, places->scratch);
+    emit_pid_filter(program, filter);
+}

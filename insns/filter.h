@@ -39,4 +39,14 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, i
 /* Of none but the processes and threads asked for, r7 being what emit_load_pid made. */
 void emit_pid_filter(struct program *program, const struct event_filter *filter);
 
+/*
+ * All of the above, the cheapest first; r6 holds the context before and after. r7 is set where
+ * somebody was asked for, or with `load_pid`; the word `foreign` is cleared first.
+ */
+struct filter_places {
+    int16_t foreign, scratch; /* of 4 and 8 bytes */
+};
+void emit_event_filter(struct program *program, const struct event_filter *filter,
+                       const struct filter_places *places, bool load_pid);
+
 #endif

@@ -2,56 +2,14 @@
 #include "counting.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "applet.h"
-#include "escape.h"
 #include "kernel/refusal.h"
 #include "symbols/process.h"
 #include "symbols/symbolize.h"
-
-/* The inode of the initial pid namespace, the same in every kernel. */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFC
-
-/* In a container pids are numbered anew: the kernel is told by whose numbers to go. */
-static void find_namespace(struct event_filter *filter)
-{
-    struct stat about;
-
-    if (stat("/proc/self/ns/pid", &about) || about.st_ino == INITIAL_PID_NAMESPACE)
-        return;
-    filter->in_namespace = true;
-    filter->namespace_device = (uint64_t)major(about.st_dev) << 20 | minor(about.st_dev);
-    filter->namespace_inode = about.st_ino;
-}
-
-static int open_run(struct counting *counting)
-{
-    const struct trace_options *options = counting->options;
-    bool by_tid = !options->pids.count && options->tids.count;
-    const struct run_wishes wishes = {
-        .duration = options->duration,
-        .interval = options->interval,
-        .pids = by_tid ? options->tids.numbers : options->pids.numbers,
-        .pid_count = by_tid ? options->tids.count : options->pids.count,
-    };
-    uint32_t missing = 0;
-    int result = run_open(&counting->run, &wishes, &missing);
-
-    if (result == -ESRCH)
-        say("there is no %s %u%s", by_tid ? "thread" : "process", missing,
-            counting->filter.in_namespace ? " that can be seen from this pid namespace: pids are "
-                                            "taken as they are numbered in it" : "");
-    else if (result)
-        say("cannot start: %s", strerror(-result));
-    return result ? EXIT_FAILURE : 0;
-}
 
 static int open_store(struct counting *counting, const struct counting_wishes *programs)
 {
@@ -62,6 +20,8 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
         .stacks = options->storage,
         .depth = options->depth,
         .intervals = options->interval != 0,
+        .key_bytes = programs->key_bytes,
+        .value_bytes = programs->value_bytes,
     };
     struct text why = {0};
     int result = store_open(&counting->store, &wishes);
@@ -94,68 +54,11 @@ static int check_depth(const struct trace_options *options)
     return EXIT_USAGE;
 }
 
-/* Is there such a CPU? Where /sys does not tell, it is taken for one. */
-static int check_cpu(const struct trace_options *options)
-{
-    static const char all[] = "/sys/devices/system/cpu";
-    char one[64];
-
-    snprintf(one, sizeof(one), "%s/cpu%lld", all, (long long)options->cpu);
-    if (options->cpu < 0 || access(all, F_OK) || !access(one, F_OK))
-        return 0;
-    say("there is no CPU %lld", (long long)options->cpu);
-    return EXIT_FAILURE;
-}
-
-/*
- * Who has what mapped is followed from before the first event, and whose event it is from then on is
- * told by the event itself. Without either right names of processes that exec or end may be missing.
- */
-static int open_processes(struct counting *counting)
-{
-    const struct trace_options *options = counting->options;
-    const struct processes_wishes wishes = {
-        .pids = options->pids.numbers,
-        .pid_count = options->pids.count,
-    };
-
-    if (options->kernel_only)
-        return 0;
-    if (processes_open(&counting->processes, &wishes)) {
-        say("cannot start: out of memory");
-        return EXIT_FAILURE;
-    }
-    int listening = processes_listening(counting->processes);
-    int lives = lives_open(&counting->lives);
-    if (options->debug && listening)
-        say("processes are looked up in /proc alone: %s", strerror(-listening));
-    if (options->debug && lives)
-        say("execs and ends of processes are not counted: %s", strerror(-lives));
-    processes_begin(counting->processes);
-    run_watch(&counting->run, processes_fd(counting->processes));
-    return 0;
-}
-
-static int open_cgroup(struct counting *counting)
-{
-    const char *path = counting->options->cgroup;
-    int map = path ? store_open_cgroup(path) : 0;
-
-    if (map >= 0) {
-        counting->filter.cgroup = map;
-        return 0;
-    }
-    if (map == -EBADF || map == -EINVAL)
-        say("--cgroup: \"%s\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup",
-            path);
-    else
-        say("--cgroup: \"%s\": %s", path, strerror(-map));
-    return EXIT_FAILURE;
-}
-
 int counting_open(struct counting *counting, const struct trace_options *options,
                   const struct counting_wishes *wishes)
 {
+    const struct session_wishes session = {.options = options, .data_on_stdout = options->folded};
+
     *counting = (struct counting){
         .options = options,
         .report = {
@@ -170,44 +73,19 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .time_as_root = options->timestamp && options->interval,
             .top = options->top,
         },
-        .filter = {
-            .pids = options->pids.numbers,
-            .pid_count = options->pids.count,
-            .tids = options->tids.numbers,
-            .tid_count = options->tids.count,
-            .cpu = options->cpu,
-        },
-        .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
     };
     store_init(&counting->store);
-    lives_init(&counting->lives);
-    find_namespace(&counting->filter);
-    int status = check_depth(options);
+    int status = session_open(&counting->session, &session);
     if (!status)
-        status = check_cpu(options);
-    if (!status)
-        status = open_run(counting);
+        status = check_depth(options);
     if (!status)
         status = open_store(counting, wishes);
-    if (!status)
-        status = open_cgroup(counting);
-    return status ? status : open_processes(counting);
+    return status ? status : session_follow_processes(&counting->session);
 }
 
 void counting_header(struct counting *counting, const char *what)
 {
-    struct text raw = {0}, line = {0};
-    FILE *out = counting->options->folded ? stderr : stdout;
-
-    text_format(&raw, "%s... Hit %s to end.", what, counting->run.by_enter ? "Enter" : "Ctrl-C");
-    if (!raw.failed)
-        escape_bytes(&line, raw.data, raw.length);
-    if (!raw.failed && !line.failed)
-        fprintf(out, "%s\n", line.data);
-    /* What is wrong with stdout shows when there is something to report. */
-    fflush(out);
-    text_free(&raw);
-    text_free(&line);
+    session_header(&counting->session, what);
 }
 
 /* ---- Reports ---- */
@@ -215,10 +93,10 @@ void counting_header(struct counting *counting, const char *what)
 static int write_report(struct counting *counting)
 {
     const struct symbolize_wishes wishes = {
-        .kallsyms = counting->kallsyms,
+        .kallsyms = counting->session.kallsyms,
         .preferred = counting->traced,
         .preferred_count = counting->traced_count,
-        .processes = counting->processes,
+        .processes = counting->session.processes,
         .symfs = counting->options->symfs,
     };
     struct symbols symbols;
@@ -227,7 +105,7 @@ static int write_report(struct counting *counting)
     struct tm when = {0};
 
     localtime_r(&now, &when);
-    int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->notes);
+    int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
     if (!result)
         result = report_write(stdout, &counting->tally, &symbols, &counting->report, &when,
                               &summary);
@@ -238,56 +116,27 @@ static int write_report(struct counting *counting)
     return result;
 }
 
+static int collect(struct counting *counting, bool again)
+{
+    if (counting->collect)
+        return counting->collect(counting->collecting, again, &counting->tally, &counting->losses);
+    return store_collect(&counting->store, again, &counting->tally, &counting->losses);
+}
+
 /* Drains what was counted since the last report and prints it. 0 or a negative errno. */
 static int make_report(struct counting *counting, bool again)
 {
     tally_clear(&counting->tally);
-    int result = store_collect(&counting->store, again, &counting->tally, &counting->losses);
+    int result = collect(counting, again);
 
     for (size_t i = 0; i < counting->tally.count; i++)
-        counting->events += counting->tally.entries[i].value;
+        counting->events += counting->tally.entries[i].events;
     /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
         result = write_report(counting);
-    if (counting->processes)
-        processes_forget(counting->processes);
+    if (counting->session.processes)
+        processes_forget(counting->session.processes);
     return result;
-}
-
-/* Why frames have no names that could have. */
-static void say_names_lost(const struct counting *counting)
-{
-    const struct symbolize_notes *notes = &counting->notes;
-    struct processes_lost lost = {0};
-
-    if (counting->processes)
-        lost = processes_lost(counting->processes);
-    if (lost.records)
-        say("%llu records of what processes did were lost: some user frames may have no name, or "
-            "that of an earlier program", (unsigned long long)lost.records);
-    if (lost.forgotten)
-        say("%llu ended programs were forgotten before the report: their frames have no names; "
-            "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
-    if (lost.files)
-        say("%llu files were not opened, for want of descriptors: their functions have no names; "
-            "raise the limit (ulimit -n)", (unsigned long long)lost.files);
-    if (lives_missed(&counting->lives))
-        say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
-            "wrong names", (unsigned long long)lives_missed(&counting->lives));
-    if (notes->refused_map.length)
-        say("names of a just-in-time compiler are ignored: %s", notes->refused_map.data);
-    if (notes->changed_file.length)
-        say("%s was written to since it was mapped: its functions have no names",
-            notes->changed_file.data);
-    if (notes->unopened_file.length)
-        say("functions of a file have no names%s: %s",
-            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
-    if (notes->kernel_hidden && counting->kallsyms < 0)
-        say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
-            "mounted?");
-    else if (notes->kernel_hidden)
-        say("the kernel hides its addresses, so its functions have no names: run as root or with "
-            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
 }
 
 static void say_losses(const struct counting *counting)
@@ -308,7 +157,7 @@ static void say_losses(const struct counting *counting)
         say("%llu events are counted without their stack: stack storage was full; raise "
             "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_lost,
             counting->store.stacks);
-    say_names_lost(counting);
+    session_say_names_lost(&counting->session);
 }
 
 static int say_failure(int result)
@@ -323,17 +172,17 @@ int counting_run(struct counting *counting)
 {
     int result = store_start(&counting->store);
 
-    run_start(&counting->run);
+    run_start(&counting->session.run);
     while (!result) {
-        enum run_event event = run_wait(&counting->run);
+        enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
-            result = processes_read(counting->processes);
-        else
+            result = processes_read(counting->session.processes);
+        else if (event != RUN_TICK)
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)
             break;
     }
-    double elapsed = run_elapsed(&counting->run);
+    double elapsed = run_elapsed(&counting->session.run);
     say_losses(counting);
     if (!result && !counting->events)
         say("no events in %.1f s", elapsed);
@@ -343,13 +192,6 @@ int counting_run(struct counting *counting)
 void counting_close(struct counting *counting)
 {
     store_close(&counting->store);
-    if (counting->filter.cgroup)
-        close(counting->filter.cgroup);
-    lives_close(&counting->lives);
-    processes_close(counting->processes);
-    symbolize_notes_free(&counting->notes);
-    run_close(&counting->run);
+    session_close(&counting->session);
     tally_free(&counting->tally);
-    if (counting->kallsyms >= 0)
-        close(counting->kallsyms);
 }

@@ -4,7 +4,7 @@
  * after. It speaks to the user. An applet calls it in this order:
  *
  *     counting_open        signals, the filter, the maps
- *     (its program, made with counting.store and counting.filter, attached by itself)
+ *     (its program, made with counting.store and counting.session.filter, attached by itself)
  *     counting_header      says that tracing runs
  *     counting_run         from here events are counted; reports until the end
  *     counting_close       after the applet has detached
@@ -12,35 +12,33 @@
 #ifndef STACKBOX_COUNTING_H
 #define STACKBOX_COUNTING_H
 
-#include "insns/filter.h"
-#include "kernel/lives.h"
 #include "kernel/store.h"
 #include "output/report.h"
-#include "run.h"
-#include "symbols/symbolize.h"
+#include "session.h"
 #include "tally.h"
-#include "trace_options.h"
+
+/* As store_collect: adds to `tally` and `losses`; with `again` the next report starts there. */
+typedef int counting_collect(void *context, bool again, struct tally *tally, struct losses *losses);
 
 struct counting {
     const struct trace_options *options;
     struct report_options report; /* the applet may change what is its own */
     const char *const *traced;    /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
-    struct run run;
-    struct event_filter filter;
+    struct session session;
     struct store store;
-    struct lives lives;
+    /* How what was counted comes into the tally where store_collect alone does not do, or NULL. */
+    counting_collect *collect;
+    void *collecting;
     struct tally tally;
     struct losses losses; /* of the whole run */
-    uint64_t events;      /* likewise: what the reports add up to */
-    int kallsyms;         /* open, or below 0 */
-    struct processes *processes; /* who has what mapped; NULL where no user stack is shown */
-    struct symbolize_notes notes;
+    uint64_t events;      /* likewise: those in the reports */
 };
 
 /* Which programs will count: it decides how stacks are kept. */
 struct counting_wishes {
     bool kernel_events, user_events;
+    uint32_t key_bytes, value_bytes; /* of a count, as store_wishes has them */
 };
 
 /* 0, or what the process is to exit with; what was wrong was said. counting_close after either. */

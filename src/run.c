@@ -129,9 +129,15 @@ void run_watch(struct run *run, int fd)
     run->watched = fd;
 }
 
+void run_tick(struct run *run, uint64_t every)
+{
+    run->tick = every;
+}
+
 void run_start(struct run *run)
 {
     run->start = now_ns();
+    run->next_tick = run->start + run->tick;
 }
 
 double run_elapsed(const struct run *run)
@@ -175,6 +181,8 @@ static uint64_t next_deadline(const struct run *run)
         next = run->start + (run->reports + 1) * wishes->interval;
     if (wishes->duration && run->start + wishes->duration < next)
         next = run->start + wishes->duration;
+    if (run->tick && run->next_tick < next)
+        next = run->next_tick;
     /* Looked at again from time to time, where no descriptor tells. */
     for (size_t i = 0; i < wishes->pid_count; i++)
         if (run->processes[i] < 0 && now_ns() + LOOK_NS < next)
@@ -219,6 +227,14 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     return enter;
 }
 
+static bool tick_is_due(struct run *run, uint64_t now)
+{
+    if (!run->tick || now < run->next_tick)
+        return false;
+    run->next_tick = now + run->tick;
+    return true;
+}
+
 /* Whole intervals that are over; a report that took longer than one leaves none behind. */
 static bool interval_is_over(struct run *run, uint64_t now)
 {
@@ -249,5 +265,7 @@ enum run_event run_wait(struct run *run)
             run->watched_is_ready = false;
             return RUN_WATCHED;
         }
+        if (tick_is_due(run, now))
+            return RUN_TICK;
     }
 }

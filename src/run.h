@@ -16,6 +16,7 @@ struct run_wishes {
 
 enum run_event {
     RUN_WATCHED, /* the descriptor of run_watch() has something to read */
+    RUN_TICK,   /* the time of run_tick() has passed again */
     RUN_REPORT, /* an interval is over, or SIGUSR1 asked: a report now, and on */
     RUN_END,    /* the last report */
 };
@@ -29,6 +30,7 @@ struct run {
     bool reader_is_gone;
     int watched;             /* below 0: none */
     bool watched_is_ready;
+    uint64_t tick, next_tick; /* ns; 0: none */
 };
 
 /*
@@ -41,6 +43,9 @@ void run_close(struct run *run);
 
 /* run_wait() wakes when this descriptor can be read from. Below 0: none. */
 void run_watch(struct run *run, int fd);
+
+/* From run_start() on run_wait() also wakes so often (ns). */
+void run_tick(struct run *run, uint64_t every);
 
 /* True once a signal asked for the end: what takes long looks at it. */
 extern volatile sig_atomic_t run_stopped;

@@ -23,13 +23,30 @@ struct stack {
     uint32_t first, count; /* a slice of tally.addresses */
 };
 
-struct tally_entry {
-    uint64_t value;
+/* A thread with the stacks that it had. */
+struct tally_party {
     uint32_t pid;      /* 0 where processes are not told apart */
+    uint32_t tid;      /* 0 where threads are not told apart */
     uint64_t born;     /* which life of that pid: see insns/layout.h */
-    bool foreign;      /* pid is the host's number: the process is outside the caller's pid namespace */
+    bool foreign;      /* the numbers are the host's: it is outside the caller's pid namespace */
     char comm[COMM_BYTES + 1]; /* raw bytes of the kernel; "" where processes are not told apart */
     struct stack kernel, user;
+};
+
+/* What a wait has that had not ended when the tracing did. */
+enum tally_mark {
+    MARK_NONE,
+    MARK_UNFINISHED, /* it began while tracing ran */
+    MARK_ALL_ALONG,  /* it began before, and its thread never ran */
+};
+
+struct tally_entry {
+    uint64_t value;  /* of whatever is counted: events, or nanoseconds */
+    uint64_t events; /* how many they were */
+    enum tally_mark mark;
+    bool has_waker;
+    struct tally_party task;  /* whose event it is */
+    struct tally_party waker; /* who ended the wait; without has_waker: nobody was seen to */
 };
 
 struct tally {

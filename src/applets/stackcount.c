@@ -129,7 +129,7 @@ static void build_program(const struct counting *counting, enum attach_program w
 {
     const struct store *store = &counting->store;
     const struct count_wishes wishes = {
-        .filter = counting->filter,
+        .filter = counting->session.filter,
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
@@ -139,7 +139,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = counting->lives.map,
+        .lives = counting->session.lives.map,
         .counts = {store->main.counts, store->stand_in.counts},
         .stacks = {store->main.stacks, store->stand_in.stacks},
         .spilled = {store->main.spilled, store->stand_in.spilled},
@@ -357,7 +357,7 @@ static int open_and_trace(struct tracing *tracing)
         per_process() && (settings.trace.folded || settings.trace.pids.count != 1);
     counting.report.split_processes = settings.per_process;
     if (!status)
-        status = attaching_find(&tracing->find, counting.kallsyms, the_process());
+        status = attaching_find(&tracing->find, counting.session.kallsyms, the_process());
     if (!status)
         status = trace(&counting, tracing);
     counting_close(&counting);

@@ -77,7 +77,7 @@ static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct
 
 static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
 {
-    struct stack *stack = &drain->tally->entries[entry].user;
+    struct stack *stack = &drain->tally->entries[entry].task.user;
     uint32_t kept = stack->count < drain->store->depth ? stack->count : drain->store->depth - 1;
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
@@ -94,7 +94,7 @@ static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
  */
 static int complete_stack(struct drain *drain, size_t entry, const struct count_key *key)
 {
-    const struct stack *stack = &drain->tally->entries[entry].user;
+    const struct stack *stack = &drain->tally->entries[entry].task.user;
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
     if (!key->caller || stack->state != STACK_KEPT || !stack->count || drain->store->depth < 2)
@@ -132,16 +132,16 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     struct tally_entry *entry = tally_add(drain->tally);
     if (!entry)
         return -ENOMEM;
-    entry->value = value;
-    entry->pid = key.pid;
-    entry->foreign = key.flags & KEY_FOREIGN;
-    entry->born = key.born;
-    memcpy(entry->comm, key.comm, sizeof(key.comm));
+    entry->value = entry->events = value;
+    entry->task.pid = key.pid;
+    entry->task.foreign = key.flags & KEY_FOREIGN;
+    entry->task.born = key.born;
+    memcpy(entry->task.comm, key.comm, sizeof(key.comm));
     if (key.flags & KEY_USER_PROBE && key.user_stack == -EFAULT)
         drain->losses->walks_failed += value;
-    int result = take_stack(drain, key.kernel_stack, value, &entry->kernel);
+    int result = take_stack(drain, key.kernel_stack, value, &entry->task.kernel);
     if (!result)
-        result = take_stack(drain, key.user_stack, value, &entry->user);
+        result = take_stack(drain, key.user_stack, value, &entry->task.user);
     return result ? result : complete_stack(drain, drain->tally->count - 1, &key);
 }
 

@@ -19,6 +19,7 @@ struct store_wishes {
     bool intervals;  /* reports all the time: the stand-in is as large as the main bank */
     bool by_hash;    /* programs keep stacks by their own hash */
     bool by_id;      /* others do so by the kernel's ids: both may be */
+    uint32_t key_bytes, value_bytes; /* of a count; 0: those of struct count_key and a word */
 };
 
 struct bank {

@@ -27,6 +27,7 @@
 #define FSMOUNT_CLOSES_ON_EXEC 1
 #define FSCONFIG_CREATES 6
 
+#define FORMAT_FILE_BYTES 65536
 #define ID_FILE_BYTES 32
 
 static int open_directory(int at, const char *path)
@@ -176,23 +177,94 @@ int tracefs_open(void)
     return fd;
 }
 
-int tracefs_event_id(int tracefs, const char *category, const char *name, uint32_t *id)
+/* A file of a tracepoint: `file` names it. */
+static int read_event_file(int tracefs, const char *category, const char *name, const char *file,
+                           size_t limit, struct text *content)
 {
-    struct text path = {0}, content = {0};
-    uint64_t number = 0;
+    struct text path = {0};
 
     /* A name with a slash would leave the directory of events. */
     if (strchr(category, '/') || strchr(name, '/'))
         return -ENOENT;
-    text_format(&path, "events/%s/%s/id", category, name);
-    int result = path.failed ? -ENOMEM : read_file(tracefs, path.data, ID_FILE_BYTES, &content);
+    text_format(&path, "events/%s/%s/%s", category, name, file);
+    int result = path.failed ? -ENOMEM : read_file(tracefs, path.data, limit, content);
+    text_free(&path);
+    return result || content->data ? result : -EINVAL;
+}
+
+int tracefs_event_id(int tracefs, const char *category, const char *name, uint32_t *id)
+{
+    struct text content = {0};
+    uint64_t number = 0;
+    int result = read_event_file(tracefs, category, name, "id", ID_FILE_BYTES, &content);
+
     if (!result) {
-        if (content.data)
-            content.data[strcspn(content.data, "\n")] = '\0';
-        result = content.data ? parse_number(content.data, 1, UINT32_MAX, &number) : -EINVAL;
+        content.data[strcspn(content.data, "\n")] = '\0';
+        result = parse_number(content.data, 1, UINT32_MAX, &number);
     }
     *id = (uint32_t)number;
-    text_free(&path);
+    text_free(&content);
+    return result;
+}
+
+/* The number behind `key` in one line of a format file, up to the next ";". */
+static int parse_key(const char *line, size_t length, const char *key, uint16_t *number)
+{
+    const char *at = memmem(line, length, key, strlen(key));
+    char digits[8];
+    uint64_t value;
+
+    if (!at)
+        return -EINVAL;
+    at += strlen(key);
+    size_t count = strspn(at, "0123456789");
+    if (!count || count >= sizeof(digits) || at[count] != ';')
+        return -EINVAL;
+    memcpy(digits, at, count);
+    digits[count] = '\0';
+    int result = parse_number(digits, 0, UINT16_MAX, &value);
+    *number = (uint16_t)value;
+    return result;
+}
+
+/* "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;" */
+static bool is_field(const char *line, size_t length, const char *field)
+{
+    const char *declared = memmem(line, length, "field:", 6);
+    const char *end = declared ? memchr(declared, ';', (size_t)(line + length - declared)) : NULL;
+    size_t name = strlen(field);
+
+    if (!end || (size_t)(end - declared) < 6 + name + 1)
+        return false;
+    /* An array's brackets follow its name. */
+    if (end[-1] == ']')
+        while (end > declared && *end != '[')
+            end--;
+    return end - declared >= (ptrdiff_t)name + 1 && !memcmp(end - name, field, name) &&
+           end[-(ptrdiff_t)name - 1] == ' ';
+}
+
+int tracefs_parse_field(const char *format, const char *field, struct tracefs_field *found)
+{
+    for (const char *line = format; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (is_field(line, length, field)) {
+            int result = parse_key(line, length, "offset:", &found->offset);
+            return result ? result : parse_key(line, length, "size:", &found->size);
+        }
+        line += length + (line[length] == '\n');
+    }
+    return -ENOENT;
+}
+
+int tracefs_find_field(int tracefs, const char *category, const char *name, const char *field,
+                       struct tracefs_field *found)
+{
+    struct text content = {0};
+    int result = read_event_file(tracefs, category, name, "format", FORMAT_FILE_BYTES, &content);
+
+    if (!result)
+        result = tracefs_parse_field(content.data, field, found);
     text_free(&content);
     return result;
 }

@@ -18,6 +18,19 @@ int tracefs_open(void);
 int tracefs_event_id(int tracefs, const char *category, const char *name, uint32_t *id);
 
 /*
+ * Where a field of a tracepoint stands in what its programs get, from its `format` file: the same
+ * field is elsewhere on another kernel. 0; -ENOENT: no such tracepoint, or it has no such field;
+ * -EINVAL: the file says nothing that makes sense.
+ */
+struct tracefs_field {
+    uint16_t offset, size; /* bytes */
+};
+int tracefs_find_field(int tracefs, const char *category, const char *name, const char *field,
+                       struct tracefs_field *found);
+/* The same of the text of such a file. */
+int tracefs_parse_field(const char *format, const char *field, struct tracefs_field *found);
+
+/*
  * Calls `each` with every tracepoint whose category is accepted by `wanted` (NULL: all). A negative
  * value of `each` ends it and is returned.
  */

@@ -23,7 +23,7 @@ static char *shown_comm(const struct tally_entry *entry, enum report_format form
 {
     struct text comm = {0};
 
-    escape_bytes(&comm, entry->comm, strnlen(entry->comm, COMM_BYTES));
+    escape_bytes(&comm, entry->task.comm, strnlen(entry->task.comm, COMM_BYTES));
     if (!comm.length)
         text_add(&comm, "[unknown]");
     if (comm.failed)
@@ -59,21 +59,21 @@ static size_t add_items(const struct making *making, size_t index, uint32_t *to)
     const struct tally_entry *entry = &making->tally->entries[index];
     const struct report_options *options = making->options;
     size_t kernel_first = making->symbols->first[index];
-    size_t user_first = kernel_first + entry->kernel.count, count;
+    size_t user_first = kernel_first + entry->task.kernel.count, count;
     bool folded = options->format == REPORT_FOLDED;
     bool delimited = options->delimited && options->kernel && options->user;
 
-    if (entry->kernel.state == STACK_NONE && entry->user.state == STACK_NONE) {
+    if (entry->task.kernel.state == STACK_NONE && entry->task.user.state == STACK_NONE) {
         to[0] = labels_special(&making->labels, NO_STACK_FRAME);
         count = 1;
     } else {
-        count = folded ? add_stack(making, &entry->user, user_first, to)
-                       : add_stack(making, &entry->kernel, kernel_first, to);
+        count = folded ? add_stack(making, &entry->task.user, user_first, to)
+                       : add_stack(making, &entry->task.kernel, kernel_first, to);
     }
     if (delimited)
         to[count++] = labels_special(&making->labels, DELIMITER_FRAME);
-    return count + (folded ? add_stack(making, &entry->kernel, kernel_first, to + count)
-                           : add_stack(making, &entry->user, user_first, to + count));
+    return count + (folded ? add_stack(making, &entry->task.kernel, kernel_first, to + count)
+                           : add_stack(making, &entry->task.user, user_first, to + count));
 }
 
 /* The same as indices of labels: what is printed. */
@@ -94,7 +94,7 @@ static int make_blocks(struct making *making)
 
     /* Besides its frames an entry may have a delimiter, and frames for stacks that were lost. */
     for (size_t i = 0; i < tally->count; i++)
-        room += tally->entries[i].kernel.count + tally->entries[i].user.count + 4;
+        room += tally->entries[i].task.kernel.count + tally->entries[i].task.user.count + 4;
     making->frames = calloc(room + 1, sizeof(*making->frames));
     making->comms = calloc(tally->count + 1, sizeof(*making->comms));
     making->blocks.items = calloc(tally->count + 1, sizeof(*making->blocks.items));
@@ -109,8 +109,8 @@ static int make_blocks(struct making *making)
         making->blocks.items[making->blocks.count++] = (struct block){
             .value = entry->value,
             .comm = making->comms[i],
-            .pid = entry->pid,
-            .foreign = entry->foreign,
+            .pid = entry->task.pid,
+            .foreign = entry->task.foreign,
             .frames = making->frames + used,
             .frame_count = frame_count,
         };

@@ -19,8 +19,20 @@ enum report_format {
     REPORT_FOLDED,
 };
 
+/* How the text of an applet looks. */
+enum report_layout {
+    LAYOUT_STACKCOUNT,
+    LAYOUT_PROFILE, /* offcputime's, too, with threads for processes */
+    LAYOUT_WAKEUPTIME,
+    LAYOUT_OFFWAKETIME,
+};
+
 struct report_options {
     enum report_format format;
+    enum report_layout layout;
+    uint64_t unit;        /* what is printed is the sum of values divided by this; 0: by 1 */
+    bool threads;         /* the number shown of a task is the tid */
+    bool by_name;         /* tasks of one name are one */
     bool kernel, user;    /* which stacks were asked for */
     bool delimited;       /* -d, where both were */
     bool offset, verbose, annotations;

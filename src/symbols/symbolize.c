@@ -83,15 +83,17 @@ struct collection {
     size_t room, frame;
 };
 
-static int collect_stack(struct collection *collection, const struct tally_entry *entry,
-                         const struct stack *stack, bool kernel)
+static int collect_stack(struct collection *collection, const struct tally_party *party,
+                         bool kernel)
 {
+    const struct stack *stack = kernel ? &party->kernel : &party->user;
+
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct symbol wanted = {
             .kernel = kernel,
-            .pid = kernel ? 0 : entry->pid,
-            .born = kernel ? 0 : entry->born,
-            .foreign = !kernel && entry->foreign,
+            .pid = kernel ? 0 : party->pid,
+            .born = kernel ? 0 : party->born,
+            .foreign = !kernel && party->foreign,
             .is_return = i > 0,
             .address = collection->tally->addresses[stack->first + i],
         };
@@ -102,6 +104,18 @@ static int collect_stack(struct collection *collection, const struct tally_entry
     return 0;
 }
 
+static int collect_party(struct collection *collection, const struct tally_party *party)
+{
+    int result = collect_stack(collection, party, true);
+
+    return result ? result : collect_stack(collection, party, false);
+}
+
+static size_t frames_of(const struct tally_party *party)
+{
+    return (size_t)party->kernel.count + party->user.count;
+}
+
 static int collect(struct symbols *symbols, const struct tally *tally)
 {
     struct collection collection = {.tally = tally, .symbols = symbols};
@@ -109,7 +123,7 @@ static int collect(struct symbols *symbols, const struct tally *tally)
     int result = 0;
 
     for (size_t i = 0; i < tally->count; i++)
-        frames += tally->entries[i].kernel.count + tally->entries[i].user.count;
+        frames += frames_of(&tally->entries[i].task) + frames_of(&tally->entries[i].waker);
     symbols->frames = calloc(frames + 1, sizeof(*symbols->frames));
     symbols->first = calloc(tally->count + 1, sizeof(*symbols->first));
     if (!symbols->frames || !symbols->first)
@@ -117,9 +131,9 @@ static int collect(struct symbols *symbols, const struct tally *tally)
     for (size_t i = 0; i < tally->count && !result; i++) {
         const struct tally_entry *entry = &tally->entries[i];
         symbols->first[i] = collection.frame;
-        result = collect_stack(&collection, entry, &entry->kernel, true);
+        result = collect_party(&collection, &entry->task);
         if (!result)
-            result = collect_stack(&collection, entry, &entry->user, false);
+            result = collect_party(&collection, &entry->waker);
     }
     free(collection.table.slots);
     return result;

@@ -24,7 +24,8 @@ struct symbols {
     struct symbol *items; /* each address of each process once */
     size_t count;
     uint32_t *frames;     /* for every frame of the tally: an index into items */
-    size_t *first;        /* for every entry: where its kernel frames begin; the user's follow */
+    /* In the order: the task's kernel and user stack, the waker's kernel and user stack. */
+    size_t *first;        /* for every entry: where the frames of its four stacks begin */
 };
 
 struct processes;

@@ -66,11 +66,11 @@ static struct tally_entry *add_entry(struct scene *scene, uint64_t value, uint32
     if (!entry || !scene->symbols.frames || !scene->symbols.first)
         abort();
     entry->value = value;
-    entry->pid = pid;
-    strncpy(entry->comm, comm, COMM_BYTES);
+    entry->task.pid = pid;
+    strncpy(entry->task.comm, comm, COMM_BYTES);
     scene->symbols.first[scene->tally.count - 1] = scene->frame_count;
-    add_frames(scene, &entry->kernel, kernel);
-    add_frames(scene, &entry->user, user);
+    add_frames(scene, &entry->task.kernel, kernel);
+    add_frames(scene, &entry->task.user, user);
     return entry;
 }
 
@@ -273,8 +273,8 @@ static void lost_stacks(void)
     struct scene scene = {0};
     uint32_t main_ = add_symbol(&scene, false, 0x401136, "main", "tar", 0);
 
-    add_entry(&scene, 1, 7, "tar", NO_FRAMES, FRAMES(main_))->kernel.state = STACK_FULL;
-    add_entry(&scene, 2, 7, "tar", NO_FRAMES, NO_FRAMES)->user.state = STACK_FULL;
+    add_entry(&scene, 1, 7, "tar", NO_FRAMES, FRAMES(main_))->task.kernel.state = STACK_FULL;
+    add_entry(&scene, 2, 7, "tar", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
     EXPECT(&scene,
            "\n"
            "  [stack storage full]\n  main\n    tar [7]\n    1\n\n"
@@ -282,7 +282,7 @@ static void lost_stacks(void)
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED,
            BOTH);
     /* They are stacks like others: what has the same one is one block. */
-    add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->user.state = STACK_FULL;
+    add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED,
            BOTH);
     free_scene(&scene);
@@ -360,7 +360,7 @@ static void processes_elsewhere(void)
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, true, 2, "f", "", 0);
 
-    add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES)->foreign = true;
+    add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES)->task.foreign = true;
     add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES);
     EXPECT(&scene,
            "\n  f\n    tar [15069]\n    1\n\n  f\n    tar [host 15069]\n    1\n\n", TEXT, BOTH);
@@ -469,8 +469,8 @@ static void last_frames_like_counts(void)
         /* People take them as they are. */
         text_clear(&expected);
         text_format(&expected, "\n  %s\n    3\n\n", cases[i].name);
-        scene.tally.entries[0].kernel.count = 1;
-        scene.tally.entries[0].user = (struct stack){0};
+        scene.tally.entries[0].task.kernel.count = 1;
+        scene.tally.entries[0].task.user = (struct stack){0};
         EXPECT(&scene, expected.data, .format = REPORT_TEXT, BOTH);
         free_scene(&scene);
         text_free(&expected);

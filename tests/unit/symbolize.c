@@ -38,10 +38,10 @@ static void add_entry(struct tally *tally, uint32_t pid, const uint64_t *kernel,
 {
     struct tally_entry *entry = tally_add(tally);
 
-    if (!entry || tally_add_stack(tally, &entry->kernel, kernel, kernel_count) ||
-        tally_add_stack(tally, &entry->user, user, user_count))
+    if (!entry || tally_add_stack(tally, &entry->task.kernel, kernel, kernel_count) ||
+        tally_add_stack(tally, &entry->task.user, user, user_count))
         abort();
-    entry->pid = pid;
+    entry->task.pid = pid;
 }
 
 static const struct symbol *frame(const struct symbols *symbols, size_t entry, size_t index)
@@ -236,7 +236,7 @@ static void processes_elsewhere_and_gone(void)
         _exit(0);
     waitpid(gone, NULL, 0);
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
-    tally.entries[0].foreign = true;
+    tally.entries[0].task.foreign = true;
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
     add_entry(&tally, (uint32_t)gone, NULL, 0, user, 1);
     CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
@@ -269,16 +269,16 @@ static void many_addresses(void)
         for (int k = 0; k < FRAMES; k++)
             stack[k] = 0xffffffff81000001 + 0x10ull * (unsigned)(rand() % (FUNCTIONS * 4));
         add_entry(&tally, 7, stack, i % FRAMES, stack, FRAMES - 1 - i % FRAMES);
-        tally.entries[i].pid = UINT32_MAX - (unsigned)i % 3;
+        tally.entries[i].task.pid = UINT32_MAX - (unsigned)i % 3;
     }
     const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms.data)};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
     for (size_t i = 0; i < ENTRIES; i++) {
         const struct tally_entry *entry = &tally.entries[i];
         for (size_t k = 0; k < FRAMES - 1; k++) {
-            bool kernel = k < entry->kernel.count;
-            size_t in_stack = kernel ? k : k - entry->kernel.count;
-            const struct stack *its = kernel ? &entry->kernel : &entry->user;
+            bool kernel = k < entry->task.kernel.count;
+            size_t in_stack = kernel ? k : k - entry->task.kernel.count;
+            const struct stack *its = kernel ? &entry->task.kernel : &entry->task.user;
             const struct symbol *symbol = frame(&symbols, i, k);
             uint64_t address = tally.addresses[its->first + in_stack];
             char name[32] = "";
@@ -287,7 +287,7 @@ static void many_addresses(void)
                          (unsigned long long)(address - 0xffffffff81000000) / 0x40);
             wrong += symbol->address != address || symbol->kernel != kernel ||
                      symbol->is_return != (in_stack > 0) ||
-                     symbol->pid != (kernel ? 0 : entry->pid) ||
+                     symbol->pid != (kernel ? 0 : entry->task.pid) ||
                      strcmp(symbol->function.length ? symbol->function.data : "", name) ||
                      (kernel && symbol->offset != (address & 0x3f));
         }

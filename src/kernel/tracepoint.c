@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/tracepoint.h"
+
+#include <unistd.h>
+
+#include "kernel/bpf.h"
+#include "kernel/perf.h"
+#include "kernel/tracefs.h"
+
+static int load(const char *name, struct program *program, struct text *log)
+{
+    struct linked linked;
+    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
+    const struct bpf_load wanted = {
+        .type = BPF_PROG_TYPE_TRACEPOINT,
+        .name = name,
+        .insns = linked.insns,
+        .count = linked.count,
+    };
+
+    return result ? result : bpf_load_program(&wanted, log);
+}
+
+int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_wishes *wishes,
+                    struct program *program, struct text *log)
+{
+    uint32_t id;
+
+    *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
+    int result = tracefs_event_id(wishes->tracefs, wishes->category, wishes->name, &id);
+    if (result)
+        return result;
+    tracepoint->program = load(wishes->program_name, program, log);
+    if (tracepoint->program < 0)
+        return tracepoint->program;
+    tracepoint->event = perf_open_tracepoint(id);
+    return tracepoint->event < 0 ? tracepoint->event
+                                 : perf_attach(tracepoint->event, tracepoint->program);
+}
+
+void tracepoint_close(struct tracepoint *tracepoint)
+{
+    if (tracepoint->event >= 0)
+        close(tracepoint->event);
+    if (tracepoint->program >= 0)
+        close(tracepoint->program);
+    *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
+}
+
+uint64_t tracepoint_missed(const struct tracepoint *tracepoint)
+{
+    struct bpf_program_info info;
+
+    return tracepoint->program >= 0 && !bpf_program_info(tracepoint->program, &info)
+               ? info.recursion_misses : 0;
+}

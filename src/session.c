@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "escape.h"
+#include "kernel/store.h"
+#include "symbols/process.h"
+
+/* The inode of the initial pid namespace, the same in every kernel. */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFC
+
+/* In a container pids are numbered anew: the kernel is told by whose numbers to go. */
+static void find_namespace(struct event_filter *filter)
+{
+    struct stat about;
+
+    if (stat("/proc/self/ns/pid", &about) || about.st_ino == INITIAL_PID_NAMESPACE)
+        return;
+    filter->in_namespace = true;
+    filter->namespace_device = (uint64_t)major(about.st_dev) << 20 | minor(about.st_dev);
+    filter->namespace_inode = about.st_ino;
+}
+
+static int open_run(struct session *session)
+{
+    const struct trace_options *options = session->options;
+    bool by_tid = !options->pids.count && options->tids.count;
+    const struct run_wishes wishes = {
+        .duration = options->duration,
+        .interval = options->interval,
+        .pids = by_tid ? options->tids.numbers : options->pids.numbers,
+        .pid_count = by_tid ? options->tids.count : options->pids.count,
+    };
+    uint32_t missing = 0;
+    int result = run_open(&session->run, &wishes, &missing);
+
+    if (result == -ESRCH)
+        say("there is no %s %u%s", by_tid ? "thread" : "process", missing,
+            session->filter.in_namespace ? " that can be seen from this pid namespace: pids are "
+                                            "taken as they are numbered in it" : "");
+    else if (result)
+        say("cannot start: %s", strerror(-result));
+    return result ? EXIT_FAILURE : 0;
+}
+
+/* Is there such a CPU? Where /sys does not tell, it is taken for one. */
+static int check_cpu(const struct trace_options *options)
+{
+    static const char all[] = "/sys/devices/system/cpu";
+    char one[64];
+
+    snprintf(one, sizeof(one), "%s/cpu%lld", all, (long long)options->cpu);
+    if (options->cpu < 0 || access(all, F_OK) || !access(one, F_OK))
+        return 0;
+    say("there is no CPU %lld", (long long)options->cpu);
+    return EXIT_FAILURE;
+}
+
+/*
+ * Who has what mapped is followed from before the first event, and whose event it is from then on is
+ * told by the event itself. Without either right names of processes that exec or end may be missing.
+ */
+static int open_processes(struct session *session)
+{
+    const struct trace_options *options = session->options;
+    const struct processes_wishes wishes = {
+        .pids = options->pids.numbers,
+        .pid_count = options->pids.count,
+    };
+
+    if (processes_open(&session->processes, &wishes)) {
+        say("cannot start: out of memory");
+        return EXIT_FAILURE;
+    }
+    int listening = processes_listening(session->processes);
+    int lives = lives_open(&session->lives);
+    if (options->debug && listening)
+        say("processes are looked up in /proc alone: %s", strerror(-listening));
+    if (options->debug && lives)
+        say("execs and ends of processes are not counted: %s", strerror(-lives));
+    processes_begin(session->processes);
+    run_watch(&session->run, processes_fd(session->processes));
+    return 0;
+}
+
+static int open_cgroup(struct session *session)
+{
+    const char *path = session->options->cgroup;
+    int map = path ? store_open_cgroup(path) : 0;
+
+    if (map >= 0) {
+        session->filter.cgroup = map;
+        return 0;
+    }
+    if (map == -EBADF || map == -EINVAL)
+        say("--cgroup: \"%s\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup",
+            path);
+    else
+        say("--cgroup: \"%s\": %s", path, strerror(-map));
+    return EXIT_FAILURE;
+}
+
+int session_open(struct session *session, const struct session_wishes *wishes)
+{
+    const struct trace_options *options = wishes->options;
+
+    *session = (struct session){
+        .options = options,
+        .data_on_stdout = wishes->data_on_stdout,
+        .filter = {
+            .pids = options->pids.numbers,
+            .pid_count = options->pids.count,
+            .tids = options->tids.numbers,
+            .tid_count = options->tids.count,
+            .cpu = options->cpu,
+        },
+        .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
+    };
+    lives_init(&session->lives);
+    find_namespace(&session->filter);
+    int status = check_cpu(options);
+    if (!status)
+        status = open_run(session);
+    return status ? status : open_cgroup(session);
+}
+
+int session_follow_processes(struct session *session)
+{
+    return session->options->kernel_only ? 0 : open_processes(session);
+}
+
+void session_header(struct session *session, const char *what)
+{
+    struct text raw = {0}, line = {0};
+    FILE *out = session->data_on_stdout ? stderr : stdout;
+
+    text_format(&raw, "%s... Hit %s to end.", what, session->run.by_enter ? "Enter" : "Ctrl-C");
+    if (!raw.failed)
+        escape_bytes(&line, raw.data, raw.length);
+    if (!raw.failed && !line.failed)
+        fprintf(out, "%s\n", line.data);
+    /* What is wrong with stdout shows when there is something to report. */
+    fflush(out);
+    text_free(&raw);
+    text_free(&line);
+}
+
+/* Why frames have no names that could have. */
+void session_say_names_lost(const struct session *session)
+{
+    const struct symbolize_notes *notes = &session->notes;
+    struct processes_lost lost = {0};
+
+    if (session->processes)
+        lost = processes_lost(session->processes);
+    if (lost.records)
+        say("%llu records of what processes did were lost: some user frames may have no name, or "
+            "that of an earlier program", (unsigned long long)lost.records);
+    if (lost.forgotten)
+        say("%llu ended programs were forgotten before the report: their frames have no names; "
+            "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
+    if (lost.files)
+        say("%llu files were not opened, for want of descriptors: their functions have no names; "
+            "raise the limit (ulimit -n)", (unsigned long long)lost.files);
+    if (lives_missed(&session->lives))
+        say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
+            "wrong names", (unsigned long long)lives_missed(&session->lives));
+    if (notes->refused_map.length)
+        say("names of a just-in-time compiler are ignored: %s", notes->refused_map.data);
+    if (notes->changed_file.length)
+        say("%s was written to since it was mapped: its functions have no names",
+            notes->changed_file.data);
+    if (notes->unopened_file.length)
+        say("functions of a file have no names%s: %s",
+            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
+    if (notes->kernel_hidden && session->kallsyms < 0)
+        say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
+            "mounted?");
+    else if (notes->kernel_hidden)
+        say("the kernel hides its addresses, so its functions have no names: run as root or with "
+            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
+}
+
+void session_close(struct session *session)
+{
+    if (session->filter.cgroup)
+        close(session->filter.cgroup);
+    lives_close(&session->lives);
+    processes_close(session->processes);
+    symbolize_notes_free(&session->notes);
+    run_close(&session->run);
+    if (session->kallsyms >= 0)
+        close(session->kallsyms);
+}

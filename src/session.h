@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What every tracing applet has while it runs: the signals and the time, the filter, who has what
+ * mapped, and where names come from. It speaks to the user. Applets that count have it in their
+ * struct counting, and go through counting.h.
+ *
+ *     session_open                 signals, the filter
+ *     session_follow_processes     just before anything is attached
+ *     session_header               says that tracing runs
+ *     run_start, run_wait ...      see run.h
+ *     session_say_names_lost       at the end
+ *     session_close                after the applet has detached
+ */
+#ifndef STACKBOX_SESSION_H
+#define STACKBOX_SESSION_H
+
+#include "insns/filter.h"
+#include "kernel/lives.h"
+#include "run.h"
+#include "symbols/symbolize.h"
+#include "trace_options.h"
+
+struct session_wishes {
+    const struct trace_options *options;
+    bool data_on_stdout; /* -f and the like: the header goes to stderr */
+};
+
+struct session {
+    const struct trace_options *options;
+    bool data_on_stdout;
+    struct run run;
+    struct event_filter filter;
+    struct lives lives;
+    int kallsyms;                /* open, or below 0 */
+    struct processes *processes; /* who has what mapped; NULL where no user stack is shown */
+    struct symbolize_notes notes;
+};
+
+/* 0, or what the process is to exit with; what was wrong was said. session_close after either. */
+int session_open(struct session *session, const struct session_wishes *wishes);
+void session_close(struct session *session);
+
+/* Nothing with -K: kernel stacks need no processes. 0 or the exit status. */
+int session_follow_processes(struct session *session);
+
+/*
+ * Prints `what`, such as `Tracing 1 functions for "vfs_read"`, and how to end it: on stdout, or on
+ * stderr where stdout is for data alone.
+ */
+void session_header(struct session *session, const char *what);
+
+/* Why frames have no names that could have. */
+void session_say_names_lost(const struct session *session);
+
+#endif
