@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * count(context):
+ *     if (nobody runs here)                               with without_idle
+ *         return 0
  *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
  *         return 0
  *     mode = control[0]                                   r9: which bank is written to
@@ -23,6 +25,10 @@
  *     return 0
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = mode.
+ *
+ * A perf event interrupts whatever runs, but never this program: the kernel lets one program of perf
+ * events, probes and tracepoints at a time run on a CPU, and skips those that would interrupt it. So
+ * the first slot is free, and no map is caught in between two of its own steps.
  */
 #include "insns/count.h"
 
@@ -50,6 +56,14 @@ enum {
     KEY_FLAGS = KEY + (int)offsetof(struct count_key, flags),
     KEY_COMM = KEY + (int)offsetof(struct count_key, comm),
 };
+
+/* By the number of the whole machine, which is 0 for the idle tasks alone, of every CPU. */
+static void emit_idle_filter(struct program *program)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        JEQ_IMM(R0, 0, "out"));
+}
 
 /* Everything is cleared: not every kernel fills all of a comm, and a hash compares every byte. */
 static void emit_clear(struct program *program, const struct count_wishes *wishes)
@@ -171,6 +185,8 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
 
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
+    if (wishes->without_idle)
+        emit_idle_filter(program);
     emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH},
                       wishes->per_process);
     EMIT(program, ST(W, R10, INDEX, 0));

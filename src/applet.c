@@ -3,6 +3,7 @@
 
 const struct applet *const applets[] = {
     &stackcount_applet,
+    &profile_applet,
     NULL,
 };
 

@@ -177,6 +177,8 @@ int counting_run(struct counting *counting)
         enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
             result = processes_read(counting->session.processes);
+        else if (event == RUN_TICK && counting->tick)
+            counting->tick(counting->ticking);
         else if (event != RUN_TICK)
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)

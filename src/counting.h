@@ -30,6 +30,9 @@ struct counting {
     /* How what was counted comes into the tally where store_collect alone does not do, or NULL. */
     counting_collect *collect;
     void *collecting;
+    /* Called so often as run_tick says while it runs, or NULL. */
+    void (*tick)(void *context);
+    void *ticking;
     struct tally tally;
     struct losses losses; /* of the whole run */
     uint64_t events;      /* likewise: those in the reports */

@@ -198,7 +198,7 @@ static void build_calls(struct program *program, const void *wishes)
         EXIT());
 }
 
-/* ---- The program of stackcount, with each part that can be there or not ---- */
+/* ---- The program of stackcount and profile, with each part that can be there or not ---- */
 
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
@@ -245,6 +245,13 @@ static const struct count_wishes count_other_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
     .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
 
+static const struct count_wishes count_not_idle = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
+    .without_idle = true, MAPS};
+static const struct count_wishes count_not_idle_namespace = {
+    .filter = {ALL_EVENTS, NAMESPACE, .cgroup = FD_CGROUP}, .kernel_stack = true,
+    .per_process = true, .without_idle = true, MAPS};
+
 static void build_count(struct program *program, const void *wishes)
 {
     emit_count(program, wishes);
@@ -283,6 +290,8 @@ static const struct golden {
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
+    {"count-not-idle", build_count, &count_not_idle},
+    {"count-not-idle-namespace", build_count, &count_not_idle_namespace},
     {"life-begins", build_life, NULL},
     {"life-ends", build_life, "ended"},
 };
