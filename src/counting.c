@@ -8,6 +8,8 @@
 
 #include "applet.h"
 #include "kernel/refusal.h"
+#include "kernel/watch.h"
+#include "progress.h"
 #include "symbols/process.h"
 #include "symbols/symbolize.h"
 
@@ -130,8 +132,13 @@ static int make_report(struct counting *counting, bool again)
     tally_clear(&counting->tally);
     int result = collect(counting, again);
 
+    if (again)
+        progress_make_way();
+    else
+        progress_clear();
     for (size_t i = 0; i < counting->tally.count; i++)
         counting->events += counting->tally.entries[i].events;
+    counting->watch.events = 0; /* those it had are in this report */
     /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
         result = write_report(counting);
@@ -169,22 +176,74 @@ static int say_failure(int result)
     return EXIT_FAILURE;
 }
 
+/* ---- The progress line ---- */
+
+/* Of the time a look takes so much passes until the next: programs do not run here during a look. */
+#define WATCH_REST 1000
+
+static void ask_for_progress(struct counting *counting)
+{
+    struct run *run = &counting->session.run;
+
+    if (progress_is_wanted() && (!run->tick || run->tick > PROGRESS_TICK_NS))
+        run_tick(run, PROGRESS_TICK_NS);
+}
+
+/* What is known of the events, looked at anew where that is not too soon. */
+static void look_at_events(struct counting *counting, struct progress_figures *figures)
+{
+    uint64_t start = now_ns();
+
+    if (start >= counting->watch_again) {
+        counting->watched = !store_watch(&counting->store, &counting->watch);
+        counting->watch_again = now_ns() + (now_ns() - start) * WATCH_REST;
+    }
+    figures->counted = counting->watched;
+    figures->events = counting->events + counting->watch.events;
+    figures->stacks = counting->watch.stacks;
+    figures->lost = counting->watch.lost;
+}
+
+static void show_progress(struct counting *counting)
+{
+    struct progress_figures figures = {
+        .elapsed = run_elapsed(&counting->session.run),
+        .duration = (double)counting->options->duration / 1e9,
+    };
+
+    if (!progress_is_wanted() || !progress_is_due())
+        return;
+    look_at_events(counting, &figures);
+    progress_show(&figures);
+}
+
+/* ---- The run ---- */
+
+static void tick(struct counting *counting)
+{
+    if (counting->tick)
+        counting->tick(counting->ticking);
+    show_progress(counting);
+}
+
 int counting_run(struct counting *counting)
 {
     int result = store_start(&counting->store);
 
+    ask_for_progress(counting);
     run_start(&counting->session.run);
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
             result = processes_read(counting->session.processes);
-        else if (event == RUN_TICK && counting->tick)
-            counting->tick(counting->ticking);
-        else if (event != RUN_TICK)
+        else if (event == RUN_TICK)
+            tick(counting);
+        else
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)
             break;
     }
+    progress_clear();
     double elapsed = run_elapsed(&counting->session.run);
     say_losses(counting);
     if (!result && !counting->events)

@@ -13,6 +13,7 @@
 #define STACKBOX_COUNTING_H
 
 #include "kernel/store.h"
+#include "kernel/watch.h"
 #include "output/report.h"
 #include "session.h"
 #include "tally.h"
@@ -36,6 +37,9 @@ struct counting {
     struct tally tally;
     struct losses losses; /* of the whole run */
     uint64_t events;      /* likewise: those in the reports */
+    struct watch watch;   /* for the progress line: the last look at what is counted */
+    bool watched;
+    uint64_t watch_again; /* when the next may be */
 };
 
 /* Which programs will count: it decides how stacks are kept. */

@@ -97,8 +97,8 @@ int bpf_next_key(int map, const void *key, void *next)
  * `any` is set once a batch was answered: an error before that means that the kernel has no
  * batches, and nothing was taken yet.
  */
-static int drain_batches(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
-                         void *context, bool *any)
+static int walk_batches(enum bpf_abi_command by, int map, uint32_t key_size, uint32_t value_size,
+                        bpf_take *take, void *context, bool *any)
 {
     uint32_t room = BATCH_ENTRIES;
     char *keys = malloc((size_t)room * key_size), *values = malloc((size_t)room * value_size);
@@ -116,7 +116,7 @@ static int drain_batches(int map, uint32_t key_size, uint32_t value_size, bpf_ta
             .count = room,
             .map_fd = (uint32_t)map,
         };
-        int got = bpf_call(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, &batch, sizeof(batch));
+        int got = bpf_call(by, &batch, sizeof(batch));
         if (got == -ENOSPC) { /* one bucket of the hash holds more than the room */
             char *more_keys = realloc(keys, (size_t)room * 2 * key_size);
             keys = more_keys ? more_keys : keys;
@@ -167,11 +167,19 @@ static int drain_singly(int map, uint32_t key_size, uint32_t value_size, bpf_tak
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
 {
     bool any = false;
-    int result = drain_batches(map, key_size, value_size, take, context, &any);
+    int result = walk_batches(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, map, key_size, value_size, take,
+                              context, &any);
 
     if (result && !any && result != -ENOMEM)
         result = drain_singly(map, key_size, value_size, take, context);
     return result;
+}
+
+int bpf_look_through(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
+{
+    bool any = false;
+
+    return walk_batches(BPF_ABI_MAP_LOOKUP_BATCH, map, key_size, value_size, take, context, &any);
 }
 
 /* The verifier's words on a program that the kernel has just refused. */

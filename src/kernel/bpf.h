@@ -38,6 +38,12 @@ int bpf_next_key(int map, const void *key, void *next);
  */
 typedef int bpf_take(void *context, const void *key, const void *value);
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
+/*
+ * Calls `take` likewise with every entry, which stays. Programs may write to the map meanwhile. By
+ * batches alone: an error where the kernel has none.
+ */
+int bpf_look_through(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
+                     void *context);
 
 struct bpf_load {
     uint32_t type;        /* BPF_PROG_TYPE_* */

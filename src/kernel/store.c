@@ -268,19 +268,27 @@ int store_start(struct store *store)
     return set_mode(store, CONTROL_MAIN);
 }
 
-/* Adds to *lost what the programs could not count, for one cause, since the last time. */
-static int take_account(struct store *store, uint32_t index, uint64_t *lost)
+int store_read_account(const struct store *store, uint32_t index, uint64_t *lost)
 {
-    uint64_t sum = 0;
-
     /* The kernel fills in a word for each possible CPU, however many those are. */
     uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
+
     if (!words)
         return -ENOMEM;
     int result = bpf_lookup(store->account, &index, words);
+    *lost = 0;
     for (size_t i = 0; !result && i < MOST_CPUS; i++)
-        sum += words[i];
+        *lost += words[i];
     free(words);
+    return result;
+}
+
+/* Adds to *lost what the programs could not count, for one cause, since the last time. */
+static int take_account(struct store *store, uint32_t index, uint64_t *lost)
+{
+    uint64_t sum;
+    int result = store_read_account(store, index, &sum);
+
     if (result)
         return result;
     *lost += sum - store->account_before[index];

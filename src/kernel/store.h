@@ -71,6 +71,12 @@ int store_open_cgroup(const char *path);
 int store_start(struct store *store);
 
 /*
+ * What programs could not count since the store was opened, for one cause of enum account_index. 0
+ * or a negative errno.
+ */
+int store_read_account(const struct store *store, uint32_t index, uint64_t *lost);
+
+/*
  * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With
  * `again` the next report starts at the same instant; else counting ends there.
  */
