@@ -85,8 +85,9 @@ enum followed_state {
     TASK_FOLLOWED,
 };
 
-/* Per-CPU counters of what could not be counted in the table. */
+/* Per-CPU counters of what could not be counted in the table, and of what fills it. */
 enum account_index {
+    ACCOUNT_INSERTED, /* counts that were new in their table */
     ACCOUNT_TABLE_FULL,
     ACCOUNT_SLOTS_TAKEN,
     ACCOUNT_ENTRIES,

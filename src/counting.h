@@ -13,7 +13,6 @@
 #define STACKBOX_COUNTING_H
 
 #include "kernel/store.h"
-#include "kernel/watch.h"
 #include "output/report.h"
 #include "session.h"
 #include "tally.h"
@@ -36,10 +35,9 @@ struct counting {
     void *ticking;
     struct tally tally;
     struct losses losses; /* of the whole run */
-    uint64_t events;      /* likewise: those in the reports */
-    struct watch watch;   /* for the progress line: the last look at what is counted */
-    bool watched;
-    uint64_t watch_again; /* when the next may be */
+    uint64_t events;      /* likewise: those in the reports, and in the tally for the next */
+    uint64_t inserted;    /* counts that were new, when the tables were last emptied for that */
+    size_t merged;        /* entries of the tally when they were last merged */
 };
 
 /* Which programs will count: it decides how stacks are kept. */
