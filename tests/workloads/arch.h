@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* A call with as many arguments as there can be. */
-static inline __attribute__((always_inline)) long call_kernel_all(long number, long a, long b, long c,
-                                                                  long d, long e, long f)
+static inline __attribute__((always_inline)) long call_kernel_all(long number, long a, long b,
+                                                                  long c, long d, long e, long f)
 {
 #if defined(__x86_64__)
     register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;

@@ -2,8 +2,8 @@
 /*
  * sleeps [-n N] [-u US] [-b US] [-o WAY[,WAY]] [-c] [-N PREFIX] [-w] [-k]
  *
- * Threads that are blocked N times for about US microseconds, each in its own way and in functions of
- * its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
+ * Threads that are blocked N times for about US microseconds, each in its own way and in functions
+ * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
  * said for each, with times in microseconds:
  *
  *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME
@@ -22,8 +22,8 @@
  *   last     blocked from the moment that the others begin, and still at the end
  *   lain     blocked since before that
  *
- * last and lain have `still NAME TID WAY SINCE` instead, SINCE being the time of /proc/uptime. Before
- * `ready` comes `tid NAME TID` of each.
+ * last and lain have `still NAME TID WAY SINCE` instead, SINCE being the time of /proc/uptime.
+ * Before `ready` comes `tid NAME TID` of each.
  *
  *   -n N         40
  *   -u US        25000
@@ -62,15 +62,15 @@ static int tube[2];
 static const char *prefix = "";
 
 /* Two functions of a way, each called by the one before it, and nothing else calls them. */
-#define WAY(way)                                                                                    \
-    void way##_inner(struct sleeper *self);                                                         \
-    void way##_outer(struct sleeper *self);                                                         \
-    APART void way##_outer(struct sleeper *self)                                                    \
-    {                                                                                               \
-        FRAME;                                                                                      \
-        way##_inner(self);                                                                          \
-        NO_TAIL_CALL;                                                                               \
-    }                                                                                               \
+#define WAY(way)                                                                                  \
+    void way##_inner(struct sleeper *self);                                                       \
+    void way##_outer(struct sleeper *self);                                                       \
+    APART void way##_outer(struct sleeper *self)                                                  \
+    {                                                                                             \
+        FRAME;                                                                                    \
+        way##_inner(self);                                                                        \
+        NO_TAIL_CALL;                                                                             \
+    }                                                                                             \
     APART void way##_inner(struct sleeper *self)
 
 WAY(nap)

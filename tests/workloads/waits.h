@@ -36,7 +36,8 @@
 
 INLINE struct timespec time_of_us(uint64_t us)
 {
-    return (struct timespec){.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000 * 1000)};
+    return (struct timespec){.tv_sec = (time_t)(us / 1000000),
+                             .tv_nsec = (long)(us % 1000000 * 1000)};
 }
 
 INLINE long nap(uint64_t us)

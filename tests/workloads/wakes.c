@@ -5,17 +5,17 @@
  * Groups of threads that wake each other, all groups at the same time. A GROUP is a way, and how
  * many there are in it (2):
  *
- *   pipe, pipe:3          the first sleeps US microseconds and then wakes the second, which wakes the
- *                         third, and so on; N times
- *   futex@2               a ring: the first wakes the second at once, and so on, the last wakes the
- *                         first; N times round
- *   signal                by tgkill(2), to one that waits in rt_sigtimedwait(2)
- *   nap                   sleeps US microseconds N times, and wakes nobody
+ *   pipe, pipe:3   the first sleeps US microseconds and then wakes the second, which wakes the third,
+ *                  and so on; N times
+ *   futex@2        a ring: the first wakes the second at once, and so on, the last wakes the first;
+ *                  N times round
+ *   signal         by tgkill(2), to one that waits in rt_sigtimedwait(2)
+ *   nap            sleeps US microseconds N times, and wakes nobody
  *
- * The stack of the one numbered i (counted over all groups) has for its number five frames, zero() or
- * one(), the binary digits from the greatest on: member > one > ... > pipe_waits, and pipe_wakes where
- * it wakes the next; the sleep of the first of a group is in naps. At the end is said of each, with
- * times in microseconds:
+ * The stack of the one numbered i (counted over all groups) has for its number five frames, zero()
+ * or one(), the binary digits from the greatest on: member > one > ... > pipe_waits, and pipe_wakes
+ * where it wakes the next; the sleep of the first of a group is in naps. At the end is said of each,
+ * with times in microseconds:
  *
  *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY WAKER_NAME WAKER_PID WAKER_TID WAKER_STACK
  *
