@@ -12,6 +12,7 @@
 
 #include "applet.h"
 #include "escape.h"
+#include "heading.h"
 #include "kernel/store.h"
 #include "symbols/process.h"
 
@@ -138,12 +139,13 @@ int session_follow_processes(struct session *session)
     return session->options->kernel_only ? 0 : open_processes(session);
 }
 
-void session_header(struct session *session, const char *what)
+static void print_header(struct session *session, const char *what, uint64_t duration)
 {
     struct text raw = {0}, line = {0};
     FILE *out = session->data_on_stdout ? stderr : stdout;
 
-    text_format(&raw, "%s... Hit %s to end.", what, session->run.by_enter ? "Enter" : "Ctrl-C");
+    text_add(&raw, what);
+    heading_add_end(&raw, duration, session->run.by_enter);
     if (!raw.failed)
         escape_bytes(&line, raw.data, raw.length);
     if (!raw.failed && !line.failed)
@@ -152,6 +154,16 @@ void session_header(struct session *session, const char *what)
     fflush(out);
     text_free(&raw);
     text_free(&line);
+}
+
+void session_header(struct session *session, const char *what)
+{
+    print_header(session, what, 0);
+}
+
+void session_timed_header(struct session *session, const char *what)
+{
+    print_header(session, what, session->options->duration);
 }
 
 /* Why frames have no names that could have. */

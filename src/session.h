@@ -6,7 +6,7 @@
  *
  *     session_open                 signals, the filter
  *     session_follow_processes     just before anything is attached
- *     session_header               says that tracing runs
+ *     session_header               says that tracing runs; or session_timed_header
  *     run_start, run_wait ...      see run.h
  *     session_say_names_lost       at the end
  *     session_close                after the applet has detached
@@ -48,6 +48,8 @@ int session_follow_processes(struct session *session);
  * stderr where stdout is for data alone.
  */
 void session_header(struct session *session, const char *what);
+/* The same, saying how long it takes where that is known: `Sampling ... for 5 secs.` */
+void session_timed_header(struct session *session, const char *what);
 
 /* Why frames have no names that could have. */
 void session_say_names_lost(const struct session *session);

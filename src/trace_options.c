@@ -70,3 +70,28 @@ int trace_options_check(const struct trace_options *options, struct text *error)
     }
     return 0;
 }
+
+int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,
+                                struct text *error)
+{
+    uint64_t duration;
+
+    if (!arguments->count)
+        return 0;
+    const char *word = arguments->words[0];
+    int why = parse_seconds(word, &duration);
+    if (why == -EINVAL)
+        text_format(error, "\"%s\" is no time: a duration is in seconds, such as 5 or 0.5", word);
+    else if (why)
+        text_format(error, "\"%s\" is out of range: a duration is more than 0 seconds, at most %lld",
+                    word, (long long)MOST_SECONDS);
+    else if (arguments->count > 1)
+        text_format(error, "\"%s\" is one word too many: it takes a duration alone",
+                    arguments->words[1]);
+    else if (options->duration)
+        text_format(error, "the duration is there twice: as \"%s\" and by -D", word);
+    if (error->length)
+        return -EINVAL;
+    options->duration = duration;
+    return 0;
+}

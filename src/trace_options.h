@@ -27,4 +27,11 @@ extern const struct option trace_options[];
 /* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
 int trace_options_check(const struct trace_options *options, struct text *error);
 
+/*
+ * Takes the words of an applet whose one word is a duration, which -D may give instead. 0, or -EINVAL
+ * with one line in `error`.
+ */
+int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,
+                                struct text *error);
+
 #endif
