@@ -13,6 +13,8 @@ enum special_frame {
     NO_STACK_FRAME,
     FULL_FRAME,
     DELIMITER_FRAME,
+    UNFINISHED_FRAME,
+    ALL_ALONG_FRAME,
     SPECIAL_FRAMES,
 };
 
@@ -30,6 +32,8 @@ int labels_make(struct labels *labels, const struct symbols *symbols,
 void labels_free(struct labels *labels);
 /* What folded text makes of a name: the sign that parts frames cannot be in one. */
 void labels_fold(char *text);
+/* And of the last of a line: readers would take a number behind a blank there for a count. */
+void labels_make_last(char *text);
 
 /* The item of a special frame. */
 static inline uint32_t labels_special(const struct labels *labels, enum special_frame special)
