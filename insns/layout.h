@@ -75,6 +75,16 @@ _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
  */
 #define LIFE_ENDED 1
 
+/*
+ * The map of who is followed: one value, with a byte for each tid of the whole machine. A command is
+ * held from its fork to its exec, and what it does until then is not its own doing.
+ */
+enum followed_state {
+    TASK_NOT_FOLLOWED,
+    TASK_HELD,
+    TASK_FOLLOWED,
+};
+
 /* Per-CPU counters of what could not be counted in the table. */
 enum account_index {
     ACCOUNT_TABLE_FULL,

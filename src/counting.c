@@ -72,6 +72,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .top = options->top,
+            .by_name = options->by_name,
         },
     };
     store_init(&counting->store);
@@ -191,9 +192,9 @@ int counting_run(struct counting *counting)
     return result ? say_failure(result) : 0;
 }
 
-void counting_close(struct counting *counting)
+int counting_close(struct counting *counting, int status)
 {
     store_close(&counting->store);
-    session_close(&counting->session);
     tally_free(&counting->tally);
+    return session_close(&counting->session, status);
 }

@@ -57,6 +57,7 @@ void counting_header(struct counting *counting, const char *what);
 /* Counts and reports until the run ends, and says what was lost. 0 or the exit status. */
 int counting_run(struct counting *counting);
 
-void counting_close(struct counting *counting);
+/* As session_close: returns what the process is to exit with, `status` as yet. */
+int counting_close(struct counting *counting, int status);
 
 #endif

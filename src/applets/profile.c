@@ -294,11 +294,10 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
                        struct text *error)
 {
     *event = settings.event ? sampling_find_event(settings.event) : sampling_events;
+    settings.trace.command = arguments->command;
     if (!trace_options_check(&settings.trace, error) &&
         !trace_options_take_duration(&settings.trace, arguments, error)) {
-        if (arguments->command)
-            text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process");
-        else if (settings.frequency && settings.count)
+        if (settings.frequency && settings.count)
             text_add(error, "-F and -c exclude each other: a sample is taken by time or by events");
         else if (!*event)
             refuse_unknown_event(error);
@@ -322,8 +321,7 @@ static int open_and_profile(struct profiling *profiling)
     profiling->counting.report.show_process = true;
     if (!status)
         status = profile(profiling);
-    counting_close(&profiling->counting);
-    return status;
+    return counting_close(&profiling->counting, status);
 }
 
 static int run(const struct arguments *arguments)
@@ -351,7 +349,7 @@ static int run(const struct arguments *arguments)
 const struct applet profile_applet = {
     .name = "profile",
     .summary = "count the stacks that CPUs are in, by sampling them",
-    .usage = "[options] [SECONDS]",
+    .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",
     .about = "Looks at each CPU 49 times a second and counts in which stack it is. It runs until "
              "Ctrl-C, or for SECONDS (as with -D), and then prints each stack, leaf first, with its "
              "process and how often it was seen, the greatest last. CPUs on which nobody runs are "

@@ -323,12 +323,13 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 {
     const char *number = first_number(arguments);
 
+    settings.trace.command = arguments->command;
     if (trace_options_check(&settings.trace, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
-    if (arguments->command)
-        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process" SEE_HELP);
+    if (settings.list && arguments->command)
+        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
     else if (!arguments->count)
         text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch" SEE_HELP);
     else if (number)
@@ -360,8 +361,7 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, counting.session.kallsyms, the_process());
     if (!status)
         status = trace(&counting, tracing);
-    counting_close(&counting);
-    return status;
+    return counting_close(&counting, status);
 }
 
 static int run(const struct arguments *arguments)
@@ -386,7 +386,7 @@ static int run(const struct arguments *arguments)
 const struct applet stackcount_applet = {
     .name = "stackcount",
     .summary = "count the stacks that lead to an event",
-    .usage = "[options] PATTERN...",
+    .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
     .about = "Counts how often each stack leads to a function of the kernel, of a program or of a "
              "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, or for -D "
              "seconds, and then prints each stack, leaf first, with its process and its count, the "
