@@ -150,11 +150,11 @@ int main(int argc, char **argv)
         }
     }
     begin(comm);
-    pin_to_cpu(self.cpu);
     pthread_barrier_init(&start, NULL, 1 + (unsigned)two);
     if (two && pthread_create(&second.thread, NULL, burn_other, &second))
         return 2;
     pthread_barrier_wait(&start);
+    pin_to_cpu(self.cpu); /* a thread that is made after this would have no other CPU */
     printf("count tid %d\ncount other_tid %d\n", (int)getpid(), other_tid);
     if (waits)
         say_ready_and_wait();
