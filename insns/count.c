@@ -16,11 +16,15 @@
  *     slot.key.kernel_stack = the kernel's stack          see stacks.c
  *     slot.key.user_stack = the user's stack
  *     if (!(number = counts[slot.key])) {
+ *         account[INSERTED] += 1                          a full table is emptied in time
  *         update(counts, slot.key, slot.zero, NOEXIST)    another CPU may have been first:
- *         if (!(number = counts[slot.key]))               then this finds what that one made
- *             number = account[TABLE_FULL]
+ *         if (!(number = counts[slot.key])) {             then this finds what that one made
+ *             account[TABLE_FULL] += 1
+ *             goto done
+ *         }
  *     }
  *     lock *number += 1
+ * done:
  *     give the slot back
  *     return 0
  *
@@ -32,6 +36,7 @@
  */
 #include "insns/count.h"
 
+#include "insns/account.h"
 #include "insns/caller.h"
 #include "insns/layout.h"
 #include "insns/life.h"
@@ -115,6 +120,7 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
 
     emit_find_number(program, wishes, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_INSERTED, "insert_counted");
     emit_load_bank_map(program, &wishes->counts, &insert);
     EMIT(program,
         MOV_REG(R2, R8),
@@ -125,13 +131,10 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
         CALL(BPF_FUNC_map_update_elem));
     emit_find_number(program, wishes, &second);
     EMIT(program,
-        JNE_IMM(R0, 0, "found"),
-        ST(W, R10, INDEX, ACCOUNT_TABLE_FULL),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, INDEX),
-        LOAD_MAP(R1, wishes->account),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, "done"),
+        JNE_IMM(R0, 0, "found"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_TABLE_FULL, "full_counted");
+    EMIT(program,
+        JA("done"),
     LABEL("found"),
         MOV_IMM(R1, 1),
         XADD(DW, R0, 0, R1),

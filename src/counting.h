@@ -35,7 +35,9 @@ struct counting {
     void *ticking;
     struct tally tally;
     struct losses losses; /* of the whole run */
-    uint64_t events;      /* likewise: those in the reports */
+    uint64_t events;      /* likewise: those in the reports, and in the tally for the next */
+    uint64_t inserted;    /* counts that were new, when the tables were last emptied for that */
+    size_t merged;        /* entries of the tally when they were last merged */
 };
 
 /* Which programs will count: it decides how stacks are kept. */
