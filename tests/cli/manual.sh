@@ -100,14 +100,14 @@ form stackbox
 is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help install man version "
 
 read_applet stackcount
-is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by cgroup \
-cpu debug delimited depth duration folded force help interval kernel-stacks-only list man offset \
+is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
+by-name cgroup cpu debug delimited depth duration folded force help interval kernel-stacks-only list man offset \
 perpid pid raw-names regex stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfhiprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|NOTES|EXAMPLES|SEE ALSO|"
 
 listed_is_taken
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
