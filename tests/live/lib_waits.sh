@@ -154,76 +154,58 @@ kernel_threads()
 #     TARGET|TID|KERNEL|USER|WAKER|TID|KERNEL|USER|VALUE
 # with stacks from root to leaf, joined by `;`. What a form of report does not tell is empty.
 
+# apart: TARGET|TID|STACK|WAKER|TID|STACK|VALUE with whole stacks, made into that. Which one is there,
+# when only one is, can be told by where kernel stacks end.
+apart()
+{
+    awk -F '|' '
+        function split_stack(stack,   middle) {
+            middle = index(stack, ";-;")
+            if (middle)
+                return substr(stack, middle + 3) "|" substr(stack, 1, middle - 1)
+            if (stack ~ /(^|;)(__schedule|try_to_wake_up)$/)
+                return stack "|"
+            return "|" stack
+        }
+        { print $1 "|" $2 "|" split_stack($3) "|" $4 "|" $5 "|" split_stack($6) "|" $7 }'
+}
+
 # offwake_text: the text of offwaketime in $scratch/out
 offwake_text()
 {
-    awk 'function reset() { part = 0; wu = wk = tu = tk = "" }
-         # Which of two stacks is there, when only one is? The kernel s ends are known.
-         function is_kernel(stack) { return stack ~ /(^|;)(__schedule|try_to_wake_up)$/ }
-         function name_of(text) { sub(/ (host )?[0-9]+$/, "", text); return text }
-         function id_of(text) { return text ~ / [0-9]+$/ ? text : "" }
-         function split_waker(   middle) {
-             middle = index(waker, ";-;")
-             if (middle) { wu = substr(waker, 1, middle - 1); wk = substr(waker, middle + 3) }
-             else if (is_kernel(waker)) wk = waker
-             else wu = waker
-         }
-         function split_target(   middle) {
-             middle = index(target, ";-;")
-             if (middle) { tu = substr(target, 1, middle - 1); tk = substr(target, middle + 3) }
-             else if (is_kernel(target)) tk = target
-             else tu = target
-         }
-         /^    waker:           / { who = substr($0, 22); part = 1; waker = target = ""; next }
-         /^    --               --$/ { part = 2; next }
-         /^    target:          / { whom = substr($0, 22); part = 3; next }
-         /^        [0-9]+$/ && part == 3 {
-             wu = wk = tu = tk = ""
-             split_waker()
-             split_target()
-             whose = id_of(whom); sub(/.* /, "", whose)
-             by = id_of(who); sub(/.* /, "", by)
-             print name_of(whom) "|" whose "|" tk "|" tu "|" name_of(who) "|" by "|" wk "|" wu "|" $1
-             part = 0
-             next
-         }
-         /^    [^ ]/ && part == 1 { waker = waker (waker == "" ? "" : ";") substr($0, 5) }
-         /^    [^ ]/ && part == 2 { target = substr($0, 5) (target == "" ? "" : ";") target }' "$scratch/out"
+    awk '
+        # NAME TID, NAME host TID and, of nobody, NAME alone
+        function parts(text,   name, id) {
+            name = id = text
+            sub(/ (host )?[0-9]+$/, "", name)
+            if (name == text)
+                return text "|"
+            sub(/.* /, "", id)
+            return name "|" id
+        }
+        /^    waker:           / { who = substr($0, 22); part = 1; waker = target = ""; next }
+        /^    --               --$/ { part = 2; next }
+        /^    target:          / { whom = substr($0, 22); next }
+        /^        [0-9]+$/ { print parts(whom) "|" target "|" parts(who) "|" waker "|" $1; next }
+        /^    [^ ]/ && part == 1 { waker = waker (waker == "" ? "" : ";") substr($0, 5) }
+        /^    [^ ]/ && part == 2 { target = substr($0, 5) (target == "" ? "" : ";") target }
+    ' "$scratch/out" | apart
 }
 
 # offwake_folded: the folded stacks of offwaketime in $scratch/out
 offwake_folded()
 {
-    awk 'function is_kernel(stack) { return stack ~ /(^|;)(__schedule|try_to_wake_up)$/ }
-         function turned(first, last,   i, stack) {
-             for (i = last; i >= first; i--)
-                 stack = stack (i == last ? "" : ";") frame[i]
-             return stack
-         }
-         function straight(first, last,   i, stack) {
-             for (i = first; i <= last; i++)
-                 stack = stack (i == first ? "" : ";") frame[i]
-             return stack
-         }
-         {
-             value = $NF
-             sub(/ [0-9]+$/, "")
-             count = split($0, frame, ";")
-             for (both = 2; both <= count && frame[both] != "--"; )
-                 both++
-             target = straight(2, both - 1)
-             waker = turned(both + 1, count - 1)
-             tu = tk = wu = wk = ""
-             middle = index(target, ";-;")
-             if (middle) { tu = substr(target, 1, middle - 1); tk = substr(target, middle + 3) }
-             else if (is_kernel(target)) tk = target
-             else tu = target
-             middle = index(waker, ";-;")
-             if (middle) { wu = substr(waker, 1, middle - 1); wk = substr(waker, middle + 3) }
-             else if (is_kernel(waker)) wk = waker
-             else wu = waker
-             print frame[1] "||" tk "|" tu "|" frame[count] "||" wk "|" wu "|" value
-         }' "$scratch/out"
+    awk '{
+        value = $NF
+        sub(/ [0-9]+$/, "")
+        count = split($0, frame, ";")
+        target = waker = ""
+        for (i = 2; i <= count && frame[i] != "--"; i++)
+            target = target (i == 2 ? "" : ";") frame[i]
+        for (j = count - 1; j > i; j--)
+            waker = waker (j == count - 1 ? "" : ";") frame[j]
+        print frame[1] "||" target "|" frame[count] "||" waker "|" value
+    }' "$scratch/out" | apart
 }
 
 # wakeup_folded: the folded stacks of wakeuptime in $scratch/out
@@ -232,48 +214,60 @@ wakeup_folded()
     awk '{
         value = $NF
         sub(/ [0-9]+$/, "")
-        waker = target = $0
-        sub(/;.*/, "", waker)
-        sub(/.*;/, "", target)
-        stack = substr($0, length(waker) + 2)
-        stack = substr(stack, 1, length(stack) - length(target) - 1)
-        user = kernel = ""
-        middle = index(stack, ";-;")
-        if (middle) { user = substr(stack, 1, middle - 1); kernel = substr(stack, middle + 3) }
-        else if (stack ~ /(^|;)try_to_wake_up$/) kernel = stack
-        else user = stack
-        print target "||||" waker "||" kernel "|" user "|" value
-    }' "$scratch/out"
+        count = split($0, frame, ";")
+        waker = ""
+        for (i = 2; i < count; i++)
+            waker = waker (i == 2 ? "" : ";") frame[i]
+        print frame[count] "|||" frame[1] "||" waker "|" value
+    }' "$scratch/out" | apart
 }
 
 # wakeup_text: the text of wakeuptime in $scratch/out
 wakeup_text()
 {
-    awk '/^    target:          / { target = substr($0, 22); stack = ""; next }
-         /^    waker:           / { waker = substr($0, 22); next }
-         /^        [0-9]+$/ {
-             user = kernel = ""
-             middle = index(stack, ";--;")
-             if (middle) { user = substr(stack, 1, middle - 1); kernel = substr(stack, middle + 4) }
-             else if (stack ~ /(^|;)try_to_wake_up$/) kernel = stack
-             else user = stack
-             print target "||||" waker "||" kernel "|" user "|" $1
-             next
-         }
-         /^    [^ ]/ { stack = substr($0, 5) (stack == "" ? "" : ";") stack }' "$scratch/out"
+    awk '
+        /^    target:          / { target = substr($0, 22); stack = ""; next }
+        /^    waker:           / { waker = substr($0, 22); next }
+        /^        [0-9]+$/ {
+            sub(/;--;/, ";-;", stack)
+            print target "|||" waker "||" stack "|" $1
+            next
+        }
+        /^    [^ ]/ { stack = substr($0, 5) (stack == "" ? "" : ";") stack }
+    ' "$scratch/out" | apart
 }
 
-# judge_wakes PARSER: of each wait that `wakes` said, `right NAME SUM TIME TO_WAKE DELAY LEAF` with the sum
-# of the blocks that have the right target, waker and stacks; `wrong BLOCK` for each other one of our
-# threads; all in $scratch/verdict
+# judge_wakes PARSER: into $scratch/verdict, of each wait that `wakes` said
+#     right NAME SUM TIME TO_WAKE DELAY WAY
+# with the sum of the blocks that have the right target, waker and stacks; and for each other block of
+# one of our threads
+#     wrong BLOCK
+# A target without any stack is right in wakeuptime: $no_target_stack is 1 there.
+no_target_stack=0
 judge_wakes()
 {
     "$1" >"$scratch/blocks"
-    awk -F '|' '
+    awk -F '|' -v no_target_stack=$no_target_stack '
         function ends_in(stack, end) {
             return stack == end || substr(stack, length(stack) - length(end)) == ";" end
         }
         function same(told, truth) { return told == "" || told == truth }
+        function target_right(name) {
+            if (!same($2, tid[name]))
+                return 0
+            if (no_target_stack)
+                return $3 $4 == ""
+            return ends_in($4, stack[name]) && ends_in($3, "__schedule") &&
+                index($3, waits[way[name]])
+        }
+        function waker_right(name) {
+            if (!ends_in($7, "try_to_wake_up") || !index($7, wakes[way[name]]))
+                return 0
+            # By a timer: whoever ran there, but not its user stack.
+            if (way[name] == "naps")
+                return $8 == ""
+            return $5 == waker[name] && same($6, waker_tid[name]) && ends_in($8, waker_stack[name])
+        }
         BEGIN {
             waits["pipe"] = "pipe_read"; waits["futex"] = "futex_wait"
             waits["signal"] = "do_sigtimedwait"; waits["naps"] = "hrtimer_nanosleep"
@@ -287,27 +281,18 @@ judge_wakes()
             tid[name] = field[4]; stack[name] = field[5]; time[name] = field[7]
             to_wake[name] = field[8]; delay[name] = field[9]
             waker[name] = field[10]; waker_tid[name] = field[12]; waker_stack[name] = field[13]
-            leaf[name] = field[5]; sub(/.*;/, "", leaf[name]); sub(/_waits/, "", leaf[name])
+            way[name] = stack[name]; sub(/.*;/, "", way[name]); sub(/_waits/, "", way[name])
             next
         }
         !($1 in tid) { next }
-        {
-            ok = same($2, tid[$1]) && ($4 == "" && '"${WITHOUT_TARGET_STACK:-0}"' || (ends_in($4, stack[$1]) &&
-                 ends_in($3, "__schedule") && index($3, waits[leaf[$1]])))
-            if (leaf[$1] == "naps")
-                ok = ok && $8 == "" && $5 != "[no waker]"
-            else
-                ok = ok && $5 == waker[$1] && same($6, waker_tid[$1]) && ends_in($8, waker_stack[$1])
-            ok = ok && ends_in($7, "try_to_wake_up") && index($7, wakes[leaf[$1]])
-            if (ok)
-                right[$1] += $9
-            else
-                print "wrong " $0
-        }
+        target_right($1) && waker_right($1) { right[$1] += $9; next }
+        { print "wrong " $0 }
         END {
-            for (i = 1; i <= count; i++)
-                printf "right %s %.0f %s %s %s %s\n", names[i], right[names[i]], time[names[i]],
-                    to_wake[names[i]], delay[names[i]], leaf[names[i]]
+            for (i = 1; i <= count; i++) {
+                name = names[i]
+                printf "right %s %.0f %s %s %s %s\n", name, right[name], time[name], to_wake[name],
+                    delay[name], way[name]
+            }
         }' "$scratch/wakes.out" "$scratch/blocks" >"$scratch/verdict"
 }
 
