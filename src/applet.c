@@ -3,6 +3,9 @@
 
 const struct applet *const applets[] = {
     &stackcount_applet,
+    &offcputime_applet,
+    &wakeuptime_applet,
+    &offwaketime_applet,
     NULL,
 };
 
