@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "symbols/process.h"
 #include "symbols/symbolize.h"
+#include "symbols/tracing_frames.h"
 
 static int open_store(struct counting *counting, const struct counting_wishes *programs)
 {
@@ -108,6 +109,8 @@ static int write_report(struct counting *counting)
 
     localtime_r(&now, &when);
     int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
+    if (!result && counting->at_tracepoints)
+        tracing_frames_drop(&counting->tally, &symbols);
     if (!result)
         result = report_write(stdout, &counting->tally, &symbols, &counting->report, &when,
                               &summary);

@@ -417,6 +417,7 @@ static int open_and_count(struct tracing *tracing)
     counting->report.layout = tracing->view->layout;
     counting->report.unit = 1000;
     counting->report.threads = true;
+    counting->at_tracepoints = true;
     counting->collect = collect;
     counting->collecting = tracing;
     if (!status)

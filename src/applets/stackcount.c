@@ -358,6 +358,8 @@ static int open_and_trace(struct tracing *tracing)
     counting.report.show_process =
         per_process() && (settings.trace.folded || settings.trace.pids.count != 1);
     counting.report.split_processes = settings.per_process;
+    counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
+                              !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
     if (!status)
         status = attaching_find(&tracing->find, counting.session.kallsyms, the_process());
     if (!status)
