@@ -12,8 +12,7 @@ CPU=/sys/devices/system/cpu/cpu1/online
 echo 0 >$CPU 2>/dev/null || skip_all "this kernel does not let CPU 1 go"
 HZ=99
 
-# burn_on_1: how many samples a second's work on CPU 1 is, and how many of them were seen: after a
-# while in which the CPU is noticed
+# burn_on_1 NAME: burns on both CPUs, after a while in which it is noticed that one came
 #
 # A thread on a CPU that goes is moved, and then may run anywhere: each time it is a new one.
 burn_on_1()
@@ -47,7 +46,7 @@ if start_stackbox profile -F $HZ -f; then
     finish_stackbox
     is "exit status" $status 0
     is "nothing to complain of" "$(cat "$scratch/err")" \
-        "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Enter to end."
+        "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
     for name in came back fast; do
         near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" \
             "$(count_of $name other_samples)"
