@@ -17,7 +17,7 @@ struct trace_options {
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
     bool by_name, best_effort;
-    char **command;              /* the arguments' own: set by the applet before the check */
+    char **command;              /* the arguments' own: the applet sets it before the check */
 };
 
 /* What settings start from. */

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "applet.h"
+#include "blocked.h"
 #include "counting.h"
 #include "heading.h"
 #include "insns/dump.h"
@@ -118,6 +120,9 @@ struct tracing {
     struct waits waits;
     struct tracepoint switches, wakings;
     int tracefs;
+    struct interrupts interrupts;
+    bool knows_interrupts;
+    uint64_t started; /* since boot, ns */
 };
 
 static void find_fields_fail(const char *event, int why)
@@ -304,11 +309,63 @@ static void print_header(struct tracing *tracing)
 
 /* ---- Reports ---- */
 
+/* What an interrupt did is told by names that are looked up once. */
+static int judge_wakers(struct tracing *tracing, struct tally *tally)
+{
+    int result = 0;
+
+    if (!tracing->knows_interrupts && !settings.trace.kernel_only &&
+        tracing->counting.session.kallsyms >= 0)
+        result = interrupts_find(&tracing->interrupts, tracing->counting.session.kallsyms);
+    tracing->knows_interrupts = true;
+    blocked_judge_wakers(&tracing->interrupts, !settings.trace.user_only, tally);
+    return result;
+}
+
+static int add_all_along(const struct tracing *tracing, struct tally *tally)
+{
+    const struct trace_options *trace = &settings.trace;
+    char states[COUNT_OF(letters) + 1] = "";
+    uint32_t mask = settings.states.given ? settings.states.mask : STATE_BLOCKED;
+    size_t count = 0;
+
+    for (size_t i = 0; i < COUNT_OF(letters); i++)
+        if (letters[i].bit & mask)
+            states[count++] = letters[i].letter;
+    const struct asleep_wishes wishes = {
+        .pids = trace->pids.numbers,
+        .pid_count = trace->pids.count,
+        .tids = trace->tids.numbers,
+        .tid_count = trace->tids.count,
+        .cpu = trace->cpu,
+        .cgroup = trace->cgroup,
+        .states = states,
+        .user = !settings.kernel_threads,
+        .kernel = !settings.user_threads,
+        .started_before = tracing->started,
+    };
+    const struct blocked_all_along all_along = {
+        .wishes = &wishes,
+        .waits = &tracing->waits,
+        .time = now_ns() - tracing->counting.session.run.start,
+        .kernel = !trace->user_only,
+        .kallsyms = tracing->counting.session.kallsyms,
+    };
+    if (all_along.time < tracing->waits.least || all_along.time > tracing->waits.most)
+        return 0;
+    return blocked_add_all_along(&all_along, tally);
+}
+
 static int collect(void *context, bool again, struct tally *tally, struct losses *losses)
 {
     struct tracing *tracing = context;
+    int result = waits_collect(&tracing->waits, again, tally, losses);
 
-    return waits_collect(&tracing->waits, again, tally, losses);
+    if (!result && tracing->view->view != VIEW_OFFCPU)
+        result = judge_wakers(tracing, tally);
+    if (!result && !again && settings.unfinished)
+        result = add_all_along(tracing, tally);
+    return result;
 }
 
 static void say_account(const struct tracing *tracing)
@@ -333,6 +390,10 @@ static void say_account(const struct tracing *tracing)
 
 static int count(struct tracing *tracing)
 {
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     print_header(tracing);
     int status = counting_run(&tracing->counting);
     say_account(tracing);
@@ -369,6 +430,7 @@ static int open_and_count(struct tracing *tracing)
     tracepoint_close(&tracing->switches);
     tracepoint_close(&tracing->wakings);
     waits_close(&tracing->waits);
+    interrupts_free(&tracing->interrupts);
     if (tracing->tracefs >= 0)
         close(tracing->tracefs);
     return counting_close(counting, status);
@@ -480,12 +542,15 @@ static const struct manual_row notes[] = {
     {0},
 };
 
+static const struct manual_section sections[] = {{0}};
+
 #define OFFWAKE_APPLET(word, sentence, paragraph) {                                                \
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
     .about = paragraph " It runs for so many seconds, or until Ctrl-C, and then prints the sums in " \
              "microseconds, the greatest last.",                                                   \
+    .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
     .notes = notes,                                                                                \
     .options = options,                                                                            \

@@ -70,6 +70,7 @@ static const struct manual_row examples[] = {
     {"stackcount -p 185 t:syscalls:sys_enter_futex", "one process's waits for locks"},
     {"stackcount -i 1 -T r::vfs_read", "returns from a function, every second"},
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
+    {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
     {"stackcount --list 'u:c:*'", "the USDT probes of the C library"},
     {"stackcount -f t:block:block_rq_insert > out.folded", "input for a flame graph"},
     {0},
@@ -388,8 +389,8 @@ const struct applet stackcount_applet = {
     .summary = "count the stacks that lead to an event",
     .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
     .about = "Counts how often each stack leads to a function of the kernel, of a program or of a "
-             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, or for -D "
-             "seconds, and then prints each stack, leaf first, with its process and its count, the "
+             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, for -D seconds, "
+             "or while COMMAND does, and then prints each stack, leaf first, with its process and its count, the "
              "greatest last.",
     .sections = sections,
     .examples = examples,

@@ -35,7 +35,7 @@ wrong()
 run
 is "alone: exit status" $status 0
 is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" \
-    "stackcount profile "
+    "stackcount profile offcputime wakeuptime offwaketime "
 is "alone: nothing on stderr" "$(cat "$scratch/err")" ""
 run --version
 is "--version" "$status $(cat "$scratch/out")" \
@@ -93,7 +93,14 @@ fi
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -K
 wrong '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
-wrong '-- COMMAND: running a command is not there yet; -p takes a process' vfs_read -- ls -l
+wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -- ls -l
+wrong '--: takes a command after it, such as -- make -j4' vfs_read --
+wrong '-p: with -- COMMAND that command is traced, and all that comes of it' -p 1 vfs_read -- ls
+wrong '-t: with -- COMMAND that command is traced, and all that comes of it' -t 1 vfs_read -- ls
+wrong '--best-effort: takes a command to run, -- COMMAND' --best-effort vfs_read
+wrong '--best-effort: takes a command to run, -- COMMAND' vfs_read --best
+wrong '--list: traces nothing, so there is no command to run' --list vfs_read -- ls
+wrong '-D: "x" is no time: it takes seconds, such as 5 or 0.5' --best-effort -D x vfs_read -- ls
 wrong '-p: "12x" is not a whole number' -p 12x vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
 wrong '--pid: "" is not a whole number' --pid= vfs_read
@@ -133,6 +140,7 @@ wrong '-=: there is no such option' -K=1 vfs_read
 refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
 refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
+refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount 5 -- ls
 refuses 'stackcount: "0.5" is no pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
 # A number, too, to parse_seconds(); but letters of a regular expression to everybody else.
 run stackcount -r -p 4194304 .
