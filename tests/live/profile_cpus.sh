@@ -23,9 +23,16 @@ burn_on_1()
     finish_workload "$1"
 }
 
+# near NAME ACTUAL WORKLOAD PART...: within 10 % of what the workload says
 near()
 {
-    between "$1" "$2" $(($3 * 90 / 100)) $((($3 * 110 + 99) / 100))
+    near=$1 actual=$2 workload=$3 least=0 most=0
+    shift 3
+    for part in "$@"; do
+        least=$((least + $(count_of "$workload" "${part}_least")))
+        most=$((most + $(count_of "$workload" "${part}_most")))
+    done
+    between "$near" "$actual" $((least * 90 / 100)) $(((most * 110 + 99) / 100))
 }
 
 # offline at the start
@@ -48,11 +55,10 @@ if start_stackbox profile -F $HZ -f; then
     is "nothing to complain of" "$(cat "$scratch/err")" \
         "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
     for name in came back fast; do
-        near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" \
-            "$(count_of $name other_samples)"
+        near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" $name other
         near "a CPU that $name: the other one" \
             "$(folded_sum "$scratch/out" "^$name;.*;(greater|lesser);")" \
-            $(($(count_of $name greater_samples) + $(count_of $name lesser_samples)))
+            $name greater lesser
     done
 else
     fail "CPUs" "did not start: $(cat "$scratch/err")"
@@ -67,7 +73,7 @@ if start_stackbox profile -F $HZ -f -C 1; then
     finish_stackbox
     is "-C: exit status" $status 0
     near "-C: a CPU that went and came back" "$(folded_sum "$scratch/out" "^alone;.*;other;")" \
-        "$(count_of alone other_samples)"
+        alone other
     is "-C: nobody of another CPU" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
 else
     fail "-C" "did not start: $(cat "$scratch/err")"

@@ -22,10 +22,10 @@ if start_stackbox profile -e task-clock -c 10000000 -p "$(pid_of one)"; then
     finish_stackbox
     is "the header" "$(head -n 2 "$scratch/out" | tr '\n' '|')" "Sampling every 10000000 events of \
 PID $(pid_of one) by user + kernel stack... Hit Ctrl-C to end.||"
-    samples=$(($(count_of one greater_samples) + $(count_of one lesser_samples)))
+    least=$(($(count_of one greater_least) + $(count_of one lesser_least)))
     between "task-clock: a sample each 10 ms" \
         "$(awk '/^        [0-9]+$/ { sum += $1 } END { print sum }' "$scratch/out")" \
-        $((samples * 90 / 100)) $(((samples * 110 + 99) / 100))
+        $((least * 90 / 100)) 110
     contains "whose it is" "$scratch/out" "    -                burn$$ ($(pid_of one))"
 else
     fail "task-clock" "did not start: $(cat "$scratch/err")"
