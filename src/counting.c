@@ -239,6 +239,8 @@ static int tick(struct counting *counting)
 {
     int result = 0;
 
+    if (counting->session.processes)
+        processes_look_at_cpus(counting->session.processes);
     if (counting->tick)
         counting->tick(counting->ticking);
     if (is_filling(counting))

@@ -9,13 +9,6 @@
 #define LONGEST_LIST 65536
 #define MOST_CPUS 8192 /* more than any kernel is built for */
 
-int cpus_read_online(struct text *list)
-{
-    if (read_file(AT_FDCWD, ONLINE, LONGEST_LIST, list) || !list->length)
-        text_format(list, "0-%d\n", MOST_CPUS - 1);
-    return list->failed ? -ENOMEM : 0;
-}
-
 static bool take_number(const char **list, unsigned *number)
 {
     const char *at = *list;
@@ -42,4 +35,34 @@ bool cpus_next(const char **list, unsigned *first, unsigned *last)
     if (**list == ',')
         ++*list;
     return true;
+}
+
+/* 1: there are no more. */
+static int add_range(unsigned first, unsigned last, bool *any, cpus_add *add, void *context)
+{
+    for (unsigned cpu = first; cpu <= last; cpu++) {
+        int result = add(context, cpu);
+        if (result == -EINVAL && *any)
+            return 1;
+        if (result && result != -ENODEV)
+            return result;
+        *any = true;
+    }
+    return 0;
+}
+
+int cpus_each_online(cpus_add *add, void *context)
+{
+    struct text list = {0};
+    unsigned first, last;
+    bool any = false;
+
+    if (read_file(AT_FDCWD, ONLINE, LONGEST_LIST, &list) || !list.length)
+        text_format(&list, "0-%d\n", MOST_CPUS - 1);
+    const char *at = list.data;
+    int result = list.failed ? -ENOMEM : 0;
+    while (!result && cpus_next(&at, &first, &last))
+        result = add_range(first, last, &any, add, context);
+    text_free(&list);
+    return result < 0 ? result : 0;
 }

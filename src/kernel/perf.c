@@ -118,6 +118,7 @@ int perf_open_tasks(unsigned cpu)
         .config = PERF_COUNT_SW_DUMMY,
         .size = PERF_ATTR_SIZE_VER3, /* up to clockid */
         .sample_type = PERF_SAMPLE_TIME,
+        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* for perf_armed_ns */
         .sample_id_all = 1,
         .exclude_kernel = 1, /* of the event, not of the records: it takes fewer rights */
         .exclude_hv = 1,

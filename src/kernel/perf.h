@@ -56,8 +56,8 @@ struct perf_sampled {
 int perf_open_sampled(const struct perf_sampled *sampled);
 
 /*
- * For how long (ns) such an event was armed. It stands still once its CPU went offline, also when that
- * came back. 0 or a negative errno.
+ * For how long (ns) an event of these two kinds was armed. It stands still once its CPU went offline,
+ * also when that came back. 0 or a negative errno.
  */
 int perf_armed_ns(int event, uint64_t *armed);
 

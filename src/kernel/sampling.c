@@ -71,24 +71,27 @@ static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
     return result == -EOPNOTSUPP ? -ENOENT : result;
 }
 
+/* -ECANCELED: it could be, which is all there is to know. */
+static int try_event(void *event, unsigned cpu)
+{
+    const struct sampling_wishes wishes = {.event = event, .frequency = 1, .idle = true};
+    int fd = open_event(&wishes, cpu);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return -ECANCELED;
+}
+
 void sampling_add_available(struct text *names)
 {
     const char *between = "";
 
-    for (const struct sampling_event *event = sampling_events; event->name; event++) {
-        const struct sampling_wishes wishes = {.event = event, .frequency = 1, .idle = true};
-        struct text list = {0};
-        unsigned first, last;
-        cpus_read_online(&list);
-        const char *at = list.data;
-        int opened = at && cpus_next(&at, &first, &last) ? open_event(&wishes, first) : -ENODEV;
-        if (opened >= 0) {
-            close(opened);
+    for (const struct sampling_event *event = sampling_events; event->name; event++)
+        if (cpus_each_online(try_event, (void *)(uintptr_t)event) == -ECANCELED) {
             text_format(names, "%s%s", between, event->name);
             between = ", ";
         }
-        text_free(&list);
-    }
 }
 
 /* ---- CPUs ---- */
@@ -106,11 +109,19 @@ static int make_room(struct sampling *sampling, unsigned cpu)
     return result;
 }
 
-static int add_cpu(struct sampling *sampling, unsigned cpu)
+static bool is_sampled(const struct sampling *sampling, unsigned cpu)
 {
+    return cpu < sampling->count && sampling->events[cpu] >= 0;
+}
+
+static int add_cpu(void *context, unsigned cpu)
+{
+    struct sampling *sampling = context;
+
+    if (is_sampled(sampling, cpu) || (sampling->wishes.cpu >= 0 && sampling->wishes.cpu != cpu))
+        return 0;
     int fd = open_event(&sampling->wishes, cpu);
     int result = fd < 0 ? fd : make_room(sampling, cpu);
-
     if (!result)
         result = perf_attach(fd, sampling->wishes.program);
     if (result) {
@@ -121,49 +132,6 @@ static int add_cpu(struct sampling *sampling, unsigned cpu)
     sampling->events[cpu] = fd;
     sampling->armed[cpu] = 0;
     return 0;
-}
-
-static bool is_sampled(const struct sampling *sampling, unsigned cpu)
-{
-    return cpu < sampling->count && sampling->events[cpu] >= 0;
-}
-
-static bool is_wanted(const struct sampling *sampling, unsigned cpu)
-{
-    return sampling->wishes.cpu < 0 || sampling->wishes.cpu == cpu;
-}
-
-/*
- * Where there are no more: 1. One that goes offline right now is no error: it is as one that was. A
- * number beyond the last is one only where the list was no list of what is online.
- */
-static int add_cpus(struct sampling *sampling, unsigned first, unsigned last)
-{
-    int result = 0;
-
-    for (unsigned cpu = first; !result && cpu <= last; cpu++) {
-        if (is_sampled(sampling, cpu) || !is_wanted(sampling, cpu))
-            continue;
-        result = add_cpu(sampling, cpu);
-        if (result == -ENODEV)
-            result = 0;
-        else if (result == -EINVAL && cpu && sampling->count)
-            return 1;
-    }
-    return result;
-}
-
-static int add_online(struct sampling *sampling)
-{
-    struct text list = {0};
-    unsigned first, last;
-    int result = cpus_read_online(&list);
-    const char *at = list.data;
-
-    while (!result && cpus_next(&at, &first, &last))
-        result = add_cpus(sampling, first, last);
-    text_free(&list);
-    return result < 0 ? result : 0;
 }
 
 /* The event of a CPU that went offline is dead, and stays so when that comes back. */
@@ -185,7 +153,7 @@ static void drop_dead(struct sampling *sampling)
 int sampling_open(struct sampling *sampling, const struct sampling_wishes *wishes)
 {
     *sampling = (struct sampling){.wishes = *wishes, .looked = now_ns()};
-    int result = add_online(sampling);
+    int result = cpus_each_online(add_cpu, sampling);
 
     for (unsigned cpu = 0; !result && cpu < sampling->count; cpu++)
         if (is_sampled(sampling, cpu))
@@ -201,7 +169,7 @@ int sampling_look(struct sampling *sampling)
         return 0;
     sampling->looked = now;
     drop_dead(sampling);
-    return add_online(sampling);
+    return cpus_each_online(add_cpu, sampling);
 }
 
 void sampling_close(struct sampling *sampling)

@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "util.h"
 
@@ -26,8 +27,14 @@
 /* The greatest record holds a path of 4,096 bytes; its length is a number of 16 bits. */
 #define MOST_RECORD_BYTES 65536
 
+/* CPUs are looked at no more often: their events would seem to stand still. */
+#define LOOK_NS 400000000
+
 struct ring {
     int fd;
+    unsigned cpu;
+    bool dead;      /* its CPU went offline: there is nothing more to come */
+    uint64_t armed; /* for how long (ns) it was so when last looked at */
     struct perf_event_mmap_page *page;
     char *data;
     uint64_t taken, seen, head; /* positions: up to which records were handed out, and are there */
@@ -41,6 +48,7 @@ struct task_events {
     int epoll;
     int timer;     /* makes the other one readable for what was left to be taken later */
     bool is_timed;
+    uint64_t looked; /* at the CPUs, when */
     char record[MOST_RECORD_BYTES + 1];
 };
 
@@ -300,36 +308,78 @@ static int map_ring(struct task_events *events, struct ring *ring)
         return -errno;
     ring->page = at;
     ring->data = (char *)at + page;
-    return watch(events, ring->fd);
+    int result = watch(events, ring->fd);
+    if (result)
+        munmap(at, page + events->bytes);
+    return result;
 }
 
-static int add_ring(struct task_events *events, int fd)
+static int add_ring(void *context, unsigned cpu)
 {
+    struct task_events *events = context;
+
+    for (size_t i = 0; i < events->count; i++)
+        if (events->rings[i].cpu == cpu && !events->rings[i].dead)
+            return 0;
+    int fd = perf_open_tasks(cpu);
+    if (fd < 0)
+        return fd;
     if (array_reserve(&events->rings, &events->room, events->count + 1, sizeof(*events->rings))) {
         close(fd);
         return -ENOMEM;
     }
-    events->rings[events->count] = (struct ring){.fd = fd};
-    return map_ring(events, &events->rings[events->count++]);
+    events->rings[events->count] = (struct ring){.fd = fd, .cpu = cpu, .next = UINT64_MAX};
+    int result = map_ring(events, &events->rings[events->count]);
+    if (result)
+        close(fd);
+    else
+        events->count++;
+    return result;
 }
 
 static int open_rings(struct task_events *events)
 {
     long most = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
-    int result = 0;
 
     events->bytes = most > FEW_CPUS ? LEAST_BYTES : GREATER_BYTES;
     if (events->bytes < (size_t)page)
         events->bytes = (size_t)page;
-    for (unsigned cpu = 0; !result; cpu++) {
-        int fd = perf_open_tasks(cpu);
-        if (fd == -ENODEV) /* offline */
-            continue;
-        if (fd == -EINVAL && cpu >= most) /* there are no more */
-            break;
-        result = fd < 0 ? fd : add_ring(events, fd);
-    }
+    events->looked = now_ns();
+    int result = cpus_each_online(add_ring, events);
     return result ? result : events->count ? 0 : -ENODEV;
+}
+
+static void close_ring(const struct task_events *events, const struct ring *ring)
+{
+    munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + events->bytes);
+    close(ring->fd);
+}
+
+/* Has the CPU gone, and is all that it told taken? */
+static bool is_over(struct ring *ring)
+{
+    uint64_t armed = 0;
+
+    if (!ring->dead)
+        ring->dead = perf_armed_ns(ring->fd, &armed) || armed <= ring->armed;
+    ring->armed = armed;
+    return ring->dead && ring->taken == __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+int task_events_look(struct task_events *events)
+{
+    uint64_t now = now_ns();
+
+    if (now - events->looked < LOOK_NS)
+        return 0;
+    events->looked = now;
+    /* One stays: there is always an earliest. */
+    for (size_t i = events->count; i-- > 0;)
+        if (is_over(&events->rings[i]) && events->count > 1) {
+            close_ring(events, &events->rings[i]);
+            events->rings[i] = events->rings[--events->count];
+        }
+    return cpus_each_online(add_ring, events);
 }
 
 int task_events_open(struct task_events **made)
@@ -354,15 +404,10 @@ int task_events_open(struct task_events **made)
 
 void task_events_close(struct task_events *events)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
     if (!events)
         return;
-    for (size_t i = 0; i < events->count; i++) {
-        if (events->rings[i].page)
-            munmap(events->rings[i].page, page + events->bytes);
-        close(events->rings[i].fd);
-    }
+    for (size_t i = 0; i < events->count; i++)
+        close_ring(events, &events->rings[i]);
     if (events->epoll >= 0)
         close(events->epoll);
     if (events->timer >= 0)

@@ -17,37 +17,43 @@ FAST=997 HZ=997 MS=2000
 # Nobody else's processes have these names.
 A=a$$ B=b$$ SLEEPER=s$$
 
-# expected NAME [PART...]: how many samples those parts of a workload were, by its own clock
-expected()
+# samples least|most NAME [PART...]: of those parts of a workload, by its own clock
+samples()
 {
-    workload=$1 sum=0
-    shift
+    bound=$1 workload=$2 sum=0
+    shift 2
     for part in ${*:-greater lesser other}; do
-        sum=$((sum + $(count_of "$workload" "${part}_samples")))
+        sum=$((sum + $(count_of "$workload" "${part}_$bound")))
     done
     echo $sum
 }
 
-# near NAME ACTUAL EXPECTED: within 5 %
+# near NAME ACTUAL WORKLOAD [PART...]: within 5 % of what the workload says
 near()
 {
-    between "$1" "$2" $(($3 * 95 / 100)) $((($3 * 105 + 99) / 100))
+    near=$1 actual=$2
+    shift 2
+    between "$near" "$actual" $(($(samples least "$@") * 95 / 100)) \
+        $((($(samples most "$@") * 105 + 99) / 100))
 }
 
-# near_shared NAME ACTUAL EXPECTED: of a thread that had to share its CPU. Where ticks are further apart
-# than the turns that threads take, it is chance whom each finds: of twice as many half is expected, and
-# four standard deviations of that are allowed besides.
+# near_shared ...: the same of a thread that had to share its CPU. Where ticks are further apart than
+# the turns that threads take, it is chance whom each finds: of twice as many half is expected, and four
+# standard deviations of that are allowed besides.
 near_shared()
 {
     if [ $HZ = $FAST ]; then
         near "$@"
         return
     fi
-    deviation=1
-    while [ $((deviation * deviation * 2)) -lt "$3" ]; do
+    near=$1 actual=$2 deviation=1
+    shift 2
+    most=$(samples most "$@")
+    while [ $((deviation * deviation * 2)) -lt "$most" ]; do
         deviation=$((deviation + 1))
     done
-    between "$1" "$2" $(($3 * 95 / 100 - 4 * deviation)) $((($3 * 105 + 99) / 100 + 4 * deviation))
+    between "$near" "$actual" $(($(samples least "$@") * 95 / 100 - 4 * deviation)) \
+        $(((most * 105 + 99) / 100 + 4 * deviation))
 }
 
 # ---- Two functions of one thread, for ten seconds of its time
@@ -74,9 +80,9 @@ if start_stackbox profile -F $FAST -f; then
     between "little of that thread is elsewhere" \
         $(($(folded_sum "$scratch/out" "^$A;") - greater - lesser)) 0 100
     if [ $HZ = $FAST ]; then
-        near "samples of the greater" "$greater" "$(expected a greater)"
-        near "samples of the lesser" "$lesser" "$(expected a lesser)"
-        near "a process beside it" "$(folded_sum "$scratch/out" "^$B;")" "$(expected b)"
+        near "samples of the greater" "$greater" a greater
+        near "samples of the lesser" "$lesser" a lesser
+        near "a process beside it" "$(folded_sum "$scratch/out" "^$B;")" b
     fi
     is "who sleeps has no samples" "$(folded_sum "$scratch/out" "^$SLEEPER;")" 0
     is "a CPU on which nobody runs has none" "$(folded_sum "$scratch/out" "^swapper")" 0
@@ -93,7 +99,7 @@ start_workload a burn -w -k -s 5000 -F $HZ -N $A
 if start_stackbox profile -F $HZ -f; then
     go a
     finish_stackbox
-    near "samples are CPU time" "$(folded_sum "$scratch/out" "^$A;")" "$(expected a)"
+    near "samples are CPU time" "$(folded_sum "$scratch/out" "^$A;")" a
 else
     fail "samples are CPU time" "did not start: $(cat "$scratch/err")"
 fi
@@ -129,30 +135,30 @@ finish_both()
 start_both
 picked "-p" -p "$(pid_of a)"
 is "-p: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-near_shared "-p: one thread" "$(folded_sum "$out" '(greater|lesser);spin')" "$(expected a greater lesser)"
-near_shared "-p: the other thread" "$(folded_sum "$out" ';other;spin')" "$(expected a other)"
+near_shared "-p: one thread" "$(folded_sum "$out" '(greater|lesser);spin')" a greater lesser
+near_shared "-p: the other thread" "$(folded_sum "$out" ';other;spin')" a other
 finish_both
 
 start_both
 picked "-p of two" -p "$(pid_of a),$(pid_of b)"
 is "-p of two: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^($A|$B);")"
-near_shared "-p of two: one" "$(folded_sum "$out" "^$A;")" "$(expected a)"
-near_shared "-p of two: the other" "$(folded_sum "$out" "^$B;")" "$(expected b)"
+near_shared "-p of two: one" "$(folded_sum "$out" "^$A;")" a
+near_shared "-p of two: the other" "$(folded_sum "$out" "^$B;")" b
 finish_both
 
 start_both
 picked "-t" -t "$(count_of a other_tid)"
 is "-t: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
 is "-t: no other thread" "$(folded_sum "$out" '(greater|lesser);spin')" 0
-near_shared "-t: that thread" "$(folded_sum "$out" ';other;spin')" "$(expected a other)"
+near_shared "-t: that thread" "$(folded_sum "$out" ';other;spin')" a other
 finish_both
 
 if [ "$(nproc)" -gt 1 ]; then
     start_both
     picked "-C" -C 1
     is "-C: nobody of another CPU" "$(folded_sum "$out" '(greater|lesser);spin')" 0
-    near_shared "-C: a thread there" "$(folded_sum "$out" "^$A;.*;other;spin")" "$(expected a other)"
-    near_shared "-C: another thread there" "$(folded_sum "$out" "^$B;.*;other;spin")" "$(expected b other)"
+    near_shared "-C: a thread there" "$(folded_sum "$out" "^$A;.*;other;spin")" a other
+    near_shared "-C: another thread there" "$(folded_sum "$out" "^$B;.*;other;spin")" b other
     contains "-C: the header says so" "$scratch/err" \
         "Sampling at $HZ Hertz of all threads by user + kernel stack on CPU#1... Hit "
     finish_both
@@ -167,7 +173,7 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" 2>"$scratch/why"; then
     pid_of a >"$mine/below/cgroup.procs"
     picked "--cgroup" --cgroup "$mine"
     is "--cgroup: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-    near_shared "--cgroup: who is in it" "$(folded_sum "$out")" "$(expected a)"
+    near_shared "--cgroup: who is in it" "$(folded_sum "$out")" a
     finish_both
     rmdir "$mine/below" "$mine"
 else

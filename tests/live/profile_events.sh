@@ -16,14 +16,16 @@ have_root || {
 
 # ---- The one event of a clock, in the form of all
 
-start_workload one burn -w -k -s 1000 -N burn$$
+start_workload one burn -w -k -s 1000 -F 100 -N burn$$
 if start_stackbox profile -e task-clock -c 10000000 -p "$(pid_of one)"; then
     go one
     finish_stackbox
     is "the header" "$(head -n 2 "$scratch/out" | tr '\n' '|')" "Sampling every 10000000 events of \
 PID $(pid_of one) by user + kernel stack... Hit Ctrl-C to end.||"
+    least=$(($(count_of one greater_least) + $(count_of one lesser_least)))
     between "task-clock: a sample each 10 ms" \
-        "$(awk '/^        [0-9]+$/ { sum += $1 } END { print sum }' "$scratch/out")" 90 110
+        "$(awk '/^        [0-9]+$/ { sum += $1 } END { print sum }' "$scratch/out")" \
+        $((least * 90 / 100)) 110
     contains "whose it is" "$scratch/out" "    -                burn$$ ($(pid_of one))"
 else
     fail "task-clock" "did not start: $(cat "$scratch/err")"
@@ -58,8 +60,9 @@ if start_stackbox profile -e context-switches -c 1 -f -p "$(pid_of one)"; then
     finish_stackbox
     is "context-switches: each is a sample" "$(folded_sum "$scratch/out")" \
         $(($(switches one) - before))
+    # (It may also be made to leave where it does not sleep, and then find its time over.)
     between "context-switches: in the stack that sleeps" \
-        "$(folded_sum "$scratch/out" ';nap;.*schedule')" 100 $(($(switches one) - before))
+        "$(folded_sum "$scratch/out" ';nap;.*schedule')" 90 $(($(switches one) - before))
 else
     fail "context-switches" "did not start: $(cat "$scratch/err")"
 fi
@@ -74,7 +77,7 @@ if start_stackbox profile -e page-faults -F 99 -f; then
     done
     finish_stackbox
     between "page-faults by frequency: the workload had as many" $faults 300000 301000
-    between "page-faults by frequency" "$(folded_sum "$scratch/out" "^faults$$;.*;touch ")" 5 30000
+    between "page-faults by frequency" "$(folded_sum "$scratch/out" "^faults$$;.*;touch ")" 1 30000
 else
     fail "page-faults by frequency" "did not start: $(cat "$scratch/err")"
 fi
@@ -96,13 +99,24 @@ fi
 
 # ---- Whose samples
 
+# idle: how long (s/100) nobody ran, of all CPUs
+idle()
+{
+    awk '$1 == "cpu" { print $5 + $6 }' /proc/stat
+}
+
+before=$(idle)
 run_stackbox profile -F 199 -I -K -f 1
-between "-I: CPUs on which nobody runs" "$(folded_sum "$scratch/out" '^swapper/')" 1 10000
+if [ $(($(idle) - before)) -lt 20 ]; then
+    skip "-I: CPUs on which nobody runs" "there were none"
+else
+    between "-I: CPUs on which nobody runs" "$(folded_sum "$scratch/out" '^swapper/')" 1 10000
+fi
 run_stackbox profile -F 199 -f 1
 is "without: none of them" "$(folded_sum "$scratch/out" '^swapper')" 0
 
 # Time in the kernel: the stack begins where it was interrupted, and nothing of the sampling is in it.
-"$WORKLOADS/session" --limit 60 head -c 1000000000000 /dev/zero >/dev/null &
+"$WORKLOADS/session" --limit 60 dd if=/dev/zero of=/dev/null bs=1048576 2>/dev/null &
 reader=$!
 test_processes="$test_processes $reader"
 run_stackbox profile -F 499 -f -p $reader 2

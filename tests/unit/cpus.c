@@ -2,6 +2,8 @@
 /* Lists of CPUs, as /sys has them, and what is none. */
 #include "kernel/cpus.h"
 
+#include <errno.h>
+
 #include "test.h"
 
 /* What a list is read as: "first-last " for each range. */
@@ -39,16 +41,35 @@ static void no_lists(void)
     CHECK_STRING(ranges("0-4294967296"), "");
 }
 
+/* What each call answers, and which were made. */
+struct answers {
+    int first, others;
+    unsigned calls;
+};
+
+static int answer(void *context, unsigned cpu)
+{
+    struct answers *answers = context;
+
+    (void)cpu;
+    return answers->calls++ ? answers->others : answers->first;
+}
+
 static void those_of_this_machine(void)
 {
-    struct text list = {0};
-    unsigned first = 1, last = 0;
+    struct answers all = {0, 0, 0}, none = {-ENODEV, -ENODEV, 0}, wrong = {-EINVAL, 0, 0},
+                   last = {0, -EINVAL, 0}, refused = {-EACCES, 0, 0};
 
-    CHECK_NUMBER(cpus_read_online(&list), 0);
-    const char *at = list.data;
-    CHECK(cpus_next(&at, &first, &last));
-    CHECK(first <= last);
-    text_free(&list);
+    CHECK_NUMBER(cpus_each_online(answer, &all), 0);
+    CHECK(all.calls >= 1);
+    CHECK_NUMBER(cpus_each_online(answer, &none), 0);
+    CHECK_NUMBER(none.calls, all.calls);
+    CHECK_NUMBER(cpus_each_online(answer, &wrong), -EINVAL);
+    CHECK_NUMBER(wrong.calls, 1);
+    CHECK_NUMBER(cpus_each_online(answer, &last), 0);
+    CHECK(last.calls <= 2);
+    CHECK_NUMBER(cpus_each_online(answer, &refused), -EACCES);
+    CHECK_NUMBER(refused.calls, 1);
 }
 
 int main(void)

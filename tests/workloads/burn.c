@@ -6,8 +6,9 @@
  * few milliseconds in the one or the other at a time. With -2 a second thread burns as much in other(),
  * on another CPU. All times are by the clock that the kernel keeps for each thread, and where they go
  * is printed: `count greater NS` and so on. How many samples of a clock of HZ that is comes beside it:
- * `count greater_samples N`. It is NS * HZ, but for time in which the machine itself did not run, as a
- * virtual one does not now and then: the ticks that such a gap is long come as one.
+ * `count greater_least N`, `count greater_most N`. Most it is NS * HZ; but where the machine itself does
+ * not run for a while, as a virtual one does not now and then, the ticks of that time come as one. A
+ * time in which that may have been is at the least one tick.
  *
  *   -s MS       1000
  *   -F HZ       997
@@ -29,7 +30,7 @@ struct burner {
     unsigned cpu;
     uint64_t last, state;
     uint64_t burnt[2];    /* ns */
-    double samples[2];
+    double least[2];      /* samples */
 };
 
 static uint64_t wanted = 1000000000, period = 1000000000 / 997;
@@ -69,7 +70,7 @@ APART void spin(struct burner *self, unsigned part, uint64_t time)
         uint64_t now = thread_ns(), step = now - self->last;
         self->last = now;
         self->burnt[part] += step;
-        self->samples[part] += (double)(step < period ? step : period) / (double)period;
+        self->least[part] += (double)(step < period ? step : period) / (double)period;
     }
 }
 
@@ -127,8 +128,9 @@ APART void *burn_other(void *argument)
 
 static void say_part(const char *name, const struct burner *self, unsigned part)
 {
-    printf("count %s %llu\ncount %s_samples %.0f\n", name, (unsigned long long)self->burnt[part],
-           name, self->samples[part]);
+    printf("count %s %llu\ncount %s_least %.0f\ncount %s_most %.0f\n", name,
+           (unsigned long long)self->burnt[part], name, self->least[part], name,
+           (double)self->burnt[part] / (double)period);
 }
 
 int main(int argc, char **argv)
