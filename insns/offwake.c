@@ -37,8 +37,7 @@
  *     if (wait = waits[pid], made anew if it is not there)
  *         wait.waker = slot.party
  *
- * For wakeuptime a waking counts as the other does when the target runs, if the target waits, and
- * does nothing if not.
+ * For wakeuptime a waking also ends the wait, if it has begun, and counts it.
  *
  * A thread that nobody asked for gets an entry at its first waking, which is never filled in: so the
  * waker of a thread's first wait is known, and the wakers of those not asked for are not looked at
@@ -86,6 +85,7 @@ enum {
     TARGET = offsetof(struct wait, target),
     TARGET_FLAGS = TARGET + (int)offsetof(struct party, flags),
     WAKER = offsetof(struct wait, waker),
+    WAKER_FLAGS = WAKER + (int)offsetof(struct party, flags),
 };
 
 size_t offwake_wait_bytes(enum offwake_view view)
@@ -423,7 +423,10 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
 
 /* ---- The thread that comes ---- */
 
-/* For wakeuptime its wait has ended, and was counted, before. */
+/*
+ * For wakeuptime a wait that still runs either was woken before it began, or nobody was seen to wake
+ * it: then it counts as that until here.
+ */
 static void emit_come(struct program *program, const struct offwake_wishes *wishes)
 {
     EMIT(program,
@@ -432,19 +435,19 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
     emit_find_wait(program, wishes->waits);
-    EMIT(program, JEQ_IMM(R0, 0, "end"));
-    if (wishes->view == VIEW_WAKEUP) {
-        EMIT(program, ST(DW, R0, SINCE, 0));
-        return;
-    }
     EMIT(program,
+        JEQ_IMM(R0, 0, "end"),
         MOV_REG(R7, R0),
         LDX(DW, R8, R7, SINCE),
         JEQ_IMM(R8, 0, "end"));
     emit_end_wait(program);
+    if (wishes->view == VIEW_WAKEUP)
+        EMIT(program,
+            LDX(W, R1, R7, WAKER_FLAGS),
+            JNE_IMM(R1, 0, "counted"));
     emit_count_wait(program, wishes, "counted");
     EMIT(program, LABEL("counted"));
-    if (wishes->view == VIEW_OFFWAKE)
+    if (wishes->view != VIEW_OFFCPU)
         emit_nobody(program, R7, WAKER);
 }
 
@@ -466,18 +469,24 @@ void emit_switch(struct program *program, const struct offwake_wishes *wishes)
 static void emit_waking_filter(struct program *program, const struct offwake_wishes *wishes)
 {
     emit_find_wait(program, wishes->waits);
-    if (wishes->view == VIEW_WAKEUP) {
-        EMIT(program,
-            JEQ_IMM(R0, 0, "out"),
-            LDX(DW, R1, R0, SINCE),
-            JEQ_IMM(R1, 0, "out"));
-        return;
-    }
     EMIT(program,
         JEQ_IMM(R0, 0, "first_waking"),
         LDX(W, R1, R0, TARGET_FLAGS),
         JEQ_IMM(R1, 0, "out"),
     LABEL("first_waking"));
+}
+
+/* The wait r0 has ended, if it had begun. */
+static void emit_count_woken(struct program *program, const struct offwake_wishes *wishes)
+{
+    EMIT(program,
+        MOV_REG(R7, R0),
+        LDX(DW, R8, R7, SINCE),
+        JEQ_IMM(R8, 0, "out"));
+    emit_end_wait(program);
+    emit_count_wait(program, wishes, "counted");
+    EMIT(program, LABEL("counted"));
+    emit_nobody(program, R7, WAKER);
 }
 
 void emit_waking(struct program *program, const struct offwake_wishes *wishes)
@@ -507,16 +516,9 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     emit_slot(program, wishes);
     emit_party(program, wishes, &shown);
     emit_make_wait(program, wishes);
-    if (wishes->view == VIEW_WAKEUP)
-        EMIT(program, MOV_REG(R7, R0));
     emit_copy_party(program, WAKER);
-    if (wishes->view == VIEW_WAKEUP) {
-        EMIT(program,
-            LDX(DW, R8, R7, SINCE),
-            JEQ_IMM(R8, 0, "out"));
-        emit_end_wait(program);
-        emit_count_wait(program, wishes, "out");
-    }
+    if (wishes->view == VIEW_WAKEUP)
+        emit_count_woken(program, wishes);
     EMIT(program,
     LABEL("out"),
         MOV_IMM(R0, 0),

@@ -18,6 +18,7 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
         .by_hash = programs->user_events,
         .by_id = programs->kernel_events,
         .stacks = options->storage,
+        .usual_stacks = programs->usual_stacks,
         .depth = options->depth,
         .intervals = options->interval != 0,
         .key_bytes = programs->key_bytes,

@@ -39,6 +39,7 @@ struct counting {
 struct counting_wishes {
     bool kernel_events, user_events;
     uint32_t key_bytes, value_bytes; /* of a count, as store_wishes has them */
+    uint64_t usual_stacks;           /* likewise */
 };
 
 /* 0, or what the process is to exit with; what was wrong was said. counting_close after either. */

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "applet.h"
+#include "blocked.h"
 #include "counting.h"
 #include "heading.h"
 #include "insns/dump.h"
@@ -31,6 +33,8 @@ static struct offwake_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .most
 
 #define AT(member) offsetof(struct offwake_options, member)
 #define MOST_US (UINT64_MAX / 1000 - 1)
+/* Interrupts come anywhere: each stack that one wakes from is another. */
+#define USUAL_STACKS 16384
 
 /* ---- Options ---- */
 
@@ -118,6 +122,9 @@ struct tracing {
     struct waits waits;
     struct tracepoint switches, wakings;
     int tracefs;
+    struct interrupts interrupts;
+    bool knows_interrupts;
+    uint64_t started; /* since boot, ns */
 };
 
 static void find_fields_fail(const char *event, int why)
@@ -304,11 +311,74 @@ static void print_header(struct tracing *tracing)
 
 /* ---- Reports ---- */
 
+/* What an interrupt did is told by names that are looked up once. */
+static int judge_wakers(struct tracing *tracing, struct tally *tally)
+{
+    int result = 0;
+
+    if (!tracing->knows_interrupts && !settings.trace.kernel_only &&
+        tracing->counting.session.kallsyms >= 0)
+        result = interrupts_find(&tracing->interrupts, tracing->counting.session.kallsyms);
+    tracing->knows_interrupts = true;
+    blocked_judge_wakers(&tracing->interrupts, !settings.trace.user_only, tally);
+    return result;
+}
+
+static int add_all_along(const struct tracing *tracing, struct tally *tally)
+{
+    const struct trace_options *trace = &settings.trace;
+    char states[COUNT_OF(letters) + 1] = "";
+    uint32_t mask = settings.states.given ? settings.states.mask : STATE_BLOCKED;
+    size_t count = 0;
+
+    for (size_t i = 0; i < COUNT_OF(letters); i++)
+        if (letters[i].bit & mask)
+            states[count++] = letters[i].letter;
+    const struct asleep_wishes wishes = {
+        .pids = trace->pids.numbers,
+        .pid_count = trace->pids.count,
+        .tids = trace->tids.numbers,
+        .tid_count = trace->tids.count,
+        .cpu = trace->cpu,
+        .cgroup = trace->cgroup,
+        .states = states,
+        .user = !settings.kernel_threads,
+        .kernel = !settings.user_threads,
+        .started_before = tracing->started,
+    };
+    const struct blocked_all_along all_along = {
+        .wishes = &wishes,
+        .waits = &tracing->waits,
+        .time = now_ns() - tracing->counting.session.run.start,
+        .kernel = !trace->user_only,
+        .kallsyms = tracing->counting.session.kallsyms,
+    };
+    if (all_along.time < tracing->waits.least || all_along.time > tracing->waits.most)
+        return 0;
+    return blocked_add_all_along(&all_along, tally);
+}
+
 static int collect(void *context, bool again, struct tally *tally, struct losses *losses)
 {
     struct tracing *tracing = context;
+    int result = waits_collect(&tracing->waits, again, tally, losses);
 
-    return waits_collect(&tracing->waits, again, tally, losses);
+    if (!result && tracing->view->view != VIEW_OFFCPU)
+        result = judge_wakers(tracing, tally);
+    if (!result && !again && settings.unfinished)
+        result = add_all_along(tracing, tally);
+    return result;
+}
+
+static void debug_cost(const struct tracepoint *tracepoint, const char *event)
+{
+    struct bpf_program_info info;
+
+    if (tracepoint->program >= 0 && !bpf_program_info(tracepoint->program, &info) &&
+        info.run_count)
+        say("program %u of sched:%s: %llu runs, ns per event: %llu", info.id, event,
+            (unsigned long long)info.run_count,
+            (unsigned long long)(info.run_time_ns / info.run_count));
 }
 
 static void say_account(const struct tracing *tracing)
@@ -316,6 +386,13 @@ static void say_account(const struct tracing *tracing)
     uint64_t missed = tracepoint_missed(&tracing->switches) + tracepoint_missed(&tracing->wakings);
     const struct waits *waits = &tracing->waits;
 
+    if (settings.trace.debug) {
+        debug_cost(&tracing->switches, "sched_switch");
+        debug_cost(&tracing->wakings, "sched_waking");
+        say("account: %llu waits in reports, %llu not counted, %llu missed by the kernel",
+            (unsigned long long)tracing->counting.events,
+            (unsigned long long)tracing->counting.losses.table_full, (unsigned long long)missed);
+    }
     if (waits->not_seen)
         say("%llu events of threads were not seen: the map of waits has room for %u threads, by the "
             "memory that was free; -p, -t or --cgroup select fewer",
@@ -323,16 +400,18 @@ static void say_account(const struct tracing *tracing)
     if (missed)
         say("up to %llu switches and wakes were missed: they came while a program ran on the same "
             "CPU already", (unsigned long long)missed);
-    if (waits->waiting)
-        say("%llu %s still blocked at the end, for %.6f s in all until then%s",
-            (unsigned long long)waits->waiting, waits->waiting == 1 ? "thread was" : "threads were",
-            (double)waits->waited / 1e9,
-            settings.unfinished ? ", which is shown as unfinished"
-                                : ", which is not in the report; --unfinished shows it");
+    if (waits->waiting && !settings.unfinished)
+        say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no report; "
+            "--unfinished shows it", (unsigned long long)waits->waiting,
+            waits->waiting == 1 ? "thread was" : "threads were", (double)waits->waited / 1e9);
 }
 
 static int count(struct tracing *tracing)
 {
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     print_header(tracing);
     int status = counting_run(&tracing->counting);
     say_account(tracing);
@@ -349,6 +428,7 @@ static int open_and_count(struct tracing *tracing)
         .user_events = true, /* stacks by their hashes */
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->view->view),
         .value_bytes = sizeof(struct blocked),
+        .usual_stacks = USUAL_STACKS,
     };
     struct counting *counting = &tracing->counting;
     int status = counting_open(counting, &settings.trace, &wishes);
@@ -369,6 +449,7 @@ static int open_and_count(struct tracing *tracing)
     tracepoint_close(&tracing->switches);
     tracepoint_close(&tracing->wakings);
     waits_close(&tracing->waits);
+    interrupts_free(&tracing->interrupts);
     if (tracing->tracefs >= 0)
         close(tracing->tracefs);
     counting_close(counting);
