@@ -13,7 +13,8 @@ struct watch {
 
 /*
  * Nothing is taken out. The tables are read while programs write to them, and while the kernel reads
- * an entry no program runs on this CPU: it is not for every moment. 0 or a negative errno.
+ * an entry no program runs on this CPU: it is not for every moment. 0 or a negative errno: -ETIME
+ * when there are so many that it would take too long.
  */
 int store_watch(const struct store *store, struct watch *watch);
 
