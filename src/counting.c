@@ -8,7 +8,6 @@
 
 #include "applet.h"
 #include "kernel/refusal.h"
-#include "kernel/watch.h"
 #include "progress.h"
 #include "symbols/process.h"
 #include "symbols/symbolize.h"
@@ -74,6 +73,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .top = options->top,
+            .by_name = options->by_name,
         },
     };
     store_init(&counting->store);
@@ -118,29 +118,34 @@ static int write_report(struct counting *counting)
     return result;
 }
 
+/* Adds what was counted since the last time to the tally. 0 or a negative errno. */
 static int collect(struct counting *counting, bool again)
 {
-    if (counting->collect)
-        return counting->collect(counting->collecting, again, &counting->tally, &counting->losses);
-    return store_collect(&counting->store, again, &counting->tally, &counting->losses);
+    struct tally *tally = &counting->tally;
+    size_t before = tally->count;
+    int result = counting->collect
+                     ? counting->collect(counting->collecting, again, tally, &counting->losses)
+                     : store_collect(&counting->store, again, tally, &counting->losses);
+
+    for (size_t i = before; i < tally->count; i++)
+        counting->events += tally->entries[i].events;
+    return result;
 }
 
-/* Drains what was counted since the last report and prints it. 0 or a negative errno. */
+/* Prints what was counted since the last report. 0 or a negative errno. */
 static int make_report(struct counting *counting, bool again)
 {
-    tally_clear(&counting->tally);
     int result = collect(counting, again);
 
     if (again)
         progress_make_way();
     else
         progress_clear();
-    for (size_t i = 0; i < counting->tally.count; i++)
-        counting->events += counting->tally.entries[i].events;
-    counting->watch.events = 0; /* those it had are in this report */
     /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
         result = write_report(counting);
+    tally_clear(&counting->tally);
+    counting->merged = 0;
     if (counting->session.processes)
         processes_forget(counting->session.processes);
     return result;
@@ -175,45 +180,74 @@ static int say_failure(int result)
     return EXIT_FAILURE;
 }
 
-/* ---- The progress line ---- */
+/* ---- Between reports ---- */
 
-/* Of the time a look takes so much passes until the next: programs do not run here during a look. */
-#define WATCH_REST 1000
+/*
+ * A table that fills is emptied into the tally in time, so that its size bounds what is new within a
+ * moment, and not what there is. A count may bring two stacks with it, and those in between two looks
+ * need room, too.
+ */
+#define GATHER_TICK_NS 250000000
+#define FILLED_PARTS 8
 
-static void ask_for_progress(struct counting *counting)
+static bool is_filling(struct counting *counting)
 {
-    struct run *run = &counting->session.run;
+    uint64_t inserted;
 
-    if (progress_is_wanted() && (!run->tick || run->tick > PROGRESS_TICK_NS))
-        run_tick(run, PROGRESS_TICK_NS);
+    if (store_read_account(&counting->store, ACCOUNT_INSERTED, &inserted) ||
+        inserted - counting->inserted < counting->store.stacks / FILLED_PARTS)
+        return false;
+    counting->inserted = inserted;
+    return true;
 }
 
-/* What is known of the events, looked at anew where that is not too soon. */
-static void look_at_events(struct counting *counting, struct progress_figures *figures)
+/* What was gathered already comes again and again: it is merged whenever it has doubled. */
+static int gather(struct counting *counting)
 {
-    uint64_t start = now_ns();
+    int result = collect(counting, true);
 
-    if (start >= counting->watch_again) {
-        counting->watched = !store_watch(&counting->store, &counting->watch);
-        counting->watch_again = now_ns() + (now_ns() - start) * WATCH_REST;
-    }
-    figures->counted = counting->watched;
-    figures->events = counting->events + counting->watch.events;
-    figures->stacks = counting->watch.stacks;
-    figures->lost = counting->watch.lost;
+    if (result || counting->tally.count <= counting->merged * 2)
+        return result;
+    result = tally_merge(&counting->tally);
+    counting->merged = counting->tally.count;
+    return result;
 }
 
-static void show_progress(struct counting *counting)
+static int show_progress(struct counting *counting)
 {
     struct progress_figures figures = {
         .elapsed = run_elapsed(&counting->session.run),
         .duration = (double)counting->options->duration / 1e9,
+        .counted = true,
     };
 
     if (!progress_is_wanted() || !progress_is_due())
-        return;
-    look_at_events(counting, &figures);
-    progress_show(&figures);
+        return 0;
+    int result = gather(counting);
+    figures.events = counting->events;
+    figures.stacks = counting->tally.count;
+    figures.lost = counting->losses.table_full + counting->losses.slots_taken;
+    if (!result)
+        progress_show(&figures);
+    return result;
+}
+
+static int tick(struct counting *counting)
+{
+    int result = 0;
+
+    if (counting->tick)
+        counting->tick(counting->ticking);
+    if (is_filling(counting))
+        result = gather(counting);
+    return result ? result : show_progress(counting);
+}
+
+/* An applet that asked for another time has its reasons. */
+static void ask_for_ticks(struct run *run)
+{
+    if (!run->tick || run->tick > GATHER_TICK_NS)
+        run_tick(run, GATHER_TICK_NS);
 }
 
 /* ---- The run ---- */
@@ -222,14 +256,14 @@ int counting_run(struct counting *counting)
 {
     int result = store_start(&counting->store);
 
-    ask_for_progress(counting);
+    ask_for_ticks(&counting->session.run);
     run_start(&counting->session.run);
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
             result = processes_read(counting->session.processes);
         else if (event == RUN_TICK)
-            show_progress(counting);
+            result = tick(counting);
         else
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)
@@ -243,9 +277,9 @@ int counting_run(struct counting *counting)
     return result ? say_failure(result) : 0;
 }
 
-void counting_close(struct counting *counting)
+int counting_close(struct counting *counting, int status)
 {
     store_close(&counting->store);
-    session_close(&counting->session);
     tally_free(&counting->tally);
+    return session_close(&counting->session, status);
 }
