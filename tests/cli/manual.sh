@@ -119,10 +119,20 @@ is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$he
 examples
 
 read_applet profile
-is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations cgroup count cpu \
+is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name cgroup count cpu \
 debug delimited depth duration event folded frequency help include-idle interval kernel-stacks-only \
 man offset pid raw-names stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
 examples
+
+for name in offcputime wakeuptime offwaketime; do
+    read_applet $name
+    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name \
+cgroup cpu debug delimited depth duration folded help interval kernel-stacks-only \
+kernel-threads-only man max-block-time min-block-time offset pid raw-names stack-storage-size state \
+symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
+    listed_is_taken
+    examples
+done
