@@ -3,6 +3,7 @@
 
 const struct applet *const applets[] = {
     &stackcount_applet,
+    &stacksnoop_applet,
     NULL,
 };
 

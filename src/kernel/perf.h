@@ -43,4 +43,11 @@ int perf_open_tasks(unsigned cpu);
 /* Runs `program` at every hit of the event, on all CPUs and whoever hits it. */
 int perf_attach(int event, int program);
 
+/*
+ * What programs on one CPU hand over (perf_event_output), to be read from a ring that the caller maps.
+ * It becomes readable when so many bytes are there. Errors as above; perf_enable lets records in.
+ */
+int perf_open_output(unsigned cpu, uint32_t wakeup_bytes);
+int perf_enable(int event);
+
 #endif

@@ -51,6 +51,11 @@ uint64_t store_depth_limit(void)
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
 }
 
+uint64_t store_available_memory(void)
+{
+    return number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
+}
+
 static struct bank bank_of(uint64_t stacks, const struct store_wishes *wishes)
 {
     uint32_t entries = (uint32_t)(stacks < LEAST_STACKS ? LEAST_STACKS : stacks);
@@ -89,7 +94,7 @@ static void set_sizes(struct store *store, uint64_t stacks, const struct store_w
 /* As was wished, else as a quarter of the free memory allows. */
 static uint64_t first_size(struct store *store, const struct store_wishes *wishes)
 {
-    uint64_t available = number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
+    uint64_t available = store_available_memory();
     uint64_t stacks = wishes->stacks ? wishes->stacks : DEFAULT_STACKS;
 
     set_sizes(store, stacks, wishes);

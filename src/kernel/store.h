@@ -61,6 +61,9 @@ uint64_t store_bytes(const struct store *store);
 /* perf_event_max_stack, the kernel's limit of frames. */
 uint64_t store_depth_limit(void);
 
+/* Bytes that can be had without swapping; 0: not known. */
+uint64_t store_available_memory(void);
+
 /*
  * A map for event_filter.cgroup, which holds the cgroup of that directory. A descriptor, the caller's,
  * or a negative errno: -EBADF when the path is no directory of cgroup v2.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "kernel/perf.h"
+#include "kernel/perf_ring.h"
 #include "util.h"
 
 /* Of each ring; so many CPUs have a greater one. */
@@ -23,13 +24,8 @@
 /* What was too young to be taken is old enough after this. */
 #define LATER_NS 5000000
 
-/* The greatest record holds a path of 4,096 bytes; its length is a number of 16 bits. */
-#define MOST_RECORD_BYTES 65536
-
 struct ring {
-    int fd;
-    struct perf_event_mmap_page *page;
-    char *data;
+    struct perf_ring ring;
     uint64_t taken, seen, head; /* positions: up to which records were handed out, and are there */
     uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: there is none */
 };
@@ -41,7 +37,7 @@ struct task_events {
     int epoll;
     int timer;     /* makes the other one readable for what was left to be taken later */
     bool is_timed;
-    char record[MOST_RECORD_BYTES + 1];
+    char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
 
 /* ---- Records ---- */
@@ -158,30 +154,10 @@ int task_event_parse(char *record, size_t size, struct task_event *event)
 
 /* ---- Rings ---- */
 
-static void copy_out(const struct task_events *events, const struct ring *ring, uint64_t at,
-                     void *to, size_t size)
-{
-    size_t begin = at & (events->bytes - 1), whole = events->bytes - begin;
-
-    if (whole > size)
-        whole = size;
-    memcpy(to, ring->data + begin, whole);
-    memcpy((char *)to + whole, ring->data, size - whole);
-}
-
 /* The record at a position of a ring, in events->record. Its size, or 0: there is none. */
-static size_t copy_record(struct task_events *events, struct ring *ring, uint64_t at)
+static size_t copy_record(struct task_events *events, const struct ring *ring, uint64_t at)
 {
-    struct perf_event_header header;
-    uint64_t left = ring->head - at;
-
-    if (left < sizeof(header))
-        return 0;
-    copy_out(events, ring, at, &header, sizeof(header));
-    if (header.size < sizeof(header) || header.size > left)
-        return 0; /* no kernel writes that */
-    copy_out(events, ring, at, events->record, header.size);
-    return header.size;
+    return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
 /* Hands what is new to `see`, and finds out what is to be taken first. */
@@ -191,7 +167,7 @@ static void see_ring(struct task_events *events, struct ring *ring, task_event_c
     struct task_event event;
     size_t size;
 
-    ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    ring->head = perf_ring_head(&ring->ring);
     if (ring->head - ring->taken > events->bytes) /* nor that: begin anew */
         ring->taken = ring->seen = ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
@@ -272,8 +248,7 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_cal
     while ((ring = earliest(events))->next <= until && ring->next < UINT64_MAX)
         take_next(events, ring, take, context);
     for (size_t i = 0; i < events->count; i++)
-        __atomic_store_n(&events->rings[i].page->data_tail, events->rings[i].taken,
-                         __ATOMIC_RELEASE);
+        perf_ring_release(&events->rings[i].ring, events->rings[i].taken);
     call_later(events);
 }
 
@@ -291,26 +266,16 @@ static int watch(const struct task_events *events, int fd)
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
 
-static int map_ring(struct task_events *events, struct ring *ring)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *at = mmap(NULL, page + events->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
-
-    if (at == MAP_FAILED)
-        return -errno;
-    ring->page = at;
-    ring->data = (char *)at + page;
-    return watch(events, ring->fd);
-}
-
 static int add_ring(struct task_events *events, int fd)
 {
     if (array_reserve(&events->rings, &events->room, events->count + 1, sizeof(*events->rings))) {
         close(fd);
         return -ENOMEM;
     }
-    events->rings[events->count] = (struct ring){.fd = fd};
-    return map_ring(events, &events->rings[events->count++]);
+    struct ring *ring = &events->rings[events->count++];
+    *ring = (struct ring){.taken = 0};
+    int result = perf_ring_open(&ring->ring, fd, events->bytes);
+    return result ? result : watch(events, fd);
 }
 
 static int open_rings(struct task_events *events)
@@ -354,15 +319,10 @@ int task_events_open(struct task_events **made)
 
 void task_events_close(struct task_events *events)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
     if (!events)
         return;
-    for (size_t i = 0; i < events->count; i++) {
-        if (events->rings[i].page)
-            munmap(events->rings[i].page, page + events->bytes);
-        close(events->rings[i].fd);
-    }
+    for (size_t i = 0; i < events->count; i++)
+        perf_ring_close(&events->rings[i].ring);
     if (events->epoll >= 0)
         close(events->epoll);
     if (events->timer >= 0)
