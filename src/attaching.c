@@ -67,14 +67,16 @@ static const char *first_number(const struct arguments *arguments)
     return NULL;
 }
 
-int attaching_check_words(const struct arguments *arguments, struct text *error)
+int attaching_check_words(const struct arguments *arguments, const char *see_help,
+                          struct text *error)
 {
     const char *number = first_number(arguments);
 
     if (arguments->command)
-        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process");
+        text_format(error, "-- COMMAND: running a command is not there yet; -p takes a process%s",
+                    see_help);
     else if (!arguments->count)
-        text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch");
+        text_format(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch%s", see_help);
     else if (number)
         text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
     return error->length ? -EINVAL : 0;

@@ -287,10 +287,12 @@ static int trace(struct counting *counting, struct tracing *tracing)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
-    if (trace_options_check(&settings.trace, error) || attaching_check_words(arguments, error)) {
+    if (trace_options_check(&settings.trace, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
+    if (attaching_check_words(arguments, SEE_HELP, error))
+        return -EINVAL;
     int result = attaching_parse_way(&tracing->way, settings.attach, error);
     return result ? result
                   : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,

@@ -35,7 +35,7 @@ static const struct option own_options[] = {
     {'T', "timestamp", NULL, option_flag, AT(trace.timestamp), 0, 0,
      "the time of day; else times are from the first event on"},
     {0, "buffer-size", "KB", option_number, AT(buffer_size), 1, 1 << 20,
-     "room for events that wait to be printed (default: by the memory that is there, 8192 at most)"},
+     "room for events that wait to be printed (default: by the memory that is there, 32768 at most)"},
     {0, "buffer", "KIND", option_string, AT(buffer), 0, 0,
      "what they wait in: ring or perf (default: the first that this kernel has)"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
@@ -300,11 +300,12 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     refuse_reports(error);
     if (error->length)
         return -EINVAL;
-    if (trace_options_check(&settings.trace, error) ||
-        attaching_check_words(arguments, error)) {
+    if (trace_options_check(&settings.trace, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
+    if (attaching_check_words(arguments, SEE_HELP, error))
+        return -EINVAL;
     int result = parse_format(tracing, error);
     if (!result)
         result = parse_buffer(tracing, error);

@@ -10,8 +10,8 @@
 #include "kernel/store.h"
 #include "util.h"
 
-/* Room for 80 ms of 50,000 events a second with two stacks of 127 frames. */
-#define DEFAULT_BYTES (8u << 20)
+/* Room for a third of a second of 50,000 events a second with two stacks of 127 frames. */
+#define DEFAULT_BYTES (32u << 20)
 #define MOST_BYTES (1u << 30)
 #define LEAST_RECORDS 2
 #define MOST_CPUS 8192 /* more than any kernel is built for */
