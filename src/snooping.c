@@ -59,7 +59,7 @@ static int open_recorder(struct snooping *snooping, const struct snooping_wishes
         .kind = wishes->buffer,
         .bytes = wishes->buffer_bytes,
         .depth = snooping->options->depth,
-        .stacks = snooping->record.kernel + snooping->record.user,
+        .stacks = snooping->text.options.kernel + snooping->text.options.user,
     };
     struct text why = {0};
     int result = recorder_open(recorder, &wanted);
@@ -114,7 +114,7 @@ int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishe
 
     *snooping = (struct snooping){
         .options = options,
-        .record = {
+        .text.options = {
             .format = wishes->format,
             .kernel = !options->user_only,
             .user = !options->kernel_only,
@@ -150,10 +150,7 @@ void snooping_close(struct snooping *snooping)
     recorder_close(&snooping->recorder);
     session_close(&snooping->session);
     timeline_free(&snooping->timeline);
-    frames_free(&snooping->frames);
-    for (size_t i = 0; i < snooping->event_count; i++)
-        free(snooping->events[i]);
-    free(snooping->events);
+    event_text_close(&snooping->text);
     free(snooping->scratch);
     text_free(&snooping->out);
     if (snooping->epoll >= 0)
@@ -169,8 +166,8 @@ static int take_record(void *context, const void *bytes, size_t size)
     struct snooping *snooping = context;
     const struct snoop_shape shape = {
         .depth = snooping->recorder.depth,
-        .kernel = snooping->record.kernel,
-        .user = snooping->record.user,
+        .kernel = snooping->text.options.kernel,
+        .user = snooping->text.options.user,
     };
     struct snoop_record *record = snooping->scratch;
     size_t used = snoop_record_take(bytes, size, &shape, record);
@@ -182,102 +179,6 @@ static int take_record(void *context, const void *bytes, size_t size)
 }
 
 /* ---- Printing ---- */
-
-/* What is known of a record while its text is made. */
-struct draft {
-    const struct snoop_record *record;
-    uint32_t kernel, user; /* frames */
-    bool has_caller;       /* one more of the user's, behind the first */
-};
-
-/*
- * At the first instruction of a function newer kernels look for the caller where it then is, in code
- * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
- * tells of all that begin alike. Before one was seen, a caller in its place is taken for what the
- * kernel put there; else the function called itself.
- */
-static bool lacks_caller(struct snooping *snooping, const struct draft *draft)
-{
-    const struct snoop_record *record = draft->record;
-    const uint64_t *user = record->frames + draft->kernel;
-
-    if (!record->caller || !draft->user || snooping->recorder.depth < 2)
-        return false;
-    if (record->flags & KEY_NO_CALLER)
-        return true;
-    bool *omits = &snooping->walks_omit_callers[(record->flags & KEY_MARK) != 0];
-    *omits = *omits || draft->user < 2 || user[1] != record->caller;
-    return *omits;
-}
-
-static struct draft read_draft(struct snooping *snooping, size_t index)
-{
-    size_t size;
-    struct draft draft = {.record = timeline_bytes(&snooping->timeline, index, &size)};
-
-    draft.kernel = snoop_record_frames(draft.record->kernel_bytes);
-    draft.user = snoop_record_frames(draft.record->user_bytes);
-    draft.has_caller = lacks_caller(snooping, &draft);
-    /* The deepest goes for it. */
-    if (draft.has_caller && draft.user == snooping->recorder.depth)
-        draft.user--;
-    return draft;
-}
-
-static uint64_t address_of(const struct draft *draft, bool user, uint32_t index)
-{
-    const uint64_t *frames = draft->record->frames + (user ? draft->kernel : 0);
-
-    if (!user || !draft->has_caller || index == 0)
-        return frames[index];
-    return index == 1 ? draft->record->caller : frames[index - 1];
-}
-
-static int want_stack(struct snooping *snooping, const struct draft *draft, bool user,
-                      const struct text **lines)
-{
-    const struct snoop_record *record = draft->record;
-    uint32_t count = user ? draft->user + draft->has_caller : draft->kernel;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const struct symbol place = {
-            .kernel = !user,
-            .pid = user ? record->pid : 0,
-            .born = user ? record->born : 0,
-            .foreign = user && record->flags & KEY_FOREIGN,
-            .is_return = i > 0,
-            .address = address_of(draft, user, i),
-        };
-        struct frame *frame = frames_want(&snooping->frames, &place);
-        if (!frame)
-            return -ENOMEM;
-        lines[i] = &frame->line;
-    }
-    return (int)count;
-}
-
-static void add_record(struct snooping *snooping, const struct draft *draft,
-                       const struct text *const *lines)
-{
-    const struct snoop_record *from = draft->record;
-
-    if (!snooping->has_first && !snooping->record.wall_clock)
-        snooping->clock_offset = 0 - from->time;
-    snooping->has_first = true;
-    const struct record record = {
-        .time = from->time + snooping->clock_offset,
-        .comm = from->comm,
-        .event = from->place < snooping->event_count ? snooping->events[from->place] : "[unknown]",
-        .pid = from->pid,
-        .tid = from->tid,
-        .cpu = from->cpu,
-        .foreign = from->flags & KEY_FOREIGN,
-        .frames = lines,
-        .kernel_count = draft->kernel,
-        .user_count = draft->user + draft->has_caller,
-    };
-    records_add(&snooping->out, &record, &snooping->record);
-}
 
 /* A descriptor of somebody else's that does not block is waited for. */
 static int write_some(const char *bytes, size_t length, size_t *written)
@@ -309,40 +210,19 @@ static int flush(struct snooping *snooping)
 /* Names and prints the first `count` that wait. */
 static int print_slice(struct snooping *snooping, size_t count)
 {
+    struct session *session = &snooping->session;
     const struct symbolize_wishes wishes = {
-        .kallsyms = snooping->session.kallsyms,
+        .kallsyms = session->kallsyms,
         .preferred = snooping->traced,
         .preferred_count = snooping->traced_count,
-        .processes = snooping->session.processes,
+        .processes = session->processes,
         .symfs = snooping->options->symfs,
     };
-    size_t most = 0, used = 0;
-    struct draft *drafts = calloc(count, sizeof(*drafts));
-    const struct text **lines = NULL;
-    int result = drafts ? 0 : -ENOMEM;
+    int result = event_text_add(&snooping->text, &snooping->timeline, count, &wishes,
+                                &session->notes, &snooping->out);
 
-    for (size_t i = 0; !result && i < count; i++) {
-        drafts[i] = read_draft(snooping, i);
-        most += drafts[i].kernel + drafts[i].user + drafts[i].has_caller;
-    }
-    lines = calloc(most + 1, sizeof(*lines));
-    if (!lines)
-        result = -ENOMEM;
-    for (size_t i = 0; result >= 0 && i < count; i++)
-        for (int user = 0; user < 2 && result >= 0; user++) {
-            result = want_stack(snooping, &drafts[i], user, lines + used);
-            used += result > 0 ? (size_t)result : 0;
-        }
-    if (result >= 0)
-        result = frames_name(&snooping->frames, &wishes, &snooping->session.notes,
-                             &snooping->record);
-    used = 0;
-    for (size_t i = 0; !result && i < count; i++) {
-        add_record(snooping, &drafts[i], lines + used);
-        used += drafts[i].kernel + drafts[i].user + drafts[i].has_caller;
-    }
-    free(drafts);
-    free(lines);
+    timeline_give(&snooping->timeline, count);
+    snooping->printed += count;
     return result;
 }
 
@@ -362,10 +242,7 @@ static int print_ready(struct snooping *snooping, uint64_t until)
         if (snooping->most && snooping->most - snooping->printed < slice)
             slice = (size_t)(snooping->most - snooping->printed);
         result = print_slice(snooping, slice);
-        timeline_give(&snooping->timeline, slice);
-        snooping->printed += slice;
         ready -= slice;
-        frames_tidy(&snooping->frames, now_ns());
         if (!result && snooping->out.length > MOST_UNWRITTEN)
             result = flush(snooping);
     }
@@ -439,7 +316,7 @@ static int take_turn(struct snooping *snooping)
     int result = processes ? processes_read(processes) : 0;
     if (!result)
         result = recorder_read(&snooping->recorder, take_record, snooping);
-    bool is_busy = result > 0;
+    bool is_busy = result > 0 || recorder_is_behind(&snooping->recorder);
     if (result >= 0)
         result = print_ready(snooping, snooping->recorder.settled);
     uint64_t now = now_ns();
@@ -465,33 +342,6 @@ static int finish(struct snooping *snooping)
     return result ? result : flush(snooping);
 }
 
-/* "r:malloc", "vfs_read+0x10", "sched:sched_switch": as it is typed, but without the file. */
-static char *event_name(const struct place *place)
-{
-    struct text name = {0};
-
-    text_format(&name, "%s%s", place->at_return ? "r:" : "", place_own_name(place));
-    if (place->kind == PLACE_KERNEL_FUNCTION && place->offset)
-        text_format(&name, "+0x%llx", (unsigned long long)place->offset);
-    if (name.failed)
-        text_free(&name);
-    return name.data;
-}
-
-static int name_events(struct snooping *snooping, const struct places *places)
-{
-    snooping->events = calloc(places->count + 1, sizeof(*snooping->events));
-    if (!snooping->events)
-        return -ENOMEM;
-    for (size_t i = 0; i < places->count; i++) {
-        snooping->events[i] = event_name(&places->items[i]);
-        if (!snooping->events[i])
-            return -ENOMEM;
-        snooping->event_count++;
-    }
-    return 0;
-}
-
 static int print_all(struct snooping *snooping)
 {
     int result = 0;
@@ -509,11 +359,14 @@ static int print_all(struct snooping *snooping)
 
 int snooping_run(struct snooping *snooping, const struct places *places)
 {
-    int result = name_events(snooping, places);
+    struct event_text *text = &snooping->text;
+    int result = event_text_open(text, places);
 
-    if (snooping->record.wall_clock)
-        snooping->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-    records_add_header(&snooping->out, &snooping->record);
+    text->depth = snooping->recorder.depth;
+    text->has_clock = text->options.wall_clock;
+    if (text->has_clock)
+        text->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+    records_add_header(&snooping->out, &text->options);
     if (!result)
         result = flush(snooping);
     if (!result)

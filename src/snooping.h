@@ -11,9 +11,8 @@
 #ifndef STACKBOX_SNOOPING_H
 #define STACKBOX_SNOOPING_H
 
-#include "frames.h"
+#include "event_text.h"
 #include "kernel/recorder.h"
-#include "output/records.h"
 #include "probes/place.h"
 #include "session.h"
 #include "timeline.h"
@@ -28,21 +27,14 @@ struct snooping_wishes {
 
 struct snooping {
     const struct trace_options *options;
-    struct record_options record;
     struct session session;
     struct recorder recorder;
     struct timeline timeline; /* records that may not be printed yet */
-    struct frames frames;
-    char **events; /* the name of every place */
-    size_t event_count;
+    struct event_text text;
     const char *const *traced; /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
     uint64_t most, printed;
     uint64_t walks_failed;
-    uint64_t clock_offset;     /* from the monotonic clock to what is printed */
-    bool has_first;            /* the offset is known */
-    /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
-    bool walks_omit_callers[2];
     struct snoop_record *scratch; /* room for the greatest record */
     int epoll, timer;
     struct text out;       /* records that were not written yet */

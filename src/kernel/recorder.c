@@ -231,6 +231,11 @@ int recorder_read(struct recorder *recorder, ring_take *take, void *context)
     return result;
 }
 
+bool recorder_is_behind(const struct recorder *recorder)
+{
+    return recorder->kind == RECORDER_RING && recorder->ring.is_marked;
+}
+
 static int sum_account(const struct recorder *recorder, uint32_t index, uint64_t *sum)
 {
     /* The kernel fills in a word for each possible CPU, however many those are. */

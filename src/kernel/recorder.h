@@ -64,6 +64,9 @@ int recorder_stop(struct recorder *recorder);
 /* Hands out what is there, in no order, and renews `settled`: how many, or a negative errno. */
 int recorder_read(struct recorder *recorder, ring_take *take, void *context);
 
+/* A program has its place in the buffer and has not filled it yet: there is nothing to wake us then. */
+bool recorder_is_behind(const struct recorder *recorder);
+
 /* Since the beginning. 0 or a negative errno. */
 int recorder_losses(const struct recorder *recorder, struct recorder_losses *losses);
 

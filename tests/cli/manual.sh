@@ -52,23 +52,27 @@ is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 
-# What is listed is taken, in the form that is listed. --help after it ends all in time.
-sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
-    grep -v '^--help\|^--man' >"$scratch/options"
-while read -r option argument; do
-    if [ "$argument" ]; then
-        "$STACKBOX" stackcount "$option" 1 --help >"$scratch/out" 2>&1
-        with_value=$?
-        "$STACKBOX" stackcount "$option=1" --help >"$scratch/out" 2>&1
-        is "$option takes $argument" "$with_value $?" "0 0"
-    else
-        "$STACKBOX" stackcount "$option" --help >"$scratch/out" 2>&1
-        with_value=$?
-        "$STACKBOX" stackcount "$option=1" --help >"$scratch/out" 2>&1
-        is "$option takes nothing" "$with_value $?" "0 2"
-    fi
-done <"$scratch/options"
-is "as many as are listed" "$(grep -c . "$scratch/options")" "$(($(listed_by_help | wc -l) - 2))"
+# taken APPLET: what is listed is taken, in the form that is listed. --help after it ends all in time.
+taken()
+{
+    sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
+        grep -v '^--help\|^--man' >"$scratch/options"
+    while read -r option argument; do
+        if [ "$argument" ]; then
+            "$STACKBOX" "$1" "$option" 1 --help >"$scratch/out" 2>&1
+            with_value=$?
+            "$STACKBOX" "$1" "$option=1" --help >"$scratch/out" 2>&1
+            is "$1: $option takes $argument" "$with_value $?" "0 0"
+        else
+            "$STACKBOX" "$1" "$option" --help >"$scratch/out" 2>&1
+            with_value=$?
+            "$STACKBOX" "$1" "$option=1" --help >"$scratch/out" 2>&1
+            is "$1: $option takes nothing" "$with_value $?" "0 2"
+        fi
+    done <"$scratch/options"
+    is "$1: as many as are listed" "$(grep -c . "$scratch/options")" "$(($(listed_by_help | wc -l) - 2))"
+}
+taken stackcount
 
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
 contains "-L is listed where -t is" "$help" "  -t, -L, --tid TID[,TID] "
@@ -98,3 +102,13 @@ while read -r example; do
     is "example: $example" "$?" 0
 done <"$scratch/examples"
 between "there are examples" "$(grep -c . "$scratch/examples")" 3 20
+
+# ---- stacksnoop: rows of its own stand in the stead of those that all have
+
+"$STACKBOX" stacksnoop --help >"$help"
+"$STACKBOX" stacksnoop --man >"$page"
+form stacksnoop
+is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by buffer \
+buffer-size cgroup cpu debug delimited depth duration force format help kernel-stacks-only list man \
+max offset pid raw-names regex symfs tid timestamp user-stacks-only verbose "
+taken stacksnoop
