@@ -105,7 +105,7 @@ $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
 
-benches: $(BUILD)/bench/floor $(BUILD)/bench/cost $(BUILD)/bench/symbols
+benches: $(BUILD)/bench/floor $(BUILD)/bench/cost $(BUILD)/bench/symbols $(BUILD)/bench/pingpong
 
 $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -51,6 +51,43 @@ struct spilled_stack {
     (sizeof(struct spilled_stack) + ((size_t)(depth) + FRAMES_AT_A_TIME - 1) * sizeof(uint64_t))
 _Static_assert(offsetof(struct spilled_stack, frames) == 8, "no padding");
 
+/* A thread at a moment: as it leaves a CPU, or as it wakes another. Stacks as in a count_key. */
+struct party {
+    int64_t kernel_stack;
+    int64_t user_stack;
+    uint64_t born;
+    uint32_t pid;
+    uint32_t tid;
+    uint32_t flags; /* KEY_FOREIGN, PARTY_SEEN */
+    uint32_t unused; /* 0: a hash key must hold no padding */
+    char comm[16];
+};
+_Static_assert(sizeof(struct party) == 56, "a hash key must hold no padding");
+_Static_assert(sizeof(struct party) == sizeof(struct count_key), "they share a slot's room");
+_Static_assert(offsetof(struct party, comm) % 8 == 0, "cleared by two aligned stores");
+
+#define PARTY_SEEN 16 /* the description is one: an entry that was just made has none yet */
+
+/*
+ * An entry of the map of waits, by the tid of the whole machine: made when its thread is first seen
+ * and gone with it. The two parties, or the target alone, are the key of a count.
+ */
+struct wait {
+    uint64_t since; /* CLOCK_MONOTONIC; 0: it does not wait */
+    uint32_t tid;   /* as `target` would have it; 0 before that was filled in */
+    uint32_t unused;
+    struct party target;
+    struct party waker; /* where wakers are asked for, else the map's values end before it */
+};
+_Static_assert(offsetof(struct wait, waker) == 72, "a hash key must hold no padding");
+_Static_assert(sizeof(struct wait) == 128, "a hash key must hold no padding");
+
+/* What is counted of them. */
+struct blocked {
+    uint64_t nanoseconds;
+    uint64_t waits;
+};
+
 /*
  * What a program works in: the stack of a program is too small for it, and that of programs on user
  * probes was seen to be overwritten beyond 48 bytes on some kernels. Programs on user probes can be
@@ -62,7 +99,10 @@ struct slot {
     uint64_t zero;   /* the value of a new count */
     uint32_t number; /* of the slot, from 1 */
     uint32_t walker; /* in the first: the slot of the program whose stack walk was the last to begin */
-    struct count_key key;
+    union {
+        struct count_key key;
+        struct party party; /* of the programs that see waits */
+    };
     struct spilled_stack spilled;
 };
 #define SLOTS_PER_CPU 4
@@ -75,10 +115,22 @@ _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
  */
 #define LIFE_ENDED 1
 
-/* Per-CPU counters of events that were lost. */
+/*
+ * The map of who is followed: one value, with a byte for each tid of the whole machine. A command is
+ * held from its fork to its exec, and what it does until then is not its own doing.
+ */
+enum followed_state {
+    TASK_NOT_FOLLOWED,
+    TASK_HELD,
+    TASK_FOLLOWED,
+};
+
+/* Per-CPU counters of what could not be counted in the table, and of what fills it. */
 enum account_index {
-    ACCOUNT_TABLE_FULL, /* no room in the table of counts, or in the buffer of records */
+    ACCOUNT_INSERTED, /* counts that were new in their table */
+    ACCOUNT_TABLE_FULL, /* no room for a new one; in the buffer of records, for one */
     ACCOUNT_SLOTS_TAKEN,
+    ACCOUNT_WAITS_FULL, /* waits that there was no room for in the map of waits */
     ACCOUNT_ENTRIES,
 };
 

@@ -32,6 +32,9 @@
  * walked in between would be taken for ours.
  *
  * r7 = the first slot of this CPU.
+ *
+ * By the stack's own hash in a program that is not preempted: get_stack and on as above, but most
+ * stacks are there already, and a lookup that finds one takes no lock.
  */
 #include "insns/stacks.h"
 
@@ -53,17 +56,19 @@ enum {
 /* Labels are of the whole program: each stack has its own. */
 struct labels {
     const char *spill, *next_frames, *hashed, *kept;
-    struct bank_labels stacks, spilled;
+    struct bank_labels stacks, known, spilled;
 };
 
 static const struct labels kernel_labels = {
     "kernel_spill", "kernel_next_frames", "kernel_hashed", "kernel_kept",
     {"kernel_stand_in_stacks", "kernel_stacks"},
+    {"kernel_stand_in_known", "kernel_known"},
     {"kernel_stand_in_spilled", "kernel_spilled"},
 };
 static const struct labels user_labels = {
     "user_spill", "user_next_frames", "user_hashed", "user_kept",
     {"user_stand_in_stacks", "user_stacks"},
+    {"user_stand_in_known", "user_known"},
     {"user_stand_in_spilled", "user_spilled"},
 };
 
@@ -135,15 +140,20 @@ static void emit_hash(struct program *program, const struct stack_wishes *wishes
     LABEL(labels->hashed));
 }
 
-/* Keeps the stack in the scratch under its hash, r3. */
-static void emit_keep_spilled(struct program *program, const struct stack_wishes *wishes,
-                              const struct labels *labels)
+/* The word of the stack in the scratch, whose hash is r3. */
+static void emit_word(struct program *program, const struct stack_wishes *wishes)
 {
     EMIT(program,
         RSH_IMM(R3, 2),
         LD_IMM64(R1, STACK_SPILLED),
         OR_REG(R3, R1),
         STX(DW, R8, wishes->place, R3));
+}
+
+/* Keeps the stack in the scratch under its word. */
+static void emit_insert(struct program *program, const struct stack_wishes *wishes,
+                        const struct labels *labels)
+{
     emit_load_bank_map(program, &wishes->spilled, &labels->spilled);
     EMIT(program,
         MOV_REG(R2, R8),
@@ -175,7 +185,28 @@ void emit_stack(struct program *program, const struct stack_wishes *wishes)
     emit_fetch(program, wishes);
     EMIT(program, JSLE_IMM(R0, 0, labels->kept));
     emit_hash(program, wishes, labels);
-    emit_keep_spilled(program, wishes, labels);
+    emit_word(program, wishes);
+    emit_insert(program, wishes, labels);
+    EMIT(program, LABEL(labels->kept));
+}
+
+void emit_hashed_stack(struct program *program, const struct stack_wishes *wishes)
+{
+    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
+
+    emit_fetch(program, wishes);
+    EMIT(program,
+        STX(DW, R8, wishes->place, R0),
+        JSLE_IMM(R0, 0, labels->kept));
+    emit_hash(program, wishes, labels);
+    emit_word(program, wishes);
+    emit_load_bank_map(program, &wishes->spilled, &labels->known);
+    EMIT(program,
+        MOV_REG(R2, R8),
+        ADD_IMM(R2, wishes->place),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JNE_IMM(R0, 0, labels->kept));
+    emit_insert(program, wishes, labels);
     EMIT(program, LABEL(labels->kept));
 }
 
@@ -217,6 +248,7 @@ void emit_preemptible_stack(struct program *program, const struct stack_wishes *
     emit_walk_undisturbed(program, wishes);
     EMIT(program, JSLE_IMM(R0, 0, labels->kept));
     emit_hash(program, wishes, labels);
-    emit_keep_spilled(program, wishes, labels);
+    emit_word(program, wishes);
+    emit_insert(program, wishes, labels);
     EMIT(program, LABEL(labels->kept));
 }

@@ -46,6 +46,12 @@ struct stack_wishes {
 void emit_stack(struct program *program, const struct stack_wishes *wishes);
 
 /*
+ * The same by the stack's own hash alone: the word holds as long as somebody keeps the stack. Where
+ * there is none, it is 0 or a negative errno.
+ */
+void emit_hashed_stack(struct program *program, const struct stack_wishes *wishes);
+
+/*
  * The same by the stack's own hash alone, in a program that may be preempted. r7 is lost, too.
  */
 struct preempted_wishes {

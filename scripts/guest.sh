@@ -68,7 +68,7 @@ fill_root()
         mkdir -p "$root/$directory" || return 1
     done
     cp "build/kernels/$kernel/busybox" "$root/bin/" && cp tests/guest/init "$root/init" &&
-        chmod 755 "$root/init" "$root/bin/busybox" && cp tests/live/lib.sh "$root/tests/live/" ||
+        chmod 755 "$root/init" "$root/bin/busybox" && cp tests/live/lib*.sh "$root/tests/live/" ||
         return 1
     printf 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
     printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"

@@ -3,6 +3,10 @@
 
 const struct applet *const applets[] = {
     &stackcount_applet,
+    &profile_applet,
+    &offcputime_applet,
+    &wakeuptime_applet,
+    &offwaketime_applet,
     &stacksnoop_applet,
     NULL,
 };

@@ -72,10 +72,7 @@ int attaching_check_words(const struct arguments *arguments, const char *see_hel
 {
     const char *number = first_number(arguments);
 
-    if (arguments->command)
-        text_format(error, "-- COMMAND: running a command is not there yet; -p takes a process%s",
-                    see_help);
-    else if (!arguments->count)
+    if (!arguments->count)
         text_format(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch%s", see_help);
     else if (number)
         text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);

@@ -22,10 +22,29 @@ static const struct manual_row signals[] = {
     {0},
 };
 
+static const struct manual_row commands[] = {
+    {NULL, "After -- COMMAND that command is run and traced, with all that comes of it: from its "
+     "first instruction, and until it ends itself. Nobody else is counted. What it does before it "
+     "executes the command, such as looking for it, is not either."},
+    {NULL, "While the report goes to stdout, the command's stdout is stderr. stdin is its own. -D "
+     "ends the tracing, not the command. A signal that ends the tracing is passed on to the "
+     "command, unless a terminal gave it to both."},
+    {NULL, "It runs as who runs this; -- setpriv --reuid=USER --clear-groups COMMAND, or su, runs it "
+     "as another user."},
+    {NULL, "The exit status is then the command's own, or:"},
+    {"128+N", "signal N ended it"},
+    {"125", "tracing failed, and then the command was not run unless it had begun or --best-effort "
+     "was said; or a report could not be written"},
+    {"126", "the command cannot be executed"},
+    {"127", "there is no such command"},
+    {0},
+};
+
 /* What all applets share. */
 static const struct manual_section common_sections[] = {
     {"Signals", signals},
     {"Exit status", exit_status},
+    {"Commands", commands},
     {0},
 };
 

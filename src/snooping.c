@@ -15,6 +15,7 @@
 #include "kernel/refusal.h"
 #include "kernel/snoop_record.h"
 #include "kernel/store.h"
+#include "progress.h"
 #include "symbols/process.h"
 
 /*
@@ -145,10 +146,10 @@ int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishe
     return result ? EXIT_FAILURE : 0;
 }
 
-void snooping_close(struct snooping *snooping)
+int snooping_close(struct snooping *snooping, int status)
 {
     recorder_close(&snooping->recorder);
-    session_close(&snooping->session);
+    status = session_close(&snooping->session, status);
     timeline_free(&snooping->timeline);
     event_text_close(&snooping->text);
     free(snooping->scratch);
@@ -157,6 +158,7 @@ void snooping_close(struct snooping *snooping)
         close(snooping->epoll);
     if (snooping->timer >= 0)
         close(snooping->timer);
+    return status;
 }
 
 /* ---- Reading ---- */
@@ -342,6 +344,24 @@ static int finish(struct snooping *snooping)
     return result ? result : flush(snooping);
 }
 
+/* How far it is, where that is shown. */
+static void tick(const struct snooping *snooping)
+{
+    struct recorder_losses losses;
+
+    if (!progress_is_due() || recorder_losses(&snooping->recorder, &losses))
+        return;
+    const struct progress_figures figures = {
+        .elapsed = run_elapsed(&snooping->session.run),
+        .duration = (double)snooping->options->duration / 1e9,
+        .counted = true,
+        .no_stacks = true,
+        .events = snooping->printed,
+        .lost = losses.full + losses.slots_taken,
+    };
+    progress_show(&figures);
+}
+
 static int print_all(struct snooping *snooping)
 {
     int result = 0;
@@ -350,7 +370,10 @@ static int print_all(struct snooping *snooping)
         enum run_event event = run_wait(&snooping->session.run);
         if (event == RUN_END)
             break;
-        result = take_turn(snooping);
+        if (event == RUN_TICK)
+            tick(snooping);
+        else
+            result = take_turn(snooping);
         if (!result && event == RUN_REPORT)
             result = flush(snooping);
     }
@@ -371,9 +394,12 @@ int snooping_run(struct snooping *snooping, const struct places *places)
         result = flush(snooping);
     if (!result)
         result = recorder_start(&snooping->recorder);
+    if (progress_is_wanted())
+        run_tick(&snooping->session.run, PROGRESS_TICK_NS);
     run_start(&snooping->session.run);
     if (!result)
         result = print_all(snooping);
+    progress_clear();
     if (!result && !snooping->printed)
         say("no events in %.1f s", run_elapsed(&snooping->session.run));
     if (!result || result == -EPIPE)

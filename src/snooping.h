@@ -50,6 +50,7 @@ int snooping_run(struct snooping *snooping, const struct places *places);
 /* What was lost; `missed` is what the kernel says that it kept from the programs. */
 void snooping_say_losses(const struct snooping *snooping, uint64_t missed);
 
-void snooping_close(struct snooping *snooping);
+/* As session_close. */
+int snooping_close(struct snooping *snooping, int status);
 
 #endif

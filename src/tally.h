@@ -62,6 +62,11 @@ struct tally {
 struct tally_entry *tally_add(struct tally *tally);
 /* Copies a stack's addresses in, leaf first, and makes `stack` their slice. 0 or -ENOMEM. */
 int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses, size_t count);
+/*
+ * Makes one entry of those that differ in nothing but their numbers, which are added up. 0, or -ENOMEM
+ * with the tally left as it was.
+ */
+int tally_merge(struct tally *tally);
 /* Empties it and keeps its memory. */
 void tally_clear(struct tally *tally);
 void tally_free(struct tally *tally);

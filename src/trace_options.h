@@ -16,6 +16,8 @@ struct trace_options {
     uint64_t top;                /* 0: all */
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
+    bool by_name, best_effort;
+    char **command;              /* the arguments' own: the applet sets it before the check */
 };
 
 /* What settings start from. */
@@ -26,5 +28,12 @@ extern const struct option trace_options[];
 
 /* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
 int trace_options_check(const struct trace_options *options, struct text *error);
+
+/*
+ * Takes the words of an applet whose one word is a duration, which -D may give instead. 0, or -EINVAL
+ * with one line in `error`.
+ */
+int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,
+                                struct text *error);
 
 #endif

@@ -52,6 +52,7 @@ static const struct manual_row examples[] = {
     {"stackcount -p 185 t:syscalls:sys_enter_futex", "one process's waits for locks"},
     {"stackcount -i 1 -T r::vfs_read", "returns from a function, every second"},
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
+    {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
     {"stackcount --list 'u:c:*'", "the USDT probes of the C library"},
     {"stackcount -f t:block:block_rq_insert > out.folded", "input for a flame graph"},
     {0},
@@ -287,8 +288,13 @@ static int trace(struct counting *counting, struct tracing *tracing)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
+    settings.trace.command = arguments->command;
     if (trace_options_check(&settings.trace, error)) {
         text_add(error, SEE_HELP);
+        return -EINVAL;
+    }
+    if (settings.list && arguments->command) {
+        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
         return -EINVAL;
     }
     if (attaching_check_words(arguments, SEE_HELP, error))
@@ -318,8 +324,7 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, counting.session.kallsyms, the_process());
     if (!status)
         status = trace(&counting, tracing);
-    counting_close(&counting);
-    return status;
+    return counting_close(&counting, status);
 }
 
 static int run(const struct arguments *arguments)
@@ -344,10 +349,10 @@ static int run(const struct arguments *arguments)
 const struct applet stackcount_applet = {
     .name = "stackcount",
     .summary = "count the stacks that lead to an event",
-    .usage = "[options] PATTERN...",
+    .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
     .about = "Counts how often each stack leads to a function of the kernel, of a program or of a "
-             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, or for -D "
-             "seconds, and then prints each stack, leaf first, with its process and its count, the "
+             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, for -D seconds, "
+             "or while COMMAND does, and then prints each stack, leaf first, with its process and its count, the "
              "greatest last.",
     .sections = sections,
     .examples = examples,

@@ -49,6 +49,7 @@ static const struct option own_options[] = {
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
     {0, "top", "N", option_number, AT(trace.top), 1, UINT64_MAX, NULL},
     {0, "stack-storage-size", "N", option_number, AT(trace.storage), 1, 1 << 24, NULL},
+    {0, "by-name", NULL, option_flag, AT(trace.by_name), 0, 0, NULL},
     {0},
 };
 
@@ -61,6 +62,7 @@ static const struct manual_row examples[] = {
     {"stacksnoop --max 10 'tcp_connect*'", "who makes the next ten connections"},
     {"stacksnoop -T t:sched:sched_process_exec", "each exec, with the time of day"},
     {"stacksnoop -K -d -s r::vfs_unlink", "returns from a function, with offsets"},
+    {"stacksnoop t:sched:sched_process_exec -- make -j4", "each program that a build runs"},
     {"stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf",
      "input for what reads perf script"},
     {0},
@@ -262,6 +264,8 @@ static void refuse_reports(struct text *error)
     else if (trace->top)
         text_add(error, "--top: each event is printed as it comes: none is greater than another; "
                         "--max stops after so many" SEE_HELP);
+    else if (trace->by_name)
+        text_add(error, "--by-name: each event is printed as it comes, with its own process" SEE_HELP);
     else if (trace->storage)
         text_add(error, "--stack-storage-size: no stacks are kept; --buffer-size is the room for "
                         "events that wait to be printed" SEE_HELP);
@@ -297,6 +301,7 @@ static int parse_buffer(struct tracing *tracing, struct text *error)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
+    settings.trace.command = arguments->command;
     refuse_reports(error);
     if (error->length)
         return -EINVAL;
@@ -304,7 +309,9 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
-    if (attaching_check_words(arguments, SEE_HELP, error))
+    if (settings.list && arguments->command)
+        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+    if (error->length || attaching_check_words(arguments, SEE_HELP, error))
         return -EINVAL;
     int result = parse_format(tracing, error);
     if (!result)
@@ -332,8 +339,7 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, snooping.session.kallsyms, the_process());
     if (!status)
         status = trace(&snooping, tracing);
-    snooping_close(&snooping);
-    return status;
+    return snooping_close(&snooping, status);
 }
 
 static int run(const struct arguments *arguments)
@@ -358,10 +364,11 @@ static int run(const struct arguments *arguments)
 const struct applet stacksnoop_applet = {
     .name = "stacksnoop",
     .summary = "print each event with its stack, as it comes",
-    .usage = "[options] PATTERN...",
+    .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
     .about = "Prints each hit of a function of the kernel, of a program or of a library, of a "
              "tracepoint or of a USDT probe: the time, the thread, and the stack that led to it, "
-             "leaf first. It runs until Ctrl-C, for -D seconds, or until --max events.",
+             "leaf first. It runs until Ctrl-C, for -D seconds, until --max events, or while COMMAND "
+             "does.",
     .sections = sections,
     .examples = examples,
     .notes = notes,

@@ -94,11 +94,11 @@ int bpf_next_key(int map, const void *key, void *next)
 }
 
 /*
- * `any` is set once a batch was answered: an error before that means that the kernel has no
- * batches, and nothing was taken yet.
+ * `command` is to look up, or to look up and delete. `any` is set once a batch was answered: an error
+ * before that means that the kernel has no batches, and nothing was taken yet.
  */
-static int drain_batches(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
-                         void *context, bool *any)
+static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size,
+                        uint32_t value_size, bpf_take *take, void *context, bool *any)
 {
     uint32_t room = BATCH_ENTRIES;
     char *keys = malloc((size_t)room * key_size), *values = malloc((size_t)room * value_size);
@@ -116,7 +116,7 @@ static int drain_batches(int map, uint32_t key_size, uint32_t value_size, bpf_ta
             .count = room,
             .map_fd = (uint32_t)map,
         };
-        int got = bpf_call(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, &batch, sizeof(batch));
+        int got = bpf_call(command, &batch, sizeof(batch));
         if (got == -ENOSPC) { /* one bucket of the hash holds more than the room */
             char *more_keys = realloc(keys, (size_t)room * 2 * key_size);
             keys = more_keys ? more_keys : keys;
@@ -167,10 +167,43 @@ static int drain_singly(int map, uint32_t key_size, uint32_t value_size, bpf_tak
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
 {
     bool any = false;
-    int result = drain_batches(map, key_size, value_size, take, context, &any);
+    int result = take_batches(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, map, key_size, value_size, take,
+                              context, &any);
 
     if (result && !any && result != -ENOMEM)
         result = drain_singly(map, key_size, value_size, take, context);
+    return result;
+}
+
+/* From an entry that was deleted meanwhile the search begins anew: what was listed is again. */
+static int list_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
+                       void *context)
+{
+    char *keys = malloc((size_t)key_size * 2), *value = malloc(value_size);
+    int result = keys && value ? bpf_next_key(map, NULL, keys) : -ENOMEM;
+
+    while (!result) {
+        result = bpf_lookup(map, keys, value);
+        if (!result)
+            result = take(context, keys, value);
+        if (!result || result == -ENOENT)
+            result = bpf_next_key(map, keys, keys + key_size);
+        if (!result)
+            memcpy(keys, keys + key_size, key_size);
+    }
+    free(keys);
+    free(value);
+    return result == -ENOENT ? 0 : result;
+}
+
+int bpf_list(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
+{
+    bool any = false;
+    int result = take_batches(BPF_ABI_MAP_LOOKUP_BATCH, map, key_size, value_size, take, context,
+                              &any);
+
+    if (result && !any && result != -ENOMEM)
+        result = list_singly(map, key_size, value_size, take, context);
     return result;
 }
 

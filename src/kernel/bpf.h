@@ -38,6 +38,11 @@ int bpf_next_key(int map, const void *key, void *next);
  */
 typedef int bpf_take(void *context, const void *key, const void *value);
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
+/*
+ * Calls `take` with every entry of a hash map, which stay in it. Programs may write to it meanwhile:
+ * an entry that is there all the while is not missed, except where the kernel has no batches (5.6).
+ */
+int bpf_list(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
 
 struct bpf_load {
     uint32_t type;        /* BPF_PROG_TYPE_* */

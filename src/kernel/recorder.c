@@ -70,7 +70,7 @@ static uint64_t least_bytes(uint64_t record)
 /* As was wished, else as a quarter of the free memory allows. */
 static uint64_t first_size(const struct recorder_wishes *wishes)
 {
-    uint64_t available = store_available_memory(), bytes = wishes->bytes;
+    uint64_t available = store_free_memory(), bytes = wishes->bytes;
 
     if (!bytes)
         bytes = available && available / 4 < DEFAULT_BYTES ? available / 4 : DEFAULT_BYTES;

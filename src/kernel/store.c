@@ -51,11 +51,6 @@ uint64_t store_depth_limit(void)
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
 }
 
-uint64_t store_available_memory(void)
-{
-    return number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
-}
-
 static struct bank bank_of(uint64_t stacks, const struct store_wishes *wishes)
 {
     uint32_t entries = (uint32_t)(stacks < LEAST_STACKS ? LEAST_STACKS : stacks);
@@ -70,16 +65,23 @@ static struct bank bank_of(uint64_t stacks, const struct store_wishes *wishes)
     };
 }
 
-static uint64_t bank_bytes(const struct bank *bank, uint32_t depth)
+static uint64_t bank_bytes(const struct store *store, const struct bank *bank)
 {
-    return bank->stack_entries * depth * sizeof(uint64_t) +
-           bank->spilled_entries * (SPILLED_STACK_BYTES(depth) + sizeof(int64_t) + ENTRY_OVERHEAD) +
-           bank->count_entries * (sizeof(struct count_key) + sizeof(uint64_t) + ENTRY_OVERHEAD);
+    uint64_t spilled = SPILLED_STACK_BYTES(store->depth) + sizeof(int64_t) + ENTRY_OVERHEAD;
+    uint64_t count = store->key_bytes + store->value_bytes + ENTRY_OVERHEAD;
+
+    return bank->stack_entries * store->depth * sizeof(uint64_t) +
+           bank->spilled_entries * spilled + bank->count_entries * count;
 }
 
 uint64_t store_bytes(const struct store *store)
 {
-    return bank_bytes(&store->main, store->depth) + bank_bytes(&store->stand_in, store->depth);
+    return bank_bytes(store, &store->main) + bank_bytes(store, &store->stand_in);
+}
+
+uint64_t store_free_memory(void)
+{
+    return number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
 }
 
 static void set_sizes(struct store *store, uint64_t stacks, const struct store_wishes *wishes)
@@ -94,7 +96,7 @@ static void set_sizes(struct store *store, uint64_t stacks, const struct store_w
 /* As was wished, else as a quarter of the free memory allows. */
 static uint64_t first_size(struct store *store, const struct store_wishes *wishes)
 {
-    uint64_t available = store_available_memory();
+    uint64_t available = store_free_memory();
     uint64_t stacks = wishes->stacks ? wishes->stacks : DEFAULT_STACKS;
 
     set_sizes(store, stacks, wishes);
@@ -121,18 +123,18 @@ static int create(int *fd, uint32_t type, const char *name, size_t key_size, siz
     return *fd < 0 ? *fd : 0;
 }
 
-static int open_bank(struct bank *bank, uint32_t depth)
+static int open_bank(const struct store *store, struct bank *bank)
 {
-    size_t stack = depth * sizeof(uint64_t);
-    int result = create(&bank->counts, BPF_MAP_TYPE_HASH, "counts", sizeof(struct count_key),
-                        sizeof(uint64_t), bank->count_entries);
+    size_t stack = store->depth * sizeof(uint64_t);
+    int result = create(&bank->counts, BPF_MAP_TYPE_HASH, "counts", store->key_bytes,
+                        store->value_bytes, bank->count_entries);
 
     if (!result)
         result = create(&bank->stacks, BPF_MAP_TYPE_STACK_TRACE, "stacks", sizeof(uint32_t), stack,
                         bank->stack_entries);
     if (!result)
         result = create(&bank->spilled, BPF_MAP_TYPE_HASH, "spilled", sizeof(int64_t),
-                        SPILLED_STACK_BYTES(depth), bank->spilled_entries);
+                        SPILLED_STACK_BYTES(store->depth), bank->spilled_entries);
     return result;
 }
 
@@ -152,10 +154,10 @@ static void close_bank(struct bank *bank)
 
 static int open_banks(struct store *store)
 {
-    int result = open_bank(&store->main, store->depth);
+    int result = open_bank(store, &store->main);
 
     if (!result)
-        result = open_bank(&store->stand_in, store->depth);
+        result = open_bank(store, &store->stand_in);
     if (result) {
         close_bank(&store->main);
         close_bank(&store->stand_in);
@@ -230,6 +232,8 @@ int store_open(struct store *store, const struct store_wishes *wishes)
 {
     store_init(store);
     store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
+    store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
+    store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
     uint64_t stacks = first_size(store, wishes);
     int result = open_controls(store);
 
@@ -273,19 +277,27 @@ int store_start(struct store *store)
     return set_mode(store, CONTROL_MAIN);
 }
 
-/* Adds to *lost what the programs could not count, for one cause, since the last time. */
-static int take_account(struct store *store, uint32_t index, uint64_t *lost)
+int store_read_account(const struct store *store, enum account_index index, uint64_t *number)
 {
-    uint64_t sum = 0;
-
+    uint32_t key = index;
     /* The kernel fills in a word for each possible CPU, however many those are. */
     uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
+
     if (!words)
         return -ENOMEM;
-    int result = bpf_lookup(store->account, &index, words);
+    int result = bpf_lookup(store->account, &key, words);
+    *number = 0;
     for (size_t i = 0; !result && i < MOST_CPUS; i++)
-        sum += words[i];
+        *number += words[i];
     free(words);
+    return result;
+}
+
+int store_take_account(struct store *store, enum account_index index, uint64_t *lost)
+{
+    uint64_t sum;
+    int result = store_read_account(store, index, &sum);
+
     if (result)
         return result;
     *lost += sum - store->account_before[index];
@@ -293,30 +305,51 @@ static int take_account(struct store *store, uint32_t index, uint64_t *lost)
     return 0;
 }
 
-static int collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
+static int collect(struct store *store, bool again, store_drain *drain, void *context)
 {
     /* What came while the last report was drained: nobody writes there now. */
-    int result = drain_bank(store, &store->stand_in, tally, losses);
+    int result = drain(context, &store->stand_in, again);
 
-    if (!result && again)
-        result = drain_clear_stacks(store, &store->stand_in);
     if (!result)
         result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
     if (!result)
-        result = drain_bank(store, &store->main, tally, losses);
-    if (!result && again)
-        result = drain_clear_stacks(store, &store->main);
+        result = drain(context, &store->main, again);
     if (!result && again)
         result = set_mode(store, CONTROL_MAIN);
+    return result;
+}
+
+int store_collect_by(struct store *store, bool again, store_drain *drain, void *context,
+                     struct losses *losses)
+{
+    bpf_begin_unpreempted();
+    int result = collect(store, again, drain, context);
     if (!result)
-        result = take_account(store, ACCOUNT_TABLE_FULL, &losses->table_full);
-    return result ? result : take_account(store, ACCOUNT_SLOTS_TAKEN, &losses->slots_taken);
+        result = store_take_account(store, ACCOUNT_TABLE_FULL, &losses->table_full);
+    if (!result)
+        result = store_take_account(store, ACCOUNT_SLOTS_TAKEN, &losses->slots_taken);
+    bpf_end_unpreempted();
+    return result;
+}
+
+struct collecting {
+    struct store *store;
+    struct tally *tally;
+    struct losses *losses;
+};
+
+static int drain_counts(void *context, const struct bank *bank, bool again)
+{
+    struct collecting *collecting = context;
+    struct store *store = collecting->store;
+    int result = drain_bank(store, bank, collecting->tally, collecting->losses);
+
+    return result || !again ? result : drain_clear_stacks(store, bank);
 }
 
 int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
 {
-    bpf_begin_unpreempted();
-    int result = collect(store, again, tally, losses);
-    bpf_end_unpreempted();
-    return result;
+    struct collecting collecting = {store, tally, losses};
+
+    return store_collect_by(store, again, drain_counts, &collecting, losses);
 }

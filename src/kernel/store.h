@@ -30,6 +30,7 @@ struct bank {
 struct store {
     struct bank main, stand_in;
     uint32_t stacks, depth; /* distinct stacks in the main bank; frames of each */
+    uint32_t key_bytes, value_bytes; /* of a count */
     int control, account, slots;
     int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
     uint64_t account_before[ACCOUNT_ENTRIES];
@@ -61,9 +62,6 @@ uint64_t store_bytes(const struct store *store);
 /* perf_event_max_stack, the kernel's limit of frames. */
 uint64_t store_depth_limit(void);
 
-/* Bytes that can be had without swapping; 0: not known. */
-uint64_t store_available_memory(void);
-
 /*
  * A map for event_filter.cgroup, which holds the cgroup of that directory. A descriptor, the caller's,
  * or a negative errno: -EBADF when the path is no directory of cgroup v2.
@@ -73,10 +71,27 @@ int store_open_cgroup(const char *path);
 /* From here on events are counted. */
 int store_start(struct store *store);
 
+/* What programs have counted in their account since the store was opened. 0 or a negative errno. */
+int store_read_account(const struct store *store, enum account_index index, uint64_t *number);
+
 /*
  * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With
  * `again` the next report starts at the same instant; else counting ends there.
  */
 int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses);
+
+/*
+ * The same for counts that are not those of stackcount: `drain` is called for each bank while no
+ * program writes to it, takes what is in it, and with `again` leaves it empty of stacks, too.
+ */
+typedef int store_drain(void *context, const struct bank *bank, bool again);
+int store_collect_by(struct store *store, bool again, store_drain *drain, void *context,
+                     struct losses *losses);
+
+/* Adds to *lost what the programs could not count, for one cause, since the last time. */
+int store_take_account(struct store *store, enum account_index index, uint64_t *lost);
+
+/* Free memory in bytes, or 0 where nobody tells. */
+uint64_t store_free_memory(void);
 
 #endif

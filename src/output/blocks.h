@@ -5,14 +5,21 @@
 
 #include "output/report.h"
 
-struct block {
-    uint64_t value;
-    const char *comm; /* as it is printed; "[unknown]" for an empty one */
-    uint32_t pid;
+/* A task as it is printed, and the frames that are printed with it. */
+struct block_party {
+    const char *comm; /* "[unknown]" for an empty one, "[no waker]" for nobody */
+    bool nobody;      /* and so without a number */
     bool foreign;
+    uint32_t number;  /* its pid, or its tid */
+    uint32_t tasks;   /* by_name: how many of that name are in this block */
     /* In the order in which the format prints them: indices of labels. */
     const uint32_t *frames;
     size_t frame_count;
+};
+
+struct block {
+    uint64_t value;
+    struct block_party task, waker; /* without a waker in the layout: its comm is "" */
 };
 
 struct blocks {
@@ -20,6 +27,19 @@ struct blocks {
     size_t count;
     char **labels; /* sorted, each once: a frame as it is printed */
 };
+
+/* The names of tasks are printed: stackcount leaves them out at times. */
+bool blocks_show_tasks(const struct report_options *options);
+/* And so are the wakers'. */
+bool blocks_show_wakers(const struct report_options *options);
+/* What is printed of a sum of values. */
+uint64_t blocks_shown_value(uint64_t value, const struct report_options *options);
+
+/* Blocks whose printed lines are equal become one, and all are put in order. */
+void blocks_merge(struct blocks *blocks, const struct report_options *options);
+/* Leaves the options->top greatest. */
+void blocks_keep_top(struct blocks *blocks, const struct report_options *options,
+                     struct report_summary *summary);
 
 void text_write(FILE *out, const struct blocks *blocks, const struct report_options *options,
                 const struct tm *when);

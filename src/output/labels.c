@@ -7,6 +7,21 @@
 
 #include "escape.h"
 
+/* What stands before a frame. */
+static const char *indent(const struct report_options *options)
+{
+    return options->format == REPORT_FOLDED        ? ""
+           : options->layout == LAYOUT_STACKCOUNT ? "  "
+                                                   : "    ";
+}
+
+static const char *delimiter(const struct report_options *options)
+{
+    if (options->format == REPORT_FOLDED || options->layout == LAYOUT_OFFWAKETIME)
+        return "-";
+    return options->layout == LAYOUT_STACKCOUNT ? "  --" : "--";
+}
+
 static const char *special_name(enum special_frame special, const struct report_options *options)
 {
     switch (special) {
@@ -16,8 +31,12 @@ static const char *special_name(enum special_frame special, const struct report_
                                 : "[no stack]";
     case FULL_FRAME:
         return "[stack storage full]";
+    case UNFINISHED_FRAME:
+        return "[unfinished]";
+    case ALL_ALONG_FRAME:
+        return "[blocked all along]";
     default:
-        return options->format == REPORT_FOLDED ? "-" : "  --";
+        return delimiter(options);
     }
 }
 
@@ -25,7 +44,7 @@ static char *special_text(enum special_frame special, const struct report_option
 {
     struct text shown = {0};
 
-    text_add(&shown, options->format == REPORT_TEXT ? "  " : "");
+    text_add(&shown, indent(options));
     text_add(&shown, special_name(special, options));
     if (shown.failed)
         text_free(&shown);
@@ -80,7 +99,7 @@ static char *symbol_text(const struct symbol *symbol, const struct report_option
     struct text shown = {0};
     bool text = options->format == REPORT_TEXT;
 
-    text_add(&shown, text ? "  " : "");
+    text_add(&shown, indent(options));
     if (options->verbose && text)
         text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
     labels_add_name(&shown, symbol, options);
@@ -102,11 +121,19 @@ void labels_fold(char *text)
  * Readers of folded text take a last frame that ends in a blank and a number for a line with two
  * counts. The blank of such a name; NULL for any other.
  */
-static const char *blank_before_number(const char *name)
+static char *blank_before_number(char *name)
 {
-    const char *blank = strrchr(name, ' ');
+    char *blank = strrchr(name, ' ');
 
     return blank && blank[1] && !blank[1 + strspn(blank + 1, "0123456789.")] ? blank : NULL;
+}
+
+void labels_make_last(char *text)
+{
+    char *blank = blank_before_number(text);
+
+    if (blank)
+        *blank = '_';
 }
 
 static int compare_strings(const void *left, const void *right)
@@ -148,14 +175,13 @@ static int make_texts(struct labels *labels, const struct symbols *symbols,
             return -ENOMEM;
     }
     for (size_t i = 0; i < items; i++) {
-        const char *blank = blank_before_number(by_item[i]);
         labels->as_last[i] = (uint32_t)i;
-        if (options->format != REPORT_FOLDED || !blank)
+        if (options->format != REPORT_FOLDED || !blank_before_number(by_item[i]))
             continue;
         char *copy = strdup(by_item[i]);
         if (!copy)
             return -ENOMEM;
-        copy[blank - by_item[i]] = '_';
+        labels_make_last(copy);
         labels->as_last[i] = (uint32_t)*made;
         by_item[(*made)++] = copy;
     }

@@ -13,6 +13,8 @@ enum special_frame {
     NO_STACK_FRAME,
     FULL_FRAME,
     DELIMITER_FRAME,
+    UNFINISHED_FRAME,
+    ALL_ALONG_FRAME,
     SPECIAL_FRAMES,
 };
 
@@ -35,6 +37,8 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
 
 /* What folded text makes of a name: the sign that parts frames cannot be in one. */
 void labels_fold(char *text);
+/* And of the last of a line: readers would take a number behind a blank there for a count. */
+void labels_make_last(char *text);
 
 /* The item of a special frame. */
 static inline uint32_t labels_special(const struct labels *labels, enum special_frame special)

@@ -15,30 +15,44 @@ struct making {
     const struct report_options *options;
     struct labels labels;
     struct blocks blocks;
-    char **comms;     /* of every entry, as they are printed */
+    char **comms; /* as they are printed: of every entry the task's, then the waker's */
+    size_t comm_count;
     uint32_t *frames; /* of all blocks */
+    size_t frame_count;
 };
 
-static char *shown_comm(const struct tally_entry *entry, enum report_format format)
+/* ---- Names ---- */
+
+/* Is this party's name the last frame of a line? */
+static bool name_ends_line(const struct report_options *options, bool waker)
+{
+    if (options->format != REPORT_FOLDED)
+        return false;
+    return options->layout == (waker ? LAYOUT_OFFWAKETIME : LAYOUT_WAKEUPTIME);
+}
+
+static char *shown_comm(const char *name, const struct report_options *options, bool waker)
 {
     struct text comm = {0};
 
-    escape_bytes(&comm, entry->task.comm, strnlen(entry->task.comm, COMM_BYTES));
+    escape_bytes(&comm, name, strnlen(name, COMM_BYTES));
     if (!comm.length)
         text_add(&comm, "[unknown]");
     if (comm.failed)
         text_free(&comm);
-    else if (format == REPORT_FOLDED)
+    else if (options->format == REPORT_FOLDED)
         labels_fold(comm.data);
+    if (comm.data && name_ends_line(options, waker))
+        labels_make_last(comm.data);
     return comm.data;
 }
 
+/* ---- Frames ---- */
+
 /* Puts the labels' items of one stack at `to`, leaf first, or root first; returns how many. */
 static size_t add_stack(const struct making *making, const struct stack *stack, size_t first,
-                        uint32_t *to)
+                        bool root_first, uint32_t *to)
 {
-    bool root_first = making->options->format == REPORT_FOLDED;
-
     if (stack->state == STACK_FULL) {
         *to = labels_special(&making->labels, FULL_FRAME);
         return 1;
@@ -50,145 +64,152 @@ static size_t add_stack(const struct making *making, const struct stack *stack, 
     return stack->count;
 }
 
+/* stackcount has a delimiter also where one of the stacks is empty. */
+static bool is_delimited(const struct tally_party *party, const struct report_options *options)
+{
+    if (!options->delimited || !options->kernel || !options->user)
+        return false;
+    return options->layout == LAYOUT_STACKCOUNT ||
+           (party->kernel.state != STACK_NONE && party->user.state != STACK_NONE);
+}
+
 /*
- * The labels' items of an entry in the order of the format. Text: kernel, then user, each leaf
- * first; folded: user, then kernel, each root first. Returns how many.
+ * The labels' items of a party, whose frames begin at `first` of the symbols'. Leaf first: kernel,
+ * then user; root first: user, then kernel. Returns how many.
  */
-static size_t add_items(const struct making *making, size_t index, uint32_t *to)
+static size_t add_party(const struct making *making, const struct tally_party *party, size_t first,
+                        bool root_first, uint32_t *to)
+{
+    const struct stack *stacks[2] = {&party->kernel, &party->user};
+    const size_t firsts[2] = {first, first + party->kernel.count};
+    size_t count = 0;
+
+    if (party->kernel.state == STACK_NONE && party->user.state == STACK_NONE)
+        to[count++] = labels_special(&making->labels, NO_STACK_FRAME);
+    count += add_stack(making, stacks[root_first], firsts[root_first], root_first, to + count);
+    if (is_delimited(party, making->options))
+        to[count++] = labels_special(&making->labels, DELIMITER_FRAME);
+    return count + add_stack(making, stacks[!root_first], firsts[!root_first], root_first,
+                             to + count);
+}
+
+/* What a wait is that had not ended is the root of its stack. */
+static size_t add_mark(const struct making *making, const struct tally_entry *entry, uint32_t *to)
+{
+    if (entry->mark == MARK_NONE)
+        return 0;
+    *to = labels_special(&making->labels,
+                         entry->mark == MARK_UNFINISHED ? UNFINISHED_FRAME : ALL_ALONG_FRAME);
+    return 1;
+}
+
+static size_t add_task(const struct making *making, size_t index, uint32_t *to)
+{
+    const struct tally_entry *entry = &making->tally->entries[index];
+    bool folded = making->options->format == REPORT_FOLDED;
+    size_t count = folded ? add_mark(making, entry, to) : 0;
+
+    if (making->options->layout != LAYOUT_WAKEUPTIME)
+        count += add_party(making, &entry->task, making->symbols->first[index], folded, to + count);
+    return folded ? count : count + add_mark(making, entry, to + count);
+}
+
+/* offwaketime has them upside down, so that they meet the target's. */
+static size_t add_waker(const struct making *making, size_t index, uint32_t *to)
 {
     const struct tally_entry *entry = &making->tally->entries[index];
     const struct report_options *options = making->options;
-    size_t kernel_first = making->symbols->first[index];
-    size_t user_first = kernel_first + entry->task.kernel.count, count;
+    size_t first = making->symbols->first[index] + entry->task.kernel.count +
+                   entry->task.user.count;
     bool folded = options->format == REPORT_FOLDED;
-    bool delimited = options->delimited && options->kernel && options->user;
 
-    if (entry->task.kernel.state == STACK_NONE && entry->task.user.state == STACK_NONE) {
-        to[0] = labels_special(&making->labels, NO_STACK_FRAME);
-        count = 1;
-    } else {
-        count = folded ? add_stack(making, &entry->task.user, user_first, to)
-                       : add_stack(making, &entry->task.kernel, kernel_first, to);
-    }
-    if (delimited)
-        to[count++] = labels_special(&making->labels, DELIMITER_FRAME);
-    return count + (folded ? add_stack(making, &entry->task.kernel, kernel_first, to + count)
-                           : add_stack(making, &entry->task.user, user_first, to + count));
+    if (!blocks_show_wakers(options) || !entry->has_waker)
+        return 0;
+    return add_party(making, &entry->waker, first,
+                     options->layout == LAYOUT_OFFWAKETIME ? !folded : folded, to);
 }
 
-/* The same as indices of labels: what is printed. */
-static size_t add_frames(const struct making *making, size_t index, uint32_t *to)
+/* ---- Blocks ---- */
+
+/* What was added behind the frames so far is this party's, as indices of labels: what is printed. */
+static void take_frames(struct making *making, struct block_party *shown, size_t count,
+                        bool ends_line)
 {
     const struct labels *labels = &making->labels;
-    size_t count = add_items(making, index, to);
+    uint32_t *items = making->frames + making->frame_count;
 
     for (size_t i = 0; i < count; i++)
-        to[i] = i + 1 < count ? labels->ranks[to[i]] : labels->as_last[to[i]];
-    return count;
+        items[i] = ends_line && i + 1 == count ? labels->as_last[items[i]]
+                                               : labels->ranks[items[i]];
+    shown->frames = items;
+    shown->frame_count = count;
+    making->frame_count += count;
+}
+
+static int take_name(struct making *making, struct block_party *shown,
+                     const struct tally_party *party, bool waker)
+{
+    char *comm = shown_comm(party->comm, making->options, waker);
+
+    if (!comm)
+        return -ENOMEM;
+    making->comms[making->comm_count++] = comm;
+    shown->comm = comm;
+    shown->number = making->options->threads ? party->tid : party->pid;
+    shown->foreign = party->foreign;
+    return 0;
+}
+
+static int make_block(struct making *making, size_t index)
+{
+    const struct tally_entry *entry = &making->tally->entries[index];
+    bool wakers = blocks_show_wakers(making->options);
+    struct block *block = &making->blocks.items[making->blocks.count++];
+    uint32_t *to = making->frames + making->frame_count;
+
+    *block = (struct block){.value = entry->value, .waker = {.comm = "", .nobody = true}};
+    take_frames(making, &block->task, add_task(making, index, to), !wakers);
+    to = making->frames + making->frame_count;
+    take_frames(making, &block->waker, add_waker(making, index, to), false);
+    int result = take_name(making, &block->task, &entry->task, false);
+    if (result || !wakers)
+        return result;
+    if (!entry->has_waker) {
+        block->waker.comm = "[no waker]";
+        return 0;
+    }
+    block->waker.nobody = false;
+    return take_name(making, &block->waker, &entry->waker, true);
+}
+
+static size_t frames_of(const struct tally_party *party)
+{
+    return (size_t)party->kernel.count + party->user.count;
 }
 
 static int make_blocks(struct making *making)
 {
     const struct tally *tally = making->tally;
-    size_t room = 0, used = 0;
+    int result = 0;
+    size_t room = 0;
 
-    /* Besides its frames an entry may have a delimiter, and frames for stacks that were lost. */
+    /* Besides its own a party may have a delimiter, a mark, and frames for stacks that were lost. */
     for (size_t i = 0; i < tally->count; i++)
-        room += tally->entries[i].task.kernel.count + tally->entries[i].task.user.count + 4;
+        room += frames_of(&tally->entries[i].task) + frames_of(&tally->entries[i].waker) + 8;
     making->frames = calloc(room + 1, sizeof(*making->frames));
-    making->comms = calloc(tally->count + 1, sizeof(*making->comms));
+    making->comms = calloc(2 * tally->count + 1, sizeof(*making->comms));
     making->blocks.items = calloc(tally->count + 1, sizeof(*making->blocks.items));
+    making->blocks.labels = making->labels.texts;
     if (!making->frames || !making->comms || !making->blocks.items)
         return -ENOMEM;
-    for (size_t i = 0; i < tally->count; i++) {
-        const struct tally_entry *entry = &tally->entries[i];
-        making->comms[i] = shown_comm(entry, making->options->format);
-        if (!making->comms[i])
-            return -ENOMEM;
-        size_t frame_count = add_frames(making, i, making->frames + used);
-        making->blocks.items[making->blocks.count++] = (struct block){
-            .value = entry->value,
-            .comm = making->comms[i],
-            .pid = entry->task.pid,
-            .foreign = entry->task.foreign,
-            .frames = making->frames + used,
-            .frame_count = frame_count,
-        };
-        used += frame_count;
-    }
-    making->blocks.labels = making->labels.texts;
-    return 0;
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-/* By name, pid, frames. Blocks whose printed lines are equal compare equal. */
-static int compare_lines(const struct block *a, const struct block *b,
-                         const struct report_options *options)
-{
-    bool by_pid = options->format == REPORT_TEXT || options->split_processes;
-    int order = options->show_process ? strcmp(a->comm, b->comm) : 0;
-
-    if (!order && options->show_process && by_pid)
-        order = compare_numbers(a->pid, b->pid);
-    if (!order && options->show_process && by_pid)
-        order = compare_numbers(a->foreign, b->foreign);
-    for (size_t i = 0; !order && i < a->frame_count && i < b->frame_count; i++)
-        order = compare_numbers(a->frames[i], b->frames[i]);
-    return order ? order : compare_numbers(a->frame_count, b->frame_count);
-}
-
-/* What is sorted for: qsort() passes nothing along to these two. */
-static const struct report_options *sorting_for;
-
-static int compare_for_merge(const void *left, const void *right)
-{
-    return compare_lines(left, right, sorting_for);
-}
-
-static int compare_for_print(const void *left, const void *right)
-{
-    const struct block *a = left, *b = right;
-    int order = compare_numbers(a->value, b->value);
-
-    return order ? order : compare_lines(a, b, sorting_for);
-}
-
-static void merge_and_sort(struct blocks *blocks, const struct report_options *options)
-{
-    size_t kept = 0;
-
-    sorting_for = options;
-    qsort(blocks->items, blocks->count, sizeof(*blocks->items), compare_for_merge);
-    for (size_t i = 0; i < blocks->count; i++) {
-        if (kept && !compare_lines(&blocks->items[kept - 1], &blocks->items[i], options))
-            blocks->items[kept - 1].value += blocks->items[i].value;
-        else
-            blocks->items[kept++] = blocks->items[i];
-    }
-    blocks->count = kept;
-    qsort(blocks->items, blocks->count, sizeof(*blocks->items), compare_for_print);
-}
-
-/* Cuts the smallest off the front. */
-static void keep_top(struct blocks *blocks, uint64_t top, struct report_summary *summary)
-{
-    size_t left = top && blocks->count > top ? blocks->count - (size_t)top : 0;
-
-    for (size_t i = 0; i < blocks->count; i++)
-        *(i < left ? &summary->left_value : &summary->value) += blocks->items[i].value;
-    memmove(blocks->items, blocks->items + left, (blocks->count - left) * sizeof(*blocks->items));
-    blocks->count -= left;
-    summary->left_blocks = left;
-    summary->blocks = blocks->count;
+    for (size_t i = 0; i < tally->count && !result; i++)
+        result = make_block(making, i);
+    return result;
 }
 
 static void free_making(struct making *making)
 {
-    for (size_t i = 0; making->comms && i < making->tally->count; i++)
+    for (size_t i = 0; i < making->comm_count; i++)
         free(making->comms[i]);
     free(making->comms);
     free(making->frames);
@@ -207,8 +228,8 @@ int report_write(FILE *out, const struct tally *tally, const struct symbols *sym
     if (!result)
         result = make_blocks(&making);
     if (!result) {
-        merge_and_sort(&making.blocks, options);
-        keep_top(&making.blocks, options->top, summary);
+        blocks_merge(&making.blocks, options);
+        blocks_keep_top(&making.blocks, options, summary);
         errno = 0;
         if (options->format == REPORT_FOLDED)
             folded_write(out, &making.blocks, options, when);

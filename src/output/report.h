@@ -32,11 +32,12 @@ struct report_options {
     enum report_layout layout;
     uint64_t unit;        /* what is printed is the sum of values divided by this; 0: by 1 */
     bool threads;         /* the number shown of a task is the tid */
-    bool by_name;         /* tasks of one name are one */
+    bool by_name;         /* tasks of one name are one; the number is how many those of a block are */
     bool kernel, user;    /* which stacks were asked for */
     bool delimited;       /* -d, where both were */
     bool offset, verbose, annotations;
-    bool show_process;    /* text: a line with the process; folded: its name as the root */
+    /* stackcount's text: a line with the process; folded: its name as the root. Others have both. */
+    bool show_process;
     bool split_processes; /* folded: the name with the pid */
     bool timestamp;       /* text: a line before the blocks */
     bool time_as_root;    /* folded: the time as the root */
@@ -44,7 +45,7 @@ struct report_options {
 };
 
 struct report_summary {
-    uint64_t blocks, value;           /* printed */
+    uint64_t blocks, value;           /* printed; values are sums divided by the unit */
     uint64_t left_blocks, left_value; /* left out by `top` */
 };
 

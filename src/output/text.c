@@ -2,14 +2,103 @@
 /* The text that people read: a block of lines for each stack, the greatest last. */
 #include "output/blocks.h"
 
+static void write_frames(FILE *out, const struct blocks *blocks, const struct block_party *party)
+{
+    for (size_t i = 0; i < party->frame_count; i++)
+        fprintf(out, "%s\n", blocks->labels[party->frames[i]]);
+}
+
+/* The task's number, or, where all of a name are one, how many they are. */
+static void write_number(FILE *out, const struct block_party *party,
+                         const struct report_options *options)
+{
+    if (options->by_name)
+        fprintf(out, "%u %s%s", party->tasks, options->threads ? "thread" : "process",
+                party->tasks == 1 ? "" : options->threads ? "s" : "es");
+    else
+        fprintf(out, "%s%u", party->foreign ? "host " : "", party->number);
+}
+
+/* A line of a name, where the layout has a column for what it is the name of. */
+static void write_name(FILE *out, const char *what, const struct block_party *party)
+{
+    fprintf(out, "    %-16s %s", what, party->comm);
+}
+
+/* The same with the number behind it, in brackets only where that is a count. */
+static void write_thread(FILE *out, const char *what, const struct block_party *party,
+                         const struct report_options *options)
+{
+    write_name(out, what, party);
+    if (!party->nobody) {
+        fputs(options->by_name ? " (" : " ", out);
+        write_number(out, party, options);
+        fputs(options->by_name ? ")" : "", out);
+    }
+    fputc('\n', out);
+}
+
+static void write_stackcount(FILE *out, const struct blocks *blocks, const struct block *block,
+                             const struct report_options *options)
+{
+    write_frames(out, blocks, &block->task);
+    if (!blocks_show_tasks(options))
+        return;
+    fprintf(out, "    %s [", block->task.comm);
+    write_number(out, &block->task, options);
+    fputs("]\n", out);
+}
+
+static void write_profile(FILE *out, const struct blocks *blocks, const struct block *block,
+                          const struct report_options *options)
+{
+    write_frames(out, blocks, &block->task);
+    write_name(out, "-", &block->task);
+    fputs(" (", out);
+    write_number(out, &block->task, options);
+    fputs(")\n", out);
+}
+
+static void write_wakeuptime(FILE *out, const struct blocks *blocks, const struct block *block)
+{
+    write_name(out, "target:", &block->task);
+    fputc('\n', out);
+    write_frames(out, blocks, &block->task);
+    write_frames(out, blocks, &block->waker);
+    write_name(out, "waker:", &block->waker);
+    fputc('\n', out);
+}
+
+/* From the waker's root up to the wake, and from the wait down to the target's root. */
+static void write_offwaketime(FILE *out, const struct blocks *blocks, const struct block *block,
+                              const struct report_options *options)
+{
+    write_thread(out, "waker:", &block->waker, options);
+    write_frames(out, blocks, &block->waker);
+    fprintf(out, "    %-16s %s\n", "--", "--");
+    write_frames(out, blocks, &block->task);
+    write_thread(out, "target:", &block->task, options);
+}
+
 static void write_block(FILE *out, const struct blocks *blocks, const struct block *block,
                         const struct report_options *options)
 {
-    for (size_t i = 0; i < block->frame_count; i++)
-        fprintf(out, "%s\n", blocks->labels[block->frames[i]]);
-    if (options->show_process)
-        fprintf(out, "    %s [%s%u]\n", block->comm, block->foreign ? "host " : "", block->pid);
-    fprintf(out, "    %llu\n\n", (unsigned long long)block->value);
+    switch (options->layout) {
+    case LAYOUT_STACKCOUNT:
+        write_stackcount(out, blocks, block, options);
+        break;
+    case LAYOUT_PROFILE:
+        write_profile(out, blocks, block, options);
+        break;
+    case LAYOUT_WAKEUPTIME:
+        write_wakeuptime(out, blocks, block);
+        break;
+    case LAYOUT_OFFWAKETIME:
+        write_offwaketime(out, blocks, block, options);
+        break;
+    }
+    fprintf(out, "%s%llu\n\n", options->layout == LAYOUT_STACKCOUNT ? "    " : "        ",
+            (unsigned long long)blocks_shown_value(block->value, options));
 }
 
 void text_write(FILE *out, const struct blocks *blocks, const struct report_options *options,

@@ -15,6 +15,7 @@
 
 #include "insns/count.h"
 #include "insns/dump.h"
+#include "insns/follow.h"
 #include "insns/layout.h"
 #include "insns/life.h"
 #include "insns/program.h"
@@ -25,8 +26,9 @@
 
 /* Those of stackcount, which names them itself. */
 enum {
-    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
-    FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED, FD_BUFFER, FD_WALKERS,
+    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_FOLLOWED,
+    FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED, FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
+    FD_BUFFER, FD_WALKERS,
 };
 
 /* ---- One program for each family ---- */
@@ -199,7 +201,7 @@ static void build_calls(struct program *program, const void *wishes)
         EXIT());
 }
 
-/* ---- The program of stackcount, with each part that can be there or not ---- */
+/* ---- The program of stackcount and profile, with each part that can be there or not ---- */
 
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
@@ -211,6 +213,7 @@ static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 #define ALL_EVENTS .cpu = -1
 #define OF_PIDS    .pids = some_pids, .pid_count = 2
 #define OF_TIDS    .tids = some_tids, .tid_count = 1
+#define FOLLOWED   .followed = FD_FOLLOWED, .followed_size = 32768
 #define NAMESPACE  .in_namespace = true, .namespace_device = 4, .namespace_inode = 0xf0000123
 
 static const struct count_wishes count_kernel = {
@@ -225,6 +228,8 @@ static const struct count_wishes count_cpu = {
     .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_cgroup = {
     .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_followed = {
+    .filter = {ALL_EVENTS, FOLLOWED}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_pids = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_tids = {
@@ -245,6 +250,13 @@ static const struct count_wishes count_start = {
 static const struct count_wishes count_other_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
     .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
+
+static const struct count_wishes count_not_idle = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
+    .without_idle = true, MAPS};
+static const struct count_wishes count_not_idle_namespace = {
+    .filter = {ALL_EVENTS, NAMESPACE, .cgroup = FD_CGROUP}, .kernel_stack = true,
+    .per_process = true, .without_idle = true, MAPS};
 
 static void build_count(struct program *program, const void *wishes)
 {
@@ -279,6 +291,19 @@ static void build_life(struct program *program, const void *ended)
     emit_life(program, FD_LIVES, ended != NULL);
 }
 
+/* What a command does and all that come of it is followed. */
+static const struct event_filter followed = {FOLLOWED}, followed_namespace = {FOLLOWED, NAMESPACE};
+
+static void build_follow_birth(struct program *program, const void *filter)
+{
+    emit_follow_birth(program, &(struct follow_programs){.filter = filter, .self = 4711, .pid = 8});
+}
+
+static void build_follow_exec(struct program *program, const void *filter)
+{
+    emit_follow_exec(program, filter);
+}
+
 /* ---- The table: every variant of every real program has its row here ---- */
 
 static const struct golden {
@@ -299,6 +324,7 @@ static const struct golden {
     {"count-both", build_count, &count_both},
     {"count-cpu", build_count, &count_cpu},
     {"count-cgroup", build_count, &count_cgroup},
+    {"count-followed", build_count, &count_followed},
     {"count-pids", build_count, &count_pids},
     {"count-tids", build_count, &count_tids},
     {"count-namespace", build_count, &count_namespace},
@@ -307,6 +333,11 @@ static const struct golden {
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
+    {"count-not-idle", build_count, &count_not_idle},
+    {"count-not-idle-namespace", build_count, &count_not_idle_namespace},
+    {"follow-birth", build_follow_birth, &followed},
+    {"follow-birth-namespace", build_follow_birth, &followed_namespace},
+    {"follow-exec", build_follow_exec, &followed},
     {"snoop-kernel", build_snoop, &snoop_kernel},
     {"snoop-both", build_snoop, &snoop_both},
     {"snoop-start", build_snoop, &snoop_start},

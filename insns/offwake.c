@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * An entry of the map of waits stays as long as its thread lives: blocking, waking and running again
+ * then need no more than lookups. The waker's part is written by whoever wakes, whether its program
+ * runs after that of the leaving or, on another CPU, already before.
+ *
+ * switch(context):
+ *     mode = control[0]                                   r9: which bank is written to
+ *     if (mode == PAUSED)
+ *         return 0
+ *     if (prev_pid) {                                     0 is idle
+ *         if (prev_state & ENDING)
+ *             delete(waits, prev_pid), goto out
+ *         if (wait = waits[prev_pid])                     a switch to it that was not seen must not
+ *             wait.since = 0                              make waiting of running
+ *         if (prev_state is none of those asked for || current, which is prev, is not)
+ *             goto out
+ *         slot.party = current
+ *         if (wait = waits[prev_pid], made anew if it is not there)
+ *             wait.target = slot.party, wait.tid = tid, wait.since = now
+ *     }
+ * out:
+ *     if (next_pid && (wait = waits[next_pid]) && wait.since) {
+ *         time = now - wait.since, wait.since = 0
+ *         if (least <= time <= most)
+ *             counts[wait.target, wait.waker] += { time, 1 }
+ *         wait.waker = nobody
+ *     }
+ *     return 0
+ *
+ * waking(context):
+ *     mode as above
+ *     wait = waits[pid]
+ *     if (wait ? nobody saw its thread block yet : it is not needed)
+ *         return 0
+ *     slot.party = current
+ *     if (wait = waits[pid], made anew if it is not there)
+ *         wait.waker = slot.party
+ *
+ * For wakeuptime a waking also ends the wait, if it has begun, and counts it.
+ *
+ * A thread that nobody asked for gets an entry at its first waking, which is never filled in: so the
+ * waker of a thread's first wait is known, and the wakers of those not asked for are not looked at
+ * again.
+ *
+ * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = mode.
+ */
+#include "insns/offwake.h"
+
+#include <errno.h>
+
+#include "insns/account.h"
+#include "insns/layout.h"
+#include "insns/life.h"
+#include "insns/slot.h"
+
+/* Where things are on the stack, from r10. */
+enum {
+    INDEX = -4, /* the key of a small map */
+    FOREIGN = -8,
+    TID = -12, /* the key of the map of waits */
+    PID_SCRATCH = -24,
+    NEW_COUNT = -40, /* a struct blocked */
+    NEW_WAIT = -168, /* a struct wait */
+};
+_Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wait), "room for a wait");
+
+/* In the slot, from r8. */
+enum {
+    PARTY = offsetof(struct slot, party),
+    PARTY_KERNEL_STACK = PARTY + (int)offsetof(struct party, kernel_stack),
+    PARTY_USER_STACK = PARTY + (int)offsetof(struct party, user_stack),
+    PARTY_BORN = PARTY + (int)offsetof(struct party, born),
+    PARTY_PID = PARTY + (int)offsetof(struct party, pid),
+    PARTY_TID = PARTY + (int)offsetof(struct party, tid),
+    PARTY_FLAGS = PARTY + (int)offsetof(struct party, flags),
+    PARTY_UNUSED = PARTY + (int)offsetof(struct party, unused),
+    PARTY_COMM = PARTY + (int)offsetof(struct party, comm),
+    SCRATCH = (int)offsetof(struct slot, spilled),
+};
+
+/* In a wait. */
+enum {
+    SINCE = offsetof(struct wait, since),
+    WAIT_TID = offsetof(struct wait, tid),
+    TARGET = offsetof(struct wait, target),
+    TARGET_FLAGS = TARGET + (int)offsetof(struct party, flags),
+    WAKER = offsetof(struct wait, waker),
+    WAKER_FLAGS = WAKER + (int)offsetof(struct party, flags),
+};
+
+size_t offwake_wait_bytes(enum offwake_view view)
+{
+    return view == VIEW_OFFCPU ? offsetof(struct wait, waker) : sizeof(struct wait);
+}
+
+size_t offwake_key_bytes(enum offwake_view view)
+{
+    return offwake_wait_bytes(view) - offsetof(struct wait, target);
+}
+
+static void name_maps(struct program *program, const struct offwake_wishes *wishes)
+{
+    program_name_map(program, wishes->control, "control");
+    program_name_map(program, wishes->account, "account");
+    program_name_map(program, wishes->slots, "slots");
+    program_name_map(program, wishes->lives, "lives");
+    program_name_map(program, wishes->waits, "waits");
+    program_name_map(program, wishes->counts.main, "counts");
+    program_name_map(program, wishes->spilled.main, "spilled");
+    program_name_map(program, wishes->counts.stand_in, "stand_in_counts");
+    program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
+}
+
+/* r6 and r9; where nothing is to be done, r9 is PAUSED at "out". */
+static void emit_begin(struct program *program, const struct offwake_wishes *wishes)
+{
+    name_maps(program, wishes);
+    EMIT(program,
+        MOV_REG(R6, R1),
+        MOV_IMM(R9, CONTROL_PAUSED),
+        ST(W, R10, INDEX, 0));
+    emit_load_mode(program, wishes->control, INDEX);
+}
+
+/* ---- Waits ---- */
+
+/* r0 = waits[TID] */
+static void emit_find_wait(struct program *program, int waits)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, TID),
+        LOAD_MAP(R1, waits),
+        CALL(BPF_FUNC_map_lookup_elem));
+}
+
+/* Nobody, at `place` from a register. */
+static void emit_nobody(struct program *program, unsigned base, int place)
+{
+    for (int at = 0; at < (int)sizeof(struct party); at += 8) {
+        bool is_stack = at == offsetof(struct party, kernel_stack) ||
+                        at == offsetof(struct party, user_stack);
+        EMIT(program, ST(DW, base & 0xf, (int16_t)(place + at), is_stack ? NO_STACK : 0));
+    }
+}
+
+/* r0 = waits[TID], made if it is not there. Where there is no room: counted, and "out". */
+static void emit_make_wait(struct program *program, const struct offwake_wishes *wishes)
+{
+    emit_find_wait(program, wishes->waits);
+    EMIT(program,
+        JNE_IMM(R0, 0, "has_entry"),
+        ST(DW, R10, NEW_WAIT + SINCE, 0),
+        ST(DW, R10, NEW_WAIT + WAIT_TID, 0)); /* and what is beside it */
+    emit_nobody(program, R10, NEW_WAIT + TARGET);
+    if (wishes->view != VIEW_OFFCPU)
+        emit_nobody(program, R10, NEW_WAIT + WAKER);
+    EMIT(program,
+        LOAD_MAP(R1, wishes->waits),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, TID),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_find_wait(program, wishes->waits);
+    EMIT(program, JNE_IMM(R0, 0, "has_entry"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_WAITS_FULL, "no_room_counted");
+    EMIT(program,
+        JA("out"),
+    LABEL("has_entry"));
+}
+
+/* The party at r0 + place = slot.party */
+static void emit_copy_party(struct program *program, int place)
+{
+    for (int at = 0; at < (int)sizeof(struct party); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R8, (int16_t)(PARTY + at)),
+            STX(DW, R0, (int16_t)(place + at), R1));
+}
+
+/* ---- Threads ---- */
+
+/* What is shown of a thread: not everything is, and what is not would keep equal counts apart. */
+struct shown {
+    bool numbers; /* pid and tid */
+    bool kernel_stack, user_stack;
+};
+
+static void emit_clear_party(struct program *program)
+{
+    emit_nobody(program, R8, PARTY);
+    EMIT(program, ST(W, R8, PARTY_FLAGS, PARTY_SEEN));
+}
+
+/* Frames of its own program, if not a stack, tell a user's thread. */
+static void emit_thread_filter(struct program *program, const struct offwake_wishes *wishes)
+{
+    bool user = wishes->threads == THREADS_USER;
+
+    EMIT(program,
+        MOV_REG(R1, R6),
+        MOV_REG(R2, R8),
+        ADD_IMM(R2, SCRATCH),
+        MOV_IMM(R3, 8),
+        MOV_IMM(R4, BPF_F_USER_STACK),
+        CALL(BPF_FUNC_get_stack));
+    if (user)
+        EMIT(program, JSLE_IMM(R0, 0, "out"));
+    else
+        EMIT(program, JSGT_IMM(R0, 0, "out"));
+}
+
+static void emit_numbers(struct program *program, const struct offwake_wishes *wishes,
+                         const struct shown *shown)
+{
+    if (shown->numbers || shown->user_stack)
+        EMIT(program,
+            MOV_REG(R1, R7),
+            RSH_IMM(R1, 32),
+            STX(W, R8, PARTY_PID, R1));
+    if (shown->numbers)
+        EMIT(program, STX(W, R8, PARTY_TID, R7));
+    if (wishes->filter.in_namespace)
+        EMIT(program,
+            LDX(W, R1, R10, FOREIGN),
+            OR_IMM(R1, PARTY_SEEN),
+            STX(W, R8, PARTY_FLAGS, R1));
+}
+
+/* slot.party = the current thread, whose numbers are in r7 */
+static void emit_party(struct program *program, const struct offwake_wishes *wishes,
+                       const struct shown *shown)
+{
+    struct stack_wishes stack = {.depth = wishes->depth, .spilled = wishes->spilled};
+
+    emit_numbers(program, wishes, shown);
+    EMIT(program,
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, PARTY_COMM),
+        MOV_IMM(R2, (int)sizeof(((struct party *)0)->comm)),
+        CALL(BPF_FUNC_get_current_comm));
+    if (shown->user_stack && wishes->lives >= 0)
+        emit_load_life(program, wishes->lives, !wishes->filter.in_namespace, INDEX, PARTY_BORN);
+    if (shown->kernel_stack) {
+        stack.place = PARTY_KERNEL_STACK;
+        emit_hashed_stack(program, &stack);
+    }
+    if (shown->user_stack) {
+        stack.user = true;
+        stack.place = PARTY_USER_STACK;
+        emit_hashed_stack(program, &stack);
+    }
+}
+
+static void emit_slot(struct program *program, const struct offwake_wishes *wishes)
+{
+    const struct slot_wishes slot = {
+        .slots = wishes->slots,
+        .account = wishes->account,
+        .index = INDEX,
+    };
+
+    EMIT(program, ST(W, R10, INDEX, 0));
+    emit_claim_slot(program, &slot);
+    emit_clear_party(program);
+}
+
+/* ---- Counts ---- */
+
+static void emit_find_count(struct program *program, const struct offwake_wishes *wishes,
+                            const struct bank_labels *labels)
+{
+    emit_load_bank_map(program, &wishes->counts, labels);
+    EMIT(program,
+        MOV_REG(R2, R7),
+        ADD_IMM(R2, TARGET),
+        CALL(BPF_FUNC_map_lookup_elem));
+}
+
+/* On to `done` where r8, the time, is not of a wait that counts. */
+static void emit_time_filter(struct program *program, const struct offwake_wishes *wishes,
+                             const char *done)
+{
+    if (wishes->least)
+        EMIT(program,
+            LD_IMM64(R1, wishes->least),
+            JLT_REG(R8, R1, done));
+    if (wishes->most != UINT64_MAX)
+        EMIT(program,
+            LD_IMM64(R1, wishes->most),
+            JGT_REG(R8, R1, done));
+}
+
+/* counts[the parties of the wait r7] += { r8, 1 }, if it is a wait that counts; on to `done`. */
+static void emit_count_wait(struct program *program, const struct offwake_wishes *wishes,
+                            const char *done)
+{
+    static const struct bank_labels first = {"stand_in_counts", "counts"};
+    static const struct bank_labels insert = {"stand_in_insert", "insert"};
+    static const struct bank_labels second = {"stand_in_again", "again"};
+
+    emit_time_filter(program, wishes, done);
+    emit_find_count(program, wishes, &first);
+    EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_INSERTED, "insert_counted");
+    EMIT(program,
+        ST(DW, R10, NEW_COUNT, 0),
+        ST(DW, R10, NEW_COUNT + 8, 0));
+    emit_load_bank_map(program, &wishes->counts, &insert);
+    EMIT(program,
+        MOV_REG(R2, R7),
+        ADD_IMM(R2, TARGET),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_COUNT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_find_count(program, wishes, &second);
+    EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_TABLE_FULL, "full_counted");
+    EMIT(program,
+        JA(done),
+    LABEL("found"),
+        XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
+}
+
+/* r8 = how long the wait r7 has been, whose `since` is r8; it waits no more */
+static void emit_end_wait(struct program *program)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_ktime_get_ns),
+        SUB_REG(R0, R8),
+        MOV_REG(R8, R0),
+        ST(DW, R7, SINCE, 0));
+}
+
+/* ---- The thread that leaves ---- */
+
+/* On to "out" where the state that it is left in is none of those asked for. */
+static void emit_state_filter(struct program *program, const struct offwake_wishes *wishes)
+{
+    if (wishes->wide_state)
+        EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
+    else
+        EMIT(program, LDX(W, R1, R6, wishes->prev_state));
+    if (wishes->runnable)
+        EMIT(program,
+            MOV_REG(R2, R1),
+            AND_IMM(R2, STATE_ANY),
+            JEQ_IMM(R2, 0, "counts"));
+    EMIT(program,
+        AND_IMM(R1, (int32_t)wishes->states),
+        JEQ_IMM(R1, 0, "out"));
+    if (wishes->runnable)
+        EMIT(program, LABEL("counts"));
+}
+
+/* TID = prev_pid; what it waited for it waits for no more. */
+static void emit_forget_prev(struct program *program, const struct offwake_wishes *wishes)
+{
+    EMIT(program,
+        LDX(W, R1, R6, wishes->prev_pid),
+        JEQ_IMM(R1, 0, "out"),
+        STX(W, R10, TID, R1));
+    if (wishes->wide_state)
+        EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
+    else
+        EMIT(program, LDX(W, R1, R6, wishes->prev_state));
+    EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
+    emit_find_wait(program, wishes->waits);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "forgotten"),
+        ST(DW, R0, SINCE, 0),
+    LABEL("forgotten"));
+}
+
+static void emit_leave(struct program *program, const struct offwake_wishes *wishes)
+{
+    const struct filter_places places = {FOREIGN, PID_SCRATCH};
+    bool stacks = wishes->view != VIEW_WAKEUP;
+    const struct shown shown = {
+        .numbers = stacks,
+        .kernel_stack = stacks && wishes->kernel_stack,
+        .user_stack = stacks && wishes->user_stack,
+    };
+
+    emit_forget_prev(program, wishes);
+    emit_state_filter(program, wishes);
+    emit_event_filter(program, &wishes->filter, &places, true);
+    emit_slot(program, wishes);
+    if (wishes->threads != THREADS_ALL)
+        emit_thread_filter(program, wishes);
+    emit_party(program, wishes, &shown);
+    emit_make_wait(program, wishes);
+    EMIT(program,
+        STX(W, R0, WAIT_TID, R7),
+        MOV_REG(R7, R0));
+    emit_copy_party(program, TARGET);
+    EMIT(program,
+        CALL(BPF_FUNC_ktime_get_ns),
+        STX(DW, R7, SINCE, R0),
+        JA("out"),
+    LABEL("ends"),
+        LOAD_MAP(R1, wishes->waits),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, TID),
+        CALL(BPF_FUNC_map_delete_elem));
+}
+
+/* ---- The thread that comes ---- */
+
+/*
+ * For wakeuptime a wait that still runs either was woken before it began, or nobody was seen to wake
+ * it: then it counts as that until here.
+ */
+static void emit_come(struct program *program, const struct offwake_wishes *wishes)
+{
+    EMIT(program,
+        JEQ_IMM(R9, CONTROL_PAUSED, "end"),
+        LDX(W, R1, R6, wishes->next_pid),
+        JEQ_IMM(R1, 0, "end"),
+        STX(W, R10, TID, R1));
+    emit_find_wait(program, wishes->waits);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "end"),
+        MOV_REG(R7, R0),
+        LDX(DW, R8, R7, SINCE),
+        JEQ_IMM(R8, 0, "end"));
+    emit_end_wait(program);
+    if (wishes->view == VIEW_WAKEUP)
+        EMIT(program,
+            LDX(W, R1, R7, WAKER_FLAGS),
+            JNE_IMM(R1, 0, "counted"));
+    emit_count_wait(program, wishes, "counted");
+    EMIT(program, LABEL("counted"));
+    if (wishes->view != VIEW_OFFCPU)
+        emit_nobody(program, R7, WAKER);
+}
+
+void emit_switch(struct program *program, const struct offwake_wishes *wishes)
+{
+    emit_begin(program, wishes);
+    emit_leave(program, wishes);
+    EMIT(program, LABEL("out"));
+    emit_come(program, wishes);
+    EMIT(program,
+    LABEL("end"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+/* ---- The thread that wakes another ---- */
+
+/* On to "out" where nobody needs to know who wakes the thread TID. */
+static void emit_waking_filter(struct program *program, const struct offwake_wishes *wishes)
+{
+    emit_find_wait(program, wishes->waits);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "first_waking"),
+        LDX(W, R1, R0, TARGET_FLAGS),
+        JEQ_IMM(R1, 0, "out"),
+    LABEL("first_waking"));
+}
+
+/* The wait r0 has ended, if it had begun. */
+static void emit_count_woken(struct program *program, const struct offwake_wishes *wishes)
+{
+    EMIT(program,
+        MOV_REG(R7, R0),
+        LDX(DW, R8, R7, SINCE),
+        JEQ_IMM(R8, 0, "out"));
+    emit_end_wait(program);
+    emit_count_wait(program, wishes, "counted");
+    EMIT(program, LABEL("counted"));
+    emit_nobody(program, R7, WAKER);
+}
+
+void emit_waking(struct program *program, const struct offwake_wishes *wishes)
+{
+    const struct filter_places places = {FOREIGN, PID_SCRATCH};
+    /* Whoever it is: filters are for those that wait. */
+    const struct event_filter anybody = {
+        .cpu = -1,
+        .in_namespace = wishes->filter.in_namespace,
+        .namespace_device = wishes->filter.namespace_device,
+        .namespace_inode = wishes->filter.namespace_inode,
+    };
+    const struct shown shown = {
+        .numbers = wishes->view == VIEW_OFFWAKE,
+        /* With user stacks alone, too: it tells wakes by an interrupt, which have no user stack. */
+        .kernel_stack = true,
+        .user_stack = wishes->user_stack,
+    };
+
+    emit_begin(program, wishes);
+    EMIT(program,
+        LDX(W, R1, R6, wishes->target_pid),
+        JEQ_IMM(R1, 0, "out"),
+        STX(W, R10, TID, R1));
+    emit_waking_filter(program, wishes);
+    emit_event_filter(program, &anybody, &places, true);
+    emit_slot(program, wishes);
+    emit_party(program, wishes, &shown);
+    emit_make_wait(program, wishes);
+    emit_copy_party(program, WAKER);
+    if (wishes->view == VIEW_WAKEUP)
+        emit_count_woken(program, wishes);
+    EMIT(program,
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The programs that see threads block, be woken and run again, on the tracepoints sched:sched_switch
+ * and, where wakers are asked for, sched:sched_waking. Neither can be preempted, and no other program
+ * of their kind runs on their CPU before they end.
+ */
+#ifndef STACKBOX_OFFWAKE_H
+#define STACKBOX_OFFWAKE_H
+
+#include "insns/filter.h"
+#include "insns/program.h"
+#include "insns/stacks.h"
+
+/* Whose stacks stand by the time, and until when a wait is. */
+enum offwake_view {
+    VIEW_OFFCPU,  /* the thread's that blocked, until it runs again */
+    VIEW_WAKEUP,  /* the waker's, until it wakes */
+    VIEW_OFFWAKE, /* both, until it runs again */
+};
+
+enum offwake_threads {
+    THREADS_ALL,
+    THREADS_USER,
+    THREADS_KERNEL,
+};
+
+/* As sched_switch has prev_state: the state that a thread is left in. */
+enum task_state_bits {
+    STATE_ENDING = 0x30,  /* dead, zombie */
+    STATE_ANY = 0xff,     /* none of these: it can run, and was preempted or yielded */
+    STATE_BLOCKED = STATE_ANY & ~STATE_ENDING,
+};
+
+struct offwake_wishes {
+    enum offwake_view view;
+    struct event_filter filter; /* of the thread that blocks, as it leaves */
+    bool kernel_stack, user_stack;
+    enum offwake_threads threads;
+    uint32_t states; /* of STATE_BLOCKED: those that count */
+    bool runnable;   /* being able to run and not running counts, too */
+    uint64_t least, most; /* ns: a wait of less or more does not count */
+    uint32_t depth;       /* frames per stack */
+    /* Where the tracepoints' fields stand. */
+    int16_t prev_pid, prev_state, next_pid, target_pid;
+    bool wide_state; /* prev_state has 64 bits, else 32 */
+    /* Descriptors of the maps that layout.h describes; lives may be below 0. */
+    int control, account, slots, lives, waits;
+    struct map_pair counts, spilled;
+};
+
+/* What a value of the map of waits and the key of a count hold of a struct wait. */
+size_t offwake_wait_bytes(enum offwake_view view);
+size_t offwake_key_bytes(enum offwake_view view);
+
+void emit_switch(struct program *program, const struct offwake_wishes *wishes);
+/* Not for VIEW_OFFCPU. */
+void emit_waking(struct program *program, const struct offwake_wishes *wishes);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/cpus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define ONLINE "/sys/devices/system/cpu/online"
+#define LONGEST_LIST 65536
+#define MOST_CPUS 8192 /* more than any kernel is built for */
+
+int cpus_read_online(struct text *list)
+{
+    if (read_file(AT_FDCWD, ONLINE, LONGEST_LIST, list) || !list->length)
+        text_format(list, "0-%d\n", MOST_CPUS - 1);
+    return list->failed ? -ENOMEM : 0;
+}
+
+static bool take_number(const char **list, unsigned *number)
+{
+    const char *at = *list;
+    unsigned value = 0;
+
+    for (; *at >= '0' && *at <= '9' && value < MOST_CPUS; at++)
+        value = value * 10 + (unsigned)(*at - '0');
+    bool taken = at != *list && value < MOST_CPUS;
+    *list = at;
+    *number = value;
+    return taken;
+}
+
+bool cpus_next(const char **list, unsigned *first, unsigned *last)
+{
+    if (!take_number(list, first))
+        return false;
+    *last = *first;
+    if (**list == '-') {
+        ++*list;
+        if (!take_number(list, last) || *last < *first)
+            return false;
+    }
+    if (**list == ',')
+        ++*list;
+    return true;
+}

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What is said of blocked time, judged by what the workloads `sleeps` and `wakes` measured themselves.
+# It is read after lib.sh. The names of all their threads begin with $PREFIX.
+
+PREFIX=x$$.
+
+# close_to NAME ACTUAL TRUTH: microseconds, within 1 % or 1 ms
+close_to()
+{
+    margin=$(($3 / 100))
+    [ $margin -ge 1000 ] || margin=1000
+    between "$1 (${2:-?} us, measured $3)" "$2" $(($3 - margin)) $(($3 + margin))
+}
+
+# Hundredths of a second since the boot, as `sleeps` has them.
+uptime_now()
+{
+    sed 's/^\([0-9]*\)\.\([0-9]*\) .*/\1\2/' /proc/uptime
+}
+
+# row NAME WAY FIELD: what a `sleeps` that was started as NAME said of its thread, by field
+row()
+{
+    awk -v way="$2" -v field="$3" '/^(thread|still) / && $4 == way { print $field }' "$scratch/$1.out"
+}
+
+# What a way of being blocked is called in the kernel, on all kernels from 5.10 on.
+kernel_function()
+{
+    case $1 in
+    nap | rouse | feed | mixed) echo hrtimer_nanosleep ;;
+    tmout | woken | last | lain) echo futex_wait ;;
+    read) echo pipe_read ;;
+    vfork) echo kernel_clone ;;
+    esac
+}
+
+# sleep_lines WAY: the folded lines (-d) of $scratch/out of the thread of this way, in its functions,
+# from the start of the thread to the end of the kernel's stack
+sleep_lines()
+{
+    awk -v way="$1" -v name="$PREFIX$1" -v kernel="$(kernel_function "$1")" '{
+        line = $0
+        sub(/ [0-9]+$/, "", line)
+        count = split(line, frame, ";")
+        for (middle = 2; middle <= count && frame[middle] != "-"; )
+            middle++
+        if (frame[1] == name && frame[middle - 1] == way "_inner" &&
+            frame[middle - 2] == way "_outer" && frame[middle - 3] == "sleeper" &&
+            frame[count] == "__schedule" && index(substr(line, index(line, ";-;")), kernel))
+            print
+    }' "$scratch/out"
+}
+
+# other_lines: those of our threads that are in none of their own functions, or not blocked there
+other_lines()
+{
+    for way in nap tmout woken rouse read feed mixed vfork; do
+        sleep_lines $way
+    done >"$scratch/known"
+    grep -F "$PREFIX" "$scratch/out" | grep -vxFf "$scratch/known"
+}
+
+# sum: of the values at the end of the lines
+sum()
+{
+    awk '{ sum += $NF } END { printf "%.0f\n", sum }'
+}
+
+# sleeps_right NAME WAY...: the time of these threads, and that there is nothing else of any
+sleeps_right()
+{
+    name=$1
+    shift
+    for way in "$@"; do
+        close_to "$name: $way" "$(sleep_lines "$way" | sum)" "$(row sleeps "$way" 6)"
+    done
+    is "$name: nothing else of theirs" "$(other_lines | grep -v ';reap;-;')" ""
+    is "$name: of no other way" \
+        "$(sed -n "s/^$PREFIX\([^;]*\);.*/\1/p" "$scratch/out" | sort -u | tr '\n' ' ')" \
+        "$(printf '%s\n' "$@" | sort -u | tr '\n' ' ')"
+}
+
+# start_sleeps ARG...
+start_sleeps()
+{
+    start_workload sleeps sleeps -w -k -N "$PREFIX" "$@"
+    pid=$(pid_of sleeps)
+}
+
+# tid_of WORKLOAD WAY, or the number of one of `wakes`: as it said before it was ready
+tid_of()
+{
+    awk -v name="$PREFIX$2" '$1 == "tid" && $2 == name { print $NF }' "$scratch/$1.out"
+}
+
+# trace APPLET ARG...: while the workload $traced runs
+trace()
+{
+    if start_stackbox "$@"; then
+        go "$traced" || fail "$*" "the workload did not come to its end"
+        finish_stackbox
+    else
+        fail "$*" "did not start: $(cat "$scratch/err")"
+        status=none
+    fi
+    finish_workload "$traced"
+}
+
+# trace_sleeps APPLET ARG...: with @PID and @WAY in the place of their numbers
+trace_sleeps()
+{
+    traced=sleeps
+    words=
+    for word in "$@"; do
+        case $word in
+        @PID) word=$pid ;;
+        @*) word=$(tid_of sleeps "${word#@}") ;;
+        esac
+        words="$words $word"
+    done
+    # shellcheck disable=SC2086 # words
+    trace $words
+}
+
+# text_blocks: the blocks of $scratch/out as offcputime and profile print them, one a line:
+# NAME|NUMBER|VALUE|FRAME;FRAME
+text_blocks()
+{
+    awk '/^        [0-9]+$/ { print name "|" number "|" $1 "|" substr(frames, 2); frames = ""; next }
+         /^    -                / {
+             name = substr($0, 22)
+             number = name
+             sub(/ \([^(]*\)$/, "", name)
+             sub(/^.* \(/, "", number)
+             sub(/\)$/, "", number)
+             next
+         }
+         /^    [^ ]/ { frames = frames ";" substr($0, 5) }' "$scratch/out"
+}
+
+# kernel_threads: their ids, one a line
+kernel_threads()
+{
+    for stat in /proc/[0-9]*/stat; do
+        sed 's/^\([0-9]*\) .*) /\1 /' "$stat"
+    done 2>/dev/null | awk '{ flags = $8; if (int(flags / 2097152) % 2) print $1 }'
+}
+
+# ---- Who wakes whom
+#
+# Reports with -d, made equal: one block a line,
+#     TARGET|TID|KERNEL|USER|WAKER|TID|KERNEL|USER|VALUE
+# with stacks from root to leaf, joined by `;`. What a form of report does not tell is empty.
+
+# apart: TARGET|TID|STACK|WAKER|TID|STACK|VALUE with whole stacks, made into that. Which one is there,
+# when only one is, can be told by where kernel stacks end.
+apart()
+{
+    awk -F '|' '
+        function split_stack(stack,   middle) {
+            middle = index(stack, ";-;")
+            if (middle)
+                return substr(stack, middle + 3) "|" substr(stack, 1, middle - 1)
+            if (stack ~ /(^|;)(__schedule|try_to_wake_up)$/)
+                return stack "|"
+            return "|" stack
+        }
+        { print $1 "|" $2 "|" split_stack($3) "|" $4 "|" $5 "|" split_stack($6) "|" $7 }'
+}
+
+# offwake_text: the text of offwaketime in $scratch/out
+offwake_text()
+{
+    awk '
+        # NAME TID, NAME host TID and, of nobody, NAME alone
+        function parts(text,   name, id) {
+            name = id = text
+            sub(/ (host )?[0-9]+$/, "", name)
+            if (name == text)
+                return text "|"
+            sub(/.* /, "", id)
+            return name "|" id
+        }
+        /^    waker:           / { who = substr($0, 22); part = 1; waker = target = ""; next }
+        /^    --               --$/ { part = 2; next }
+        /^    target:          / { whom = substr($0, 22); next }
+        /^        [0-9]+$/ { print parts(whom) "|" target "|" parts(who) "|" waker "|" $1; next }
+        /^    [^ ]/ && part == 1 { waker = waker (waker == "" ? "" : ";") substr($0, 5) }
+        /^    [^ ]/ && part == 2 { target = substr($0, 5) (target == "" ? "" : ";") target }
+    ' "$scratch/out" | apart
+}
+
+# offwake_folded: the folded stacks of offwaketime in $scratch/out
+offwake_folded()
+{
+    awk '{
+        value = $NF
+        sub(/ [0-9]+$/, "")
+        count = split($0, frame, ";")
+        target = waker = ""
+        for (i = 2; i <= count && frame[i] != "--"; i++)
+            target = target (i == 2 ? "" : ";") frame[i]
+        for (j = count - 1; j > i; j--)
+            waker = waker (j == count - 1 ? "" : ";") frame[j]
+        print frame[1] "||" target "|" frame[count] "||" waker "|" value
+    }' "$scratch/out" | apart
+}
+
+# wakeup_folded: the folded stacks of wakeuptime in $scratch/out
+wakeup_folded()
+{
+    awk '{
+        value = $NF
+        sub(/ [0-9]+$/, "")
+        count = split($0, frame, ";")
+        waker = ""
+        for (i = 2; i < count; i++)
+            waker = waker (i == 2 ? "" : ";") frame[i]
+        print frame[count] "|||" frame[1] "||" waker "|" value
+    }' "$scratch/out" | apart
+}
+
+# wakeup_text: the text of wakeuptime in $scratch/out
+wakeup_text()
+{
+    awk '
+        /^    target:          / { target = substr($0, 22); stack = ""; next }
+        /^    waker:           / { waker = substr($0, 22); next }
+        /^        [0-9]+$/ {
+            sub(/;--;/, ";-;", stack)
+            print target "|||" waker "||" stack "|" $1
+            next
+        }
+        /^    [^ ]/ { stack = substr($0, 5) (stack == "" ? "" : ";") stack }
+    ' "$scratch/out" | apart
+}
+
+# judge_wakes PARSER: into $scratch/verdict, of each wait that `wakes` said
+#     right NAME SUM TIME TO_WAKE DELAY WAY
+# with the sum of the blocks that have the right target, waker and stacks; and for each other block of
+# one of our threads
+#     wrong BLOCK
+# A target without any stack is right in wakeuptime: $no_target_stack is 1 there.
+no_target_stack=0
+judge_wakes()
+{
+    "$1" >"$scratch/blocks"
+    awk -F '|' -v no_target_stack=$no_target_stack '
+        function ends_in(stack, end) {
+            return stack == end || substr(stack, length(stack) - length(end)) == ";" end
+        }
+        function same(told, truth) { return told == "" || told == truth }
+        function target_right(name) {
+            if (!same($2, tid[name]))
+                return 0
+            if (no_target_stack)
+                return $3 $4 == ""
+            return ends_in($4, stack[name]) && ends_in($3, "__schedule") &&
+                index($3, waits[way[name]])
+        }
+        function waker_right(name) {
+            if (!ends_in($7, "try_to_wake_up") || !index($7, wakes[way[name]]))
+                return 0
+            # By a timer: whoever ran there, but not its user stack.
+            if (way[name] == "naps")
+                return $8 == ""
+            return $5 == waker[name] && same($6, waker_tid[name]) && ends_in($8, waker_stack[name])
+        }
+        BEGIN {
+            waits["pipe"] = "pipe_read"; waits["futex"] = "futex_wait"
+            waits["signal"] = "do_sigtimedwait"; waits["naps"] = "hrtimer_nanosleep"
+            wakes["pipe"] = "pipe_write"; wakes["futex"] = "futex_wake"
+            wakes["signal"] = "tgkill"; wakes["naps"] = "hrtimer_wakeup"
+        }
+        FILENAME == ARGV[1] {
+            if (split($0, field, " ") != 13 || field[1] != "wait")
+                next
+            name = field[2]; names[++count] = name
+            tid[name] = field[4]; stack[name] = field[5]; time[name] = field[7]
+            to_wake[name] = field[8]; delay[name] = field[9]
+            waker[name] = field[10]; waker_tid[name] = field[12]; waker_stack[name] = field[13]
+            way[name] = stack[name]; sub(/.*;/, "", way[name]); sub(/_waits/, "", way[name])
+            next
+        }
+        !($1 in tid) { next }
+        target_right($1) && waker_right($1) { right[$1] += $9; next }
+        { print "wrong " $0 }
+        END {
+            for (i = 1; i <= count; i++) {
+                name = names[i]
+                printf "right %s %.0f %s %s %s %s\n", name, right[name], time[name], to_wake[name],
+                    delay[name], way[name]
+            }
+        }' "$scratch/wakes.out" "$scratch/blocks" >"$scratch/verdict"
+}
+
+# start_wakes ARG...
+start_wakes()
+{
+    start_workload wakes wakes -w -k -N "$PREFIX" "$@"
+    pid=$(pid_of wakes)
+}
+
+# trace_wakes APPLET ARG...: with @PID and @NUMBER as in trace_sleeps
+trace_wakes()
+{
+    traced=wakes
+    words=
+    for word in "$@"; do
+        case $word in
+        @PID) word=$pid ;;
+        @*) word=$(tid_of wakes "${word#@}") ;;
+        esac
+        words="$words $word"
+    done
+    # shellcheck disable=SC2086 # words
+    trace $words
+}
+
+# no_wrong NAME: after judge_wakes
+no_wrong()
+{
+    is "$1: no wrong target, waker or stack" "$(grep '^wrong' "$scratch/verdict" | head -n 3)" ""
+}
+
+# wakes_right NAME: after judge_wakes, of offwaketime: the time of each, and nothing wrong
+wakes_right()
+{
+    while read -r verdict who got time to_wake delay leaf; do
+        [ "$verdict" = right ] && close_to "$1: $leaf ${who#"$PREFIX"}" "$got" "$time"
+    done <"$scratch/verdict"
+    no_wrong "$1"
+}

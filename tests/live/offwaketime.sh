@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# How long threads were blocked, who woke them, and where both were: every pair that `wakes` makes has
+# names, numbers and stacks of its own, and measured its time itself.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+# This script once more, in a pid namespace: what `wakes` says has the numbers that are seen there.
+if [ "${1:-}" = inside ]; then
+    PREFIX=in.
+    start_wakes -P -n 50 pipe futex
+    trace_wakes offwaketime -d
+    judge_wakes offwake_text
+    wakes_right "in a pid namespace"
+    is "in a pid namespace: one that is not in it" \
+        "$(grep -c '^    target:          out\.1 host [0-9]*$' "$scratch/out") $(
+            grep -c '^    waker:           out\.0 host [0-9]*$' "$scratch/out")" "1 1"
+    exit 0
+fi
+
+have_root || skip_all "tracing needs root"
+
+# ---- Waits of 10 ms: the truth to 1 %
+
+start_wakes pipe futex signal pipe:3 futex:3 signal:3 nap
+trace_wakes offwaketime -d -p @PID
+judge_wakes offwake_text
+wakes_right "threads"
+is "threads: exit status" $status 0
+start_wakes -P -n 50 pipe futex signal pipe:3 nap
+trace_wakes offwaketime -f -d
+judge_wakes offwake_folded
+wakes_right "processes, folded"
+
+# ---- Eight pairs at once, as fast as they can
+
+# each_there NAME NUMBER
+each_there()
+{
+    is "$1: each is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
+    is "$1: nothing was lost" "$(grep -v 'still blocked' "$scratch/err")" ""
+}
+start_wakes -n 4000 pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
+trace_wakes offwaketime -d -p @PID
+judge_wakes offwake_text
+no_wrong "8 pairs, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
+each_there "8 pairs" 16
+start_wakes -P -c -n 2000 pipe@2 futex@2 signal@2 pipe@3 futex@3 signal@2 pipe@2 futex@2
+trace_wakes offwaketime -f -d -i 0.2
+judge_wakes offwake_folded
+no_wrong "8 groups of processes, each on a CPU, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
+each_there "8 groups of processes" 18
+
+# ---- Filters are of who is blocked: its waker is shown whoever it is
+
+# only NAME NUMBER: of the waits of `wakes` the one with this number is there, and right
+only()
+{
+    judge_wakes offwake_text
+    is "$1" "$(awk '$3 > 0 || $1 == "wrong"' "$scratch/verdict" | wc -l)" 1
+    close_to "$1: its time" "$(awk -v name="$PREFIX$2" '$2 == name { print $3 }' "$scratch/verdict")" \
+        "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $7 }' "$scratch/wakes.out")"
+}
+start_wakes -n 20 pipe futex signal
+trace_wakes offwaketime -d -t @3
+only "-t" 3
+start_wakes -P -n 20 pipe futex signal
+trace_wakes offwaketime -d -p @5
+only "-p" 5
+start_wakes -n 20 -u 20000 futex
+trace_wakes offwaketime -d -p @PID -m 1000000
+is "-m: no wait was so long" "$(grep -c "$PREFIX" "$scratch/out")" 0
+
+# ---- What has not ended has no waker
+
+start_sleeps -n 4 -o nap,last,lain
+trace_sleeps offwaketime -f -d --unfinished -p @PID
+is "--unfinished: one that still sleeps" "$(grep -c \
+    "^${PREFIX}last;\[unfinished];.*;last_inner;-;.*;__schedule;--;\[no waker] [0-9]*$" "$scratch/out")" 1
+is "--unfinished: one that never ran" "$(grep -c \
+    "^${PREFIX}lain;\[blocked all along];.*futex_wait.*;--;\[no waker] [0-9]*$" "$scratch/out")" 1
+
+# ---- Texts
+
+# masked: text with V for the values, without libc's frames above and below member()
+masked()
+{
+    awk '/^    waker: / { print; libc = 1; next }
+         /^    member$/ { print; libc = !libc; next }
+         /^    target: / { libc = 0 }
+         /^        [0-9]+$/ { print "        V"; next }
+         !libc' "$scratch/out"
+}
+start_wakes -n 20 pipe
+who=$(tid_of wakes 0)
+whom=$(tid_of wakes 1)
+trace_wakes offwaketime -U -t @1
+is "text" "$(masked)" \
+    "Tracing blocked time (us) by user off-CPU and waker stack... Hit Ctrl-C to end.
+
+    waker:           ${PREFIX}0 $who
+    member
+    zero
+    zero
+    zero
+    zero
+    zero
+    pipe_wakes
+    --               --
+    pipe_waits
+    one
+    zero
+    zero
+    zero
+    zero
+    member
+    target:          ${PREFIX}1 $whom
+        V"
+is "text: an empty line after each block" "$(tail -n 1 "$scratch/out")" ""
+start_wakes -n 20 pipe
+trace_wakes offwaketime -K -f -p @PID
+lacks "-K: no user stacks" "$scratch/out" ";member;"
+is "-K: kernel stacks" "$(grep -c \
+    "^${PREFIX}1;.*pipe_read.*;__schedule;--;try_to_wake_up;.*pipe_write.*;${PREFIX}0 [0-9]*$" \
+    "$scratch/out")" 1
+run_stackbox offwaketime 0.1
+is "the header" "$status $(head -n 1 "$scratch/out")" \
+    "0 Tracing blocked time (us) by user + kernel off-CPU and waker stack for 0.1 secs."
+
+# ---- Numbers of a pid namespace
+
+if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
+    start_workload out wakes -n 500 -N out. pipe
+    export STACKBOX WORKLOADS
+    "$WORKLOADS/deny" --pid-namespace -- sh "$0" inside || fail "a pid namespace" "see above"
+    drop_workload out
+else
+    skip "pid namespaces" "$(cat "$scratch/why")"
+fi

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: no
+#
+# CPUs that go while profile runs are no error, and those that come are sampled from then on: one that
+# was offline at the start, and one that went and came back.
+. "${0%/*}/lib.sh"
+
+CPU=/sys/devices/system/cpu/cpu1/online
+[ -f $CPU ] || skip_all "no CPU that can be taken offline"
+echo 0 >$CPU 2>/dev/null || skip_all "this kernel does not let CPU 1 go"
+HZ=99
+
+# burn_on_1: how many samples a second's work on CPU 1 is, and how many of them were seen: after a
+# while in which the CPU is noticed
+#
+# A thread on a CPU that goes is moved, and then may run anywhere: each time it is a new one.
+burn_on_1()
+{
+    sleep 1
+    start_workload "$1" burn -w -k -2 -s 2000 -F $HZ -N "$1"
+    go "$1"
+    finish_workload "$1"
+}
+
+near()
+{
+    between "$1" "$2" $(($3 * 90 / 100)) $((($3 * 110 + 99) / 100))
+}
+
+# offline at the start
+run_stackbox profile -C 1 1
+is "-C: a CPU that is offline" "$status $(cat "$scratch/err")" \
+    "1 profile: CPU 1 is offline: there is nothing to sample until it is brought online"
+if start_stackbox profile -F $HZ -f; then
+    echo 1 >$CPU
+    burn_on_1 came
+    echo 0 >$CPU
+    sleep 1
+    echo 1 >$CPU
+    burn_on_1 back
+    # So fast that no list of CPUs ever lacked it.
+    echo 0 >$CPU
+    echo 1 >$CPU
+    burn_on_1 fast
+    finish_stackbox
+    is "exit status" $status 0
+    is "nothing to complain of" "$(cat "$scratch/err")" \
+        "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Enter to end."
+    for name in came back fast; do
+        near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" \
+            "$(count_of $name other_samples)"
+        near "a CPU that $name: the other one" \
+            "$(folded_sum "$scratch/out" "^$name;.*;(greater|lesser);")" \
+            $(($(count_of $name greater_samples) + $(count_of $name lesser_samples)))
+    done
+else
+    fail "CPUs" "did not start: $(cat "$scratch/err")"
+fi
+
+# The one that is sampled alone goes and comes back.
+if start_stackbox profile -F $HZ -f -C 1; then
+    echo 0 >$CPU
+    sleep 1
+    echo 1 >$CPU
+    burn_on_1 alone
+    finish_stackbox
+    is "-C: exit status" $status 0
+    near "-C: a CPU that went and came back" "$(folded_sum "$scratch/out" "^alone;.*;other;")" \
+        "$(count_of alone other_samples)"
+    is "-C: nobody of another CPU" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
+else
+    fail "-C" "did not start: $(cat "$scratch/err")"
+fi
+echo 1 >$CPU

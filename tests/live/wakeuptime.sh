@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# How long threads were blocked until they were woken, and who woke them from where: as their wakers
+# noted the moment just before they did.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+have_root || skip_all "tracing needs root"
+# It tells no stack of who was blocked.
+no_target_stack=1
+
+# Who was woken by a timer knows when it ran again, and how long it was kept from running before; some
+# of that may not have been after a wake.
+wakeups_right()
+{
+    while read -r verdict who got time to_wake delay way; do
+        case $verdict/$way in
+        right/naps) between "$1: $way ${who#"$PREFIX"}" "$got" \
+            $((time - delay - time / 100)) $((time + time / 100)) ;;
+        right/*) close_to "$1: $way ${who#"$PREFIX"}" "$got" "$to_wake" ;;
+        esac
+    done <"$scratch/verdict"
+    no_wrong "$1"
+}
+
+start_wakes pipe futex signal pipe:3 futex:3 signal:3 nap
+trace_wakes wakeuptime -f -d -p @PID
+judge_wakes wakeup_folded
+wakeups_right "threads, folded"
+is "threads: exit status" $status 0
+start_wakes -P -n 50 pipe futex signal pipe:3 nap
+trace_wakes wakeuptime -d
+judge_wakes wakeup_text
+wakeups_right "processes"
+
+# A timer interrupts whoever runs: on a CPU with two that burn, one of them now and then.
+start_sleeps -c -o tmout,burn
+trace_sleeps wakeuptime -f -d -p @PID
+wakeup_folded | grep "^${PREFIX}tmout|" >"$scratch/blocks"
+is "a timer: a kernel stack alone" "$(awk -F '|' '$8 != "" || $7 !~ /hrtimer_wakeup.*;try_to_wake_up$/' \
+    "$scratch/blocks")" ""
+is "a timer: the interrupted thread's name" \
+    "$(cut -d '|' -f 5 "$scratch/blocks" | grep -c "^${PREFIX}burnt*$" | sed 's/[12]/some/')" some
+
+# ---- Filters are of who is blocked
+
+start_wakes -n 20 pipe futex signal
+trace_wakes wakeuptime -f -d -t @3
+judge_wakes wakeup_folded
+is "-t" "$(awk '$3 > 0 || $1 == "wrong"' "$scratch/verdict" | cut -d ' ' -f 1,2)" "right ${PREFIX}3"
+start_sleeps -n 8
+trace_sleeps wakeuptime -f --state D -p @PID
+is "--state D" "$(sed 's/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" "${PREFIX}vfork"
+start_sleeps -n 10 -b 25000 -o mixed
+trace_sleeps wakeuptime -f -m 25000 -p @PID
+close_to "-m" "$(grep ";${PREFIX}mixed " "$scratch/out" | sum)" "$(row sleeps mixed 8)"
+start_wakes -n 20 pipe
+trace_wakes wakeuptime -f -i 0.05 -p @PID
+wakeup_folded >"$scratch/blocks"
+close_to "-i: the sum" "$(grep "^${PREFIX}1|" "$scratch/blocks" | cut -d '|' -f 9 | sum)" \
+    "$(awk -v name="${PREFIX}1" '$1 == "wait" && $2 == name { print $8 }' "$scratch/wakes.out")"
+
+# ---- Texts
+
+# masked: text with V for the values, without libc's frames below member()
+masked()
+{
+    awk '/^    member$/ { print; below = 1; next }
+         /^    waker: / { below = 0 }
+         /^        [0-9]+$/ { print "        V"; next }
+         !below' "$scratch/out"
+}
+start_wakes -n 20 pipe
+trace_wakes wakeuptime -U -t @1
+is "text" "$(masked)" "Tracing blocked time (us) by user stack... Hit Ctrl-C to end.
+
+    target:          ${PREFIX}1
+    pipe_wakes
+    zero
+    zero
+    zero
+    zero
+    zero
+    member
+    waker:           ${PREFIX}0
+        V
+
+Detaching..."
+start_wakes -n 20 futex
+trace_wakes wakeuptime -f -K -t @1
+is "-K" "$(sed 's/ [0-9]*$//' "$scratch/out" | grep -c \
+    "^${PREFIX}0;[^;]*;.*futex_wake.*;try_to_wake_up;${PREFIX}1\$")" 1
+lacks "-K: no user stacks" "$scratch/out" "member"
+start_wakes -n 20 futex
+trace_wakes wakeuptime -f -t @1
+is "folded" "$(sed 's/ [0-9]*$//' "$scratch/out" | grep -c \
+    "^${PREFIX}0;.*member;zero;zero;zero;zero;zero;futex_wakes;.*futex_wake;.*try_to_wake_up;${PREFIX}1\$")" 1
+
+# ---- What cannot be
+
+run_stackbox wakeuptime -k -U 1
+is "-k with -U" $status 2
+run_stackbox wakeuptime -D 1 2
+is "two durations" $status 2
+start_sleeps -o nap
+run_stackbox wakeuptime 0.2 -t "$(tid_of sleeps nap)"
+is "no events" "$status $(grep -c '^wakeuptime: no events in 0\.[23] s$' "$scratch/err") $(cat "$scratch/out")" \
+    "0 1 Tracing blocked time (us) by user + kernel stack for 0.2 secs.
+
+Detaching..."
+drop_workload sleeps

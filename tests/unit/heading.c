@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The parts of the line that says what is traced; the word that is a duration. */
+#include "heading.h"
+
+#include <errno.h>
+
+#include "test.h"
+
+static struct text line;
+
+static const char *whose(const struct trace_options *options)
+{
+    text_clear(&line);
+    heading_add_whose(&line, options, "all threads");
+    return line.data;
+}
+
+static void names_whom(void)
+{
+    struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+
+    CHECK_STRING(whose(&options), "all threads");
+    options.tids = (struct number_list){{3}, 1};
+    CHECK_STRING(whose(&options), "TID 3");
+    options.tids = (struct number_list){{3, 4194304}, 2};
+    CHECK_STRING(whose(&options), "TIDs 3,4194304");
+    options.pids = (struct number_list){{1}, 1};
+    CHECK_STRING(whose(&options), "PID 1, TIDs 3,4194304");
+    options.tids.count = 0;
+    CHECK_STRING(whose(&options), "PID 1");
+    options.pids = (struct number_list){{1, 2, 3}, 3};
+    CHECK_STRING(whose(&options), "PIDs 1,2,3");
+}
+
+static void names_stacks_and_cpu(void)
+{
+    struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+
+    text_clear(&line);
+    heading_add_cpu(&line, &options);
+    CHECK_NUMBER(line.length, 0);
+    options.cpu = 0;
+    heading_add_cpu(&line, &options);
+    CHECK_STRING(line.data, " on CPU#0");
+    CHECK_STRING(heading_stacks(&options), "user + kernel");
+    options.user_only = true;
+    CHECK_STRING(heading_stacks(&options), "user");
+    options.user_only = false;
+    options.kernel_only = true;
+    CHECK_STRING(heading_stacks(&options), "kernel");
+}
+
+static const char *end(uint64_t duration, bool by_enter)
+{
+    text_clear(&line);
+    heading_add_end(&line, duration, by_enter);
+    return line.data;
+}
+
+static void names_the_end(void)
+{
+    CHECK_STRING(end(0, false), "... Hit Ctrl-C to end.");
+    CHECK_STRING(end(0, true), "... Hit Enter to end.");
+    CHECK_STRING(end(5000000000, false), " for 5 secs.");
+    CHECK_STRING(end(250000000, true), " for 0.25 secs.");
+}
+
+/* What was wrong with the words, or "": the duration is in `options`. */
+static const char *take(struct trace_options *options, char **words, size_t count)
+{
+    const struct arguments arguments = {.words = words, .count = count};
+
+    text_clear(&line);
+    int result = trace_options_take_duration(options, &arguments, &line);
+    CHECK_NUMBER(result, line.length ? -EINVAL : 0);
+    return line.data ? line.data : "";
+}
+
+static void takes_a_duration(void)
+{
+    struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+    char *none[] = {NULL}, *half[] = {(char[]){"0.5"}}, *letters[] = {(char[]){"1s"}};
+    char *two[] = {(char[]){"1"}, (char[]){"2"}}, *nothing[] = {(char[]){"0"}};
+
+    CHECK_STRING(take(&options, none, 0), "");
+    CHECK_NUMBER(options.duration, 0);
+    CHECK_STRING(take(&options, two, 2), "\"2\" is one word too many: it takes a duration alone");
+    CHECK_STRING(take(&options, letters, 1),
+                 "\"1s\" is no time: a duration is in seconds, such as 5 or 0.5");
+    CHECK_STRING(take(&options, nothing, 1),
+                 "\"0\" is out of range: a duration is more than 0 seconds, at most 9223372035");
+    CHECK_NUMBER(options.duration, 0);
+    CHECK_STRING(take(&options, half, 1), "");
+    CHECK_NUMBER(options.duration, 500000000);
+    CHECK_STRING(take(&options, half, 1), "the duration is there twice: as \"0.5\" and by -D");
+}
+
+int main(void)
+{
+    TEST(names_whom);
+    TEST(names_stacks_and_cpu);
+    TEST(names_the_end);
+    TEST(takes_a_duration);
+    text_free(&line);
+    return tests_done();
+}

@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Reports of profile, offcputime, wakeuptime and offwaketime, byte for byte. */
+#include "unit/report_scene.h"
+
+#define SAMPLES .layout = LAYOUT_PROFILE
+#define WAITS .layout = LAYOUT_PROFILE, .threads = true, .unit = 1000
+#define WAKES .layout = LAYOUT_WAKEUPTIME, .threads = true, .unit = 1000
+#define BOTH_SIDES .layout = LAYOUT_OFFWAKETIME, .threads = true, .unit = 1000
+#define AS_FOLDED .format = REPORT_FOLDED
+#define BOTH .kernel = true, .user = true
+
+/* What each scene is made of. */
+struct names {
+    uint32_t schedule, read_pipe, in_libc, main_; /* of who waits */
+    uint32_t wake_up, write_pipe, send, loop;     /* of who wakes */
+};
+
+static struct names add_names(struct scene *scene)
+{
+    return (struct names){
+        .schedule = add_symbol(scene, true, 0xffffffff81a00010, "__schedule", "", 0x10),
+        .read_pipe = add_symbol(scene, true, 0xffffffffc0201002, "read_pipe", "mod", 0x2),
+        .in_libc = add_symbol(scene, false, 0x7f1122334455, "", "libc.so.6", 0x114992),
+        .main_ = add_symbol(scene, false, 0x401136, "main", "cat", 0x1f),
+        .wake_up = add_symbol(scene, true, 0xffffffff81100020, "try_to_wake_up", "", 0x20),
+        .write_pipe = add_symbol(scene, true, 0xffffffff81100030, "write_pipe", "", 0x30),
+        .send = add_symbol(scene, false, 0x401200, "send", "yes", 0x4),
+        .loop = add_symbol(scene, false, 0x401300, "loop", "yes", 0x8),
+    };
+}
+
+/* cat [4242, thread 4243] waits for yes [77, thread 78]. */
+static struct scene one_wake(uint64_t value)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+    struct tally_entry *entry = add_entry(&scene, value, 4242, "cat",
+                                          FRAMES(n.schedule, n.read_pipe),
+                                          FRAMES(n.in_libc, n.main_));
+
+    add_waker(&scene, entry, 77, "yes", FRAMES(n.wake_up, n.write_pipe), FRAMES(n.send, n.loop));
+    return scene;
+}
+
+/* wakeuptime keeps no stack of who waits. */
+static struct scene one_wake_up(uint64_t value)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+    struct tally_entry *entry = add_entry(&scene, value, 4242, "cat", NO_FRAMES, NO_FRAMES);
+
+    add_waker(&scene, entry, 77, "yes", FRAMES(n.wake_up, n.write_pipe), FRAMES(n.send, n.loop));
+    return scene;
+}
+
+static void profile_text(void)
+{
+    struct scene scene = one_wake(7);
+
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n"
+           "    read_pipe\n"
+           "    libc.so.6+0x114992\n"
+           "    main\n"
+           "    -                cat (4242)\n"
+           "        7\n"
+           "\n", SAMPLES, BOTH);
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n"
+           "    read_pipe\n"
+           "    --\n"
+           "    libc.so.6+0x114992\n"
+           "    main\n"
+           "    -                cat (4242)\n"
+           "        7\n"
+           "\n", SAMPLES, BOTH, .delimited = true);
+    EXPECT(&scene,
+           "\n"
+           "    __schedule+0x10\n"
+           "    read_pipe+0x2\n"
+           "    libc.so.6+0x114992\n"
+           "    main+0x1f\n"
+           "    -                cat (4242)\n"
+           "        7\n"
+           "\n", SAMPLES, BOTH, .offset = true);
+    EXPECT(&scene,
+           "\n"
+           "06:05:04\n"
+           "    ffffffff81a00010 __schedule_[k]\n"
+           "    ffffffffc0201002 read_pipe [mod]_[k]\n"
+           "    7f1122334455     libc.so.6+0x114992\n"
+           "    401136           main\n"
+           "    -                cat (4242)\n"
+           "        7\n"
+           "\n", SAMPLES, BOTH, .verbose = true, .annotations = true, .timestamp = true);
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n"
+           "    read_pipe\n"
+           "    libc.so.6+0x114992\n"
+           "    main\n"
+           "    -                cat (4243)\n"
+           "        7\n"
+           "\n", SAMPLES, BOTH, .threads = true);
+    free_scene(&scene);
+}
+
+static void profile_folded(void)
+{
+    struct scene scene = one_wake(7);
+
+    EXPECT(&scene, "cat;main;[libc.so.6];read_pipe;__schedule 7\n", SAMPLES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "cat;main;[libc.so.6];-;read_pipe;__schedule 7\n", SAMPLES, AS_FOLDED, BOTH,
+           .delimited = true);
+    EXPECT(&scene, "06:05:04;cat;main+0x1f;[libc.so.6];read_pipe+0x2_[k];__schedule+0x10_[k] 7\n",
+           SAMPLES, AS_FOLDED, BOTH, .offset = true, .annotations = true, .timestamp = true,
+           .time_as_root = true, .verbose = true);
+    free_scene(&scene);
+}
+
+/* Sums are made before they are divided, and what comes to nothing is there all the same. */
+static void units(void)
+{
+    struct scene scene = {0};
+    struct report_summary summary;
+    struct names n = add_names(&scene);
+
+    add_entry(&scene, 700, 1, "a", FRAMES(n.schedule), NO_FRAMES);
+    add_entry(&scene, 700, 1, "a", FRAMES(n.schedule), NO_FRAMES);
+    add_entry(&scene, 999, 1, "b", FRAMES(n.schedule), NO_FRAMES);
+    add_entry(&scene, 1001, 1, "c", FRAMES(n.schedule), NO_FRAMES);
+    add_entry(&scene, 2000, 1, "d", FRAMES(n.schedule), NO_FRAMES);
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n    -                b (2)\n        0\n\n"
+           "    __schedule\n    -                a (2)\n        1\n\n"
+           "    __schedule\n    -                c (2)\n        1\n\n"
+           "    __schedule\n    -                d (2)\n        2\n\n", WAITS, BOTH);
+    EXPECT(&scene, "b;__schedule 0\na;__schedule 1\nc;__schedule 1\nd;__schedule 2\n", WAITS,
+           AS_FOLDED, BOTH);
+    struct report_options options = {WAITS, AS_FOLDED, BOTH, .top = 2};
+    expect_all(&scene, options, "c;__schedule 1\nd;__schedule 2\n", &summary);
+    CHECK_NUMBER(summary.blocks, 2);
+    CHECK_NUMBER(summary.value, 3);
+    CHECK_NUMBER(summary.left_blocks, 2);
+    CHECK_NUMBER(summary.left_value, 2); /* of 2399 */
+    free_scene(&scene);
+}
+
+static void wakeuptime_text(void)
+{
+    struct scene scene = one_wake_up(12345678);
+
+    EXPECT(&scene,
+           "\n"
+           "    target:          cat\n"
+           "    try_to_wake_up\n"
+           "    write_pipe\n"
+           "    send\n"
+           "    loop\n"
+           "    waker:           yes\n"
+           "        12345\n"
+           "\n", WAKES, BOTH);
+    EXPECT(&scene,
+           "\n"
+           "06:05:04\n"
+           "    target:          cat\n"
+           "    ffffffff81100020 try_to_wake_up+0x20_[k]\n"
+           "    ffffffff81100030 write_pipe+0x30_[k]\n"
+           "    --\n"
+           "    401200           send+0x4\n"
+           "    401300           loop+0x8\n"
+           "    waker:           yes\n"
+           "        12345\n"
+           "\n", WAKES, BOTH, .delimited = true, .verbose = true, .offset = true,
+           .annotations = true, .timestamp = true);
+    free_scene(&scene);
+}
+
+static void wakeuptime_folded(void)
+{
+    struct scene scene = one_wake_up(12345678);
+
+    EXPECT(&scene, "yes;loop;send;write_pipe;try_to_wake_up;cat 12345\n", WAKES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "06:05:04;yes;loop+0x8;send+0x4;-;write_pipe+0x30_[k];try_to_wake_up+0x20_[k];"
+                   "cat 12345\n", WAKES, AS_FOLDED, BOTH, .delimited = true, .offset = true,
+           .annotations = true, .time_as_root = true, .timestamp = true);
+    free_scene(&scene);
+}
+
+static void offwaketime_text(void)
+{
+    struct scene scene = one_wake(12345678);
+
+    EXPECT(&scene,
+           "\n"
+           "    waker:           yes 78\n"
+           "    loop\n"
+           "    send\n"
+           "    write_pipe\n"
+           "    try_to_wake_up\n"
+           "    --               --\n"
+           "    __schedule\n"
+           "    read_pipe\n"
+           "    libc.so.6+0x114992\n"
+           "    main\n"
+           "    target:          cat 4243\n"
+           "        12345\n"
+           "\n", BOTH_SIDES, BOTH);
+    EXPECT(&scene,
+           "\n"
+           "06:05:04\n"
+           "    waker:           yes 78\n"
+           "    401300           loop+0x8\n"
+           "    401200           send+0x4\n"
+           "    -\n"
+           "    ffffffff81100030 write_pipe+0x30_[k]\n"
+           "    ffffffff81100020 try_to_wake_up+0x20_[k]\n"
+           "    --               --\n"
+           "    ffffffff81a00010 __schedule+0x10_[k]\n"
+           "    ffffffffc0201002 read_pipe+0x2 [mod]_[k]\n"
+           "    -\n"
+           "    7f1122334455     libc.so.6+0x114992\n"
+           "    401136           main+0x1f\n"
+           "    target:          cat 4243\n"
+           "        12345\n"
+           "\n", BOTH_SIDES, BOTH, .delimited = true, .verbose = true, .offset = true,
+           .annotations = true, .timestamp = true);
+    free_scene(&scene);
+}
+
+static void offwaketime_folded(void)
+{
+    struct scene scene = one_wake(12345678);
+
+    EXPECT(&scene, "cat;main;[libc.so.6];read_pipe;__schedule;--;"
+                   "try_to_wake_up;write_pipe;send;loop;yes 12345\n", BOTH_SIDES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "06:05:04;cat;main+0x1f;[libc.so.6];-;read_pipe+0x2_[k];__schedule+0x10_[k];--;"
+                   "try_to_wake_up+0x20_[k];write_pipe+0x30_[k];-;send+0x4;loop+0x8;yes 12345\n",
+           BOTH_SIDES, AS_FOLDED, BOTH, .delimited = true, .offset = true, .annotations = true,
+           .time_as_root = true, .timestamp = true);
+    free_scene(&scene);
+}
+
+static void nobody_woke_it(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    add_entry(&scene, 5000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
+    /* A task may have any name, and is another block than nobody's. */
+    struct tally_entry *named = add_entry(&scene, 6000, 7, "cat", FRAMES(n.schedule),
+                                          FRAMES(n.main_));
+    add_waker(&scene, named, 8, "[no waker]", NO_FRAMES, NO_FRAMES);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           [no waker]\n"
+           "    --               --\n"
+           "    __schedule\n"
+           "    main\n"
+           "    target:          cat 8\n"
+           "        5\n"
+           "\n"
+           "    waker:           [no waker] 9\n"
+           "    [no stack]\n"
+           "    --               --\n"
+           "    __schedule\n"
+           "    main\n"
+           "    target:          cat 8\n"
+           "        6\n"
+           "\n", BOTH_SIDES, BOTH);
+    EXPECT(&scene, "cat;main;__schedule;--;[no waker] 5\n"
+                   "cat;main;__schedule;--;[no stack];[no waker] 6\n", BOTH_SIDES, AS_FOLDED, BOTH);
+    EXPECT(&scene,
+           "\n"
+           "    target:          cat\n"
+           "    waker:           [no waker]\n"
+           "        5\n"
+           "\n"
+           "    target:          cat\n"
+           "    [no stack]\n"
+           "    waker:           [no waker]\n"
+           "        6\n"
+           "\n", WAKES, BOTH);
+    EXPECT(&scene, "[no waker];cat 5\n[no waker];[no stack];cat 6\n", WAKES, AS_FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+/* With -d there is a delimiter where both stacks have frames, and nowhere else. */
+static void one_side_empty(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+    struct tally_entry *entry = add_entry(&scene, 1000, 2, "kthread", FRAMES(n.schedule),
+                                          NO_FRAMES);
+
+    add_waker(&scene, entry, 9, "yes", NO_FRAMES, FRAMES(n.loop));
+    EXPECT(&scene, "\n    __schedule\n    -                kthread (3)\n        1\n\n", WAITS, BOTH,
+           .delimited = true);
+    EXPECT(&scene, "kthread;__schedule 1\n", WAITS, AS_FOLDED, BOTH, .delimited = true);
+    EXPECT(&scene, "\n    target:          kthread\n    loop\n    waker:           yes\n"
+                   "        1\n\n", WAKES, BOTH, .delimited = true);
+    EXPECT(&scene, "yes;loop;kthread 1\n", WAKES, AS_FOLDED, BOTH, .delimited = true);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           yes 10\n"
+           "    loop\n"
+           "    --               --\n"
+           "    __schedule\n"
+           "    target:          kthread 3\n"
+           "        1\n"
+           "\n", BOTH_SIDES, BOTH, .delimited = true);
+    EXPECT(&scene, "kthread;__schedule;--;loop;yes 1\n", BOTH_SIDES, AS_FOLDED, BOTH,
+           .delimited = true);
+    free_scene(&scene);
+}
+
+static void no_stacks(void)
+{
+    struct scene scene = {0};
+    struct tally_entry *entry = add_entry(&scene, 1000, 2, "cat", NO_FRAMES, NO_FRAMES);
+
+    add_waker(&scene, entry, 9, "yes", NO_FRAMES, NO_FRAMES);
+    EXPECT(&scene, "\n    [no stack]\n    -                cat (3)\n        1\n\n", WAITS, BOTH,
+           .delimited = true, .verbose = true);
+    EXPECT(&scene, "\n    [no user stack]\n    -                cat (3)\n        1\n\n", WAITS,
+           .user = true);
+    EXPECT(&scene, "cat;[no kernel stack] 1\n", WAITS, AS_FOLDED, .kernel = true);
+    EXPECT(&scene, "\n    target:          cat\n    [no kernel stack]\n    waker:           yes\n"
+                   "        1\n\n", WAKES, .kernel = true);
+    EXPECT(&scene, "yes;[no user stack];cat 1\n", WAKES, AS_FOLDED, .user = true);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           yes 10\n"
+           "    [no stack]\n"
+           "    --               --\n"
+           "    [no stack]\n"
+           "    target:          cat 3\n"
+           "        1\n"
+           "\n", BOTH_SIDES, BOTH, .delimited = true);
+    EXPECT(&scene, "cat;[no user stack];--;[no user stack];yes 1\n", BOTH_SIDES, AS_FOLDED,
+           .user = true, .delimited = true);
+    free_scene(&scene);
+}
+
+static void lost_stacks(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+    struct tally_entry *entry = add_entry(&scene, 1000, 2, "cat", NO_FRAMES, FRAMES(n.main_));
+
+    entry->task.kernel.state = STACK_FULL;
+    add_waker(&scene, entry, 9, "yes", FRAMES(n.wake_up), NO_FRAMES);
+    entry->waker.user.state = STACK_FULL;
+    EXPECT(&scene,
+           "\n"
+           "    waker:           yes 10\n"
+           "    [stack storage full]\n"
+           "    -\n"
+           "    try_to_wake_up\n"
+           "    --               --\n"
+           "    [stack storage full]\n"
+           "    -\n"
+           "    main\n"
+           "    target:          cat 3\n"
+           "        1\n"
+           "\n", BOTH_SIDES, BOTH, .delimited = true);
+    EXPECT(&scene, "cat;main;[stack storage full];--;try_to_wake_up;[stack storage full];yes 1\n",
+           BOTH_SIDES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "cat;main;[stack storage full] 1\n", WAITS, AS_FOLDED, BOTH);
+    EXPECT(&scene, "yes;[stack storage full];try_to_wake_up;cat 1\n", WAKES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "\n    target:          cat\n    try_to_wake_up\n    --\n"
+                   "    [stack storage full]\n    waker:           yes\n        1\n\n", WAKES, BOTH,
+           .delimited = true);
+    free_scene(&scene);
+}
+
+static void marks(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
+    add_entry(&scene, 3000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_))->mark = MARK_UNFINISHED;
+    add_entry(&scene, 2000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_))->mark = MARK_UNFINISHED;
+    add_entry(&scene, 9000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->mark = MARK_ALL_ALONG;
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n    main\n    -                cat (8)\n        1\n\n"
+           "    __schedule\n    main\n    [unfinished]\n    -                cat (8)\n"
+           "        5\n\n"
+           "    __schedule\n    [blocked all along]\n    -                cat (8)\n"
+           "        9\n\n", WAITS, BOTH);
+    EXPECT(&scene, "cat;main;__schedule 1\ncat;[unfinished];main;__schedule 5\n"
+                   "cat;[blocked all along];__schedule 9\n", WAITS, AS_FOLDED, BOTH);
+    EXPECT(&scene, "06:05:04;cat;main;-;__schedule 1\n"
+                   "06:05:04;cat;[unfinished];main;-;__schedule 5\n"
+                   "06:05:04;cat;[blocked all along];__schedule 9\n", WAITS, AS_FOLDED, BOTH,
+           .time_as_root = true, .delimited = true);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           [no waker]\n"
+           "    --               --\n"
+           "    __schedule\n    main\n    target:          cat 8\n        1\n\n"
+           "    waker:           [no waker]\n"
+           "    --               --\n"
+           "    __schedule\n    main\n    [unfinished]\n    target:          cat 8\n        5\n\n"
+           "    waker:           [no waker]\n"
+           "    --               --\n"
+           "    __schedule\n    [blocked all along]\n    target:          cat 8\n        9\n\n",
+           BOTH_SIDES, BOTH);
+    EXPECT(&scene, "cat;main;__schedule;--;[no waker] 1\n"
+                   "cat;[unfinished];main;__schedule;--;[no waker] 5\n"
+                   "cat;[blocked all along];__schedule;--;[no waker] 9\n", BOTH_SIDES, AS_FOLDED,
+           BOTH);
+    EXPECT(&scene, "[no waker];cat 1\n[no waker];[unfinished];cat 5\n"
+                   "[no waker];[blocked all along];cat 9\n", WAKES, AS_FOLDED, BOTH);
+    free_scene(&scene);
+
+    /* And where there is no stack, or it was lost. */
+    scene = (struct scene){0};
+    add_entry(&scene, 1000, 7, "cat", NO_FRAMES, NO_FRAMES)->mark = MARK_ALL_ALONG;
+    EXPECT(&scene, "\n    [no stack]\n    [blocked all along]\n    -                cat (8)\n"
+                   "        1\n\n", WAITS, BOTH);
+    EXPECT(&scene, "cat;[blocked all along];[no stack] 1\n", WAITS, AS_FOLDED, BOTH);
+    scene.tally.entries[0].task.kernel.state = STACK_FULL;
+    EXPECT(&scene, "cat;[blocked all along];[stack storage full] 1\n", WAITS, AS_FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+static void tasks_elsewhere(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->task.foreign = true;
+    struct tally_entry *entry = add_entry(&scene, 2000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
+    add_waker(&scene, entry, 9, "yes", FRAMES(n.wake_up), NO_FRAMES);
+    entry->waker.foreign = true;
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n    -                cat (host 7)\n        1000\n\n"
+           "    __schedule\n    -                cat (7)\n        2000\n\n", SAMPLES, BOTH);
+    EXPECT(&scene, "cat;__schedule 3000\n", SAMPLES, AS_FOLDED, BOTH);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           [no waker]\n    --               --\n    __schedule\n"
+           "    target:          cat host 8\n        1\n\n"
+           "    waker:           yes host 10\n    try_to_wake_up\n    --               --\n"
+           "    __schedule\n    target:          cat 8\n        2\n\n", BOTH_SIDES, BOTH);
+    free_scene(&scene);
+}
+
+/* Threads of one process are blocks of their own where threads are shown, and only there. */
+static void threads_and_processes(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->task.tid = 100;
+    add_entry(&scene, 2000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->task.tid = 101;
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n    -                cat (100)\n        1\n\n"
+           "    __schedule\n    -                cat (101)\n        2\n\n", WAITS, BOTH);
+    EXPECT(&scene, "\n    __schedule\n    -                cat (7)\n        3000\n\n", SAMPLES,
+           BOTH);
+    EXPECT(&scene, "cat;__schedule 3\n", WAITS, AS_FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+static void wakeuptime_has_names_alone(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    add_waker(&scene, add_entry(&scene, 1500, 7, "cat", NO_FRAMES, NO_FRAMES), 20, "yes",
+              FRAMES(n.wake_up), NO_FRAMES);
+    add_waker(&scene, add_entry(&scene, 1500, 8, "cat", NO_FRAMES, NO_FRAMES), 21, "yes",
+              FRAMES(n.wake_up), NO_FRAMES);
+    add_waker(&scene, add_entry(&scene, 1500, 8, "cat", NO_FRAMES, NO_FRAMES), 21, "no",
+              FRAMES(n.wake_up), NO_FRAMES);
+    add_waker(&scene, add_entry(&scene, 1500, 8, "dog", NO_FRAMES, NO_FRAMES), 21, "no",
+              FRAMES(n.wake_up), NO_FRAMES);
+    EXPECT(&scene,
+           "\n"
+           "    target:          cat\n    try_to_wake_up\n    waker:           no\n        1\n\n"
+           "    target:          dog\n    try_to_wake_up\n    waker:           no\n        1\n\n"
+           "    target:          cat\n    try_to_wake_up\n    waker:           yes\n        3\n\n",
+           WAKES, BOTH);
+    EXPECT(&scene, "no;try_to_wake_up;cat 1\nno;try_to_wake_up;dog 1\nyes;try_to_wake_up;cat 3\n",
+           WAKES, AS_FOLDED, BOTH);
+    free_scene(&scene);
+}
+
+/* Four blocks of cat by three processes and four threads, one of them another machine's, as it were. */
+static struct scene many_of_a_name(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    for (uint32_t i = 0; i < 5; i++) {
+        struct tally_entry *entry = add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule),
+                                              NO_FRAMES);
+        entry->task.tid = 30 + (i + 1) / 2;
+        if (i == 3)
+            entry->task.pid = 8;
+        entry->task.foreign = i == 4;
+        add_waker(&scene, entry, 20 + i / 4, "yes", FRAMES(n.wake_up), NO_FRAMES);
+    }
+    add_waker(&scene, add_entry(&scene, 500, 9, "dog", FRAMES(n.schedule), NO_FRAMES), 20, "yes",
+              FRAMES(n.wake_up), NO_FRAMES);
+    return scene;
+}
+
+static void names_for_processes(void)
+{
+    struct scene scene = many_of_a_name();
+
+    EXPECT(&scene,
+           "\n"
+           "  __schedule\n    dog [1 process]\n    500\n\n"
+           "  __schedule\n    cat [3 processes]\n    5000\n\n", BOTH, .show_process = true,
+           .by_name = true);
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n    -                dog (1 process)\n        500\n\n"
+           "    __schedule\n    -                cat (3 processes)\n        5000\n\n", SAMPLES, BOTH,
+           .by_name = true);
+    /* Threads 30, 31, 31, 32, 32 of elsewhere. */
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n    -                dog (1 thread)\n        0\n\n"
+           "    __schedule\n    -                cat (4 threads)\n        5\n\n", WAITS, BOTH,
+           .by_name = true);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           yes (1 thread)\n    try_to_wake_up\n    --               --\n"
+           "    __schedule\n    target:          dog (1 thread)\n        0\n\n"
+           "    waker:           yes (2 threads)\n    try_to_wake_up\n    --               --\n"
+           "    __schedule\n    target:          cat (4 threads)\n        5\n\n", BOTH_SIDES, BOTH,
+           .by_name = true);
+    EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", SAMPLES, AS_FOLDED, BOTH,
+           .by_name = true);
+    EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", AS_FOLDED, BOTH, .by_name = true,
+           .show_process = true, .split_processes = true);
+    EXPECT(&scene, "dog;__schedule;--;try_to_wake_up;yes 0\n"
+                   "cat;__schedule;--;try_to_wake_up;yes 5\n", BOTH_SIDES, AS_FOLDED, BOTH,
+           .by_name = true);
+    EXPECT(&scene, "yes;try_to_wake_up;dog 0\nyes;try_to_wake_up;cat 5\n", WAKES, AS_FOLDED, BOTH,
+           .by_name = true);
+    EXPECT(&scene, "\n  __schedule\n    5500\n\n", BOTH, .by_name = true);
+    free_scene(&scene);
+}
+
+static void nobody_by_name(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
+    add_entry(&scene, 1000, 8, "cat", FRAMES(n.schedule), NO_FRAMES);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           [no waker]\n    --               --\n    __schedule\n"
+           "    target:          cat (2 threads)\n        2\n\n", BOTH_SIDES, BOTH, .by_name = true);
+    free_scene(&scene);
+}
+
+/* Names at the end of a line are its last frame, and no frame of a line has its sign in it. */
+static void bytes_in_names(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+    uint32_t numbered = add_symbol(&scene, true, 1, "f 12", "", 0);
+
+    add_waker(&scene, add_entry(&scene, 1000, 7, "c;t 1\n", FRAMES(numbered), NO_FRAMES), 9,
+              "y;s 22", FRAMES(numbered), FRAMES(n.loop));
+    EXPECT(&scene,
+           "\n"
+           "    waker:           y;s 22 10\n    loop\n    f 12\n    --               --\n"
+           "    f 12\n    target:          c;t 1\\x0a 8\n        1\n\n", BOTH_SIDES, BOTH);
+    EXPECT(&scene, "c:t 1\\x0a;f 12;--;f 12;loop;y:s_22 1\n", BOTH_SIDES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "y:s 22;loop;f 12;c:t 1\\x0a 1\n", WAKES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "c:t 1\\x0a;f_12 1\n", WAITS, AS_FOLDED, BOTH);
+    EXPECT(&scene, "\n    target:          c;t 1\\x0a\n    f 12\n    loop\n"
+                   "    waker:           y;s 22\n        1\n\n", WAKES, BOTH);
+    free_scene(&scene);
+
+    /* What is replaced makes lines equal, and then they are one. */
+    scene = (struct scene){0};
+    n = add_names(&scene);
+    add_waker(&scene, add_entry(&scene, 1000, 7, "a 1", FRAMES(n.schedule), NO_FRAMES), 9, "b 1",
+              FRAMES(n.wake_up), NO_FRAMES);
+    add_waker(&scene, add_entry(&scene, 2000, 7, "a_1", FRAMES(n.schedule), NO_FRAMES), 9, "b 1",
+              FRAMES(n.wake_up), NO_FRAMES);
+    add_waker(&scene, add_entry(&scene, 4000, 7, "a 1", FRAMES(n.schedule), NO_FRAMES), 9, "b_1",
+              FRAMES(n.wake_up), NO_FRAMES);
+    add_waker(&scene, add_entry(&scene, 8000, 7, "", FRAMES(n.schedule), NO_FRAMES), 9, "",
+              FRAMES(n.wake_up), NO_FRAMES);
+    EXPECT(&scene, "b 1;try_to_wake_up;a_1 3\nb_1;try_to_wake_up;a_1 4\n"
+                   "[unknown];try_to_wake_up;[unknown] 8\n", WAKES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "a_1;__schedule;--;try_to_wake_up;b_1 2\na 1;__schedule;--;try_to_wake_up;b_1 5\n"
+                   "[unknown];__schedule;--;try_to_wake_up;[unknown] 8\n", BOTH_SIDES, AS_FOLDED,
+           BOTH);
+    free_scene(&scene);
+}
+
+/* By value, then the target's name and number, then the waker's. */
+static void order_of_blocks(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+    static const struct {
+        const char *task, *waker;
+        uint32_t pid, waker_pid;
+    } cases[] = {
+        {"b", "a", 1, 1}, {"a", "b", 1, 1}, {"a", "a", 2, 1}, {"a", "a", 1, 2}, {"a", "a", 1, 1},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        add_waker(&scene, add_entry(&scene, 1000 + i, cases[i].pid, cases[i].task,
+                                    FRAMES(n.schedule), NO_FRAMES),
+                  cases[i].waker_pid, cases[i].waker, FRAMES(n.wake_up), NO_FRAMES);
+    struct report_options options = {BOTH_SIDES, BOTH, .top = 4};
+    struct report_summary summary;
+#define BLOCK(waker, task)                                                                     \
+    "    waker:           " waker "\n    try_to_wake_up\n    --               --\n"            \
+    "    __schedule\n    target:          " task "\n        1\n\n"
+    expect_all(&scene, options,
+               "\n" BLOCK("a 3", "a 2") BLOCK("b 2", "a 2") BLOCK("a 2", "a 3")
+               BLOCK("a 2", "b 2"), &summary);
+    CHECK_NUMBER(summary.left_blocks, 1);
+    CHECK_NUMBER(summary.left_value, 1);
+    free_scene(&scene);
+}
+
+static void nothing_counted(void)
+{
+    struct scene scene = {0};
+
+    EXPECT(&scene, "\n", SAMPLES, BOTH);
+    EXPECT(&scene, "\n", WAKES, BOTH, .by_name = true);
+    EXPECT(&scene, "\n06:05:04\n", BOTH_SIDES, BOTH, .timestamp = true);
+    EXPECT(&scene, "", SAMPLES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "", WAKES, AS_FOLDED, BOTH, .time_as_root = true);
+    EXPECT(&scene, "", BOTH_SIDES, AS_FOLDED, BOTH, .by_name = true);
+}
+
+int main(void)
+{
+    TEST(profile_text);
+    TEST(profile_folded);
+    TEST(units);
+    TEST(wakeuptime_text);
+    TEST(wakeuptime_folded);
+    TEST(offwaketime_text);
+    TEST(offwaketime_folded);
+    TEST(nobody_woke_it);
+    TEST(one_side_empty);
+    TEST(no_stacks);
+    TEST(lost_stacks);
+    TEST(marks);
+    TEST(tasks_elsewhere);
+    TEST(threads_and_processes);
+    TEST(wakeuptime_has_names_alone);
+    TEST(names_for_processes);
+    TEST(nobody_by_name);
+    TEST(bytes_in_names);
+    TEST(order_of_blocks);
+    TEST(nothing_counted);
+    return tests_done();
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * sleeps [-n N] [-u US] [-b US] [-o WAY[,WAY]] [-c] [-N PREFIX] [-w] [-k]
+ *
+ * Threads that are blocked N times for about US microseconds, each in its own way and in functions
+ * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
+ * said for each, with times in microseconds:
+ *
+ *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME
+ *
+ * LONG_ are those of more than the bound of -b. The ways:
+ *
+ *   nap      clock_nanosleep(2)
+ *   tmout    futex(2), until its timeout
+ *   woken    futex(2), until another thread, rouse, calls the kernel to wake it
+ *   read     read(2) from a pipe, which another thread, feed, writes to
+ *   rouse, feed   these two: they sleep as nap does
+ *   mixed    as nap, US/4 and 2*US in turn
+ *   vfork    until a child has ended, which is the one way not to be woken by a signal (state D)
+ *   burn, burnt   never blocked: they use up the time of one CPU for as long as the others take,
+ *            both of the same one. TIME is how long they were kept from running.
+ *   last     blocked from the moment that the others begin, and still at the end
+ *   lain     blocked since before that
+ *
+ * last and lain have `still NAME TID WAY SINCE` instead, SINCE being the time of /proc/uptime.
+ * Before `ready` comes `tid NAME TID` of each.
+ *
+ *   -n N         40
+ *   -u US        25000
+ *   -b US        half of -u
+ *   -o WAY,WAY   only these, and whom they need (all but last and lain)
+ *   -c           the i-th thread on the i-th CPU
+ *   -N PREFIX    threads are named PREFIX and their way (none)
+ *   -w, -k       as ever
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+#include "waits.h"
+#include "word.h"
+
+struct sleeper {
+    const char *way;
+    void (*outer)(struct sleeper *self);
+    int needs; /* the index of another that this one cannot be without, or -1 */
+    pthread_t thread;
+    unsigned index;
+    int wanted;
+    pid_t tid;
+    char name[16];
+    uint64_t since; /* ns, of one that sleeps on */
+    struct waits waits;
+};
+
+static unsigned long wanted = 40, period = 25000, bound;
+static int spread;
+static uint32_t gate, finished, standing, forever, roused;
+static volatile int stop_burning;
+static unsigned to_finish;
+static int tube[2];
+static const char *prefix = "";
+
+/* Two functions of a way, each called by the one before it, and nothing else calls them. */
+#define WAY(way)                                                                                  \
+    void way##_inner(struct sleeper *self);                                                       \
+    void way##_outer(struct sleeper *self);                                                       \
+    APART void way##_outer(struct sleeper *self)                                                  \
+    {                                                                                             \
+        FRAME;                                                                                    \
+        way##_inner(self);                                                                        \
+        NO_TAIL_CALL;                                                                             \
+    }                                                                                             \
+    APART void way##_inner(struct sleeper *self)
+
+WAY(nap)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    for (unsigned long i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        nap(period);
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+    }
+}
+
+WAY(mixed)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    for (unsigned long i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        nap(i % 2 ? 2 * period : period / 4);
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+    }
+}
+
+WAY(tmout)
+{
+    struct timespec time = time_of_us(period);
+    struct stopwatch watch;
+    uint32_t never = 0;
+
+    FRAME;
+    for (unsigned long i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        futex_wait(&never, 0, &time);
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+    }
+}
+
+/* One that comes too late for a wake finds the word changed, and does not block. */
+WAY(woken)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    for (uint32_t i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        while (__atomic_load_n(&roused, __ATOMIC_SEQ_CST) <= i)
+            futex_wait(&roused, i, NULL);
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+    }
+}
+
+WAY(rouse)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    for (unsigned long i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        nap(period);
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        __atomic_add_fetch(&roused, 1, __ATOMIC_SEQ_CST);
+        futex_wake(&roused, 1);
+    }
+}
+
+WAY(read)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    for (unsigned long i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        read_byte(tube[0]);
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+    }
+}
+
+WAY(feed)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    for (unsigned long i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        nap(period);
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        write_byte(tube[1]);
+    }
+}
+
+void reap(long child);
+
+APART void reap(long child)
+{
+    FRAME;
+    call_kernel_all(SYS_wait4, child, 0, 0, 0, 0, 0);
+}
+
+void child(void);
+
+/* Its memory is a copy of the parent's, and so is its name at first. */
+APART void child(void)
+{
+    FRAME;
+    call_kernel_all(SYS_prctl, PR_SET_NAME, (long)"child", 0, 0, 0, 0);
+    nap(period);
+    call_kernel(SYS_exit_group, 0);
+}
+
+WAY(vfork)
+{
+    struct stopwatch watch;
+    long made;
+
+    FRAME;
+    for (unsigned long i = 0; i < wanted; i++) {
+        watch = stopwatch_start();
+        made = call_kernel_all(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
+        if (!made)
+            child();
+        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        reap(made);
+    }
+}
+
+static inline __attribute__((always_inline)) void burn_on(struct sleeper *self)
+{
+    struct stopwatch watch = stopwatch_start();
+
+    while (!stop_burning) {
+    }
+    self->waits.ns = stopwatch_ns(&watch);
+}
+
+WAY(burn)
+{
+    FRAME;
+    burn_on(self);
+}
+
+WAY(burnt)
+{
+    FRAME;
+    burn_on(self);
+}
+
+WAY(last)
+{
+    FRAME;
+    self->since = clock_ns(CLOCK_BOOTTIME);
+    for (;;)
+        futex_wait(&forever, 0, NULL);
+}
+
+WAY(lain)
+{
+    FRAME;
+    self->since = clock_ns(CLOCK_BOOTTIME);
+    for (;;)
+        futex_wait(&forever, 0, NULL);
+}
+
+enum { NAP, TMOUT, WOKEN, ROUSE, READ, FEED, MIXED, VFORK, BURN, BURNT, LAST, LAIN, WAYS };
+
+static struct sleeper sleepers[WAYS] = {
+    [NAP] = {.way = "nap", .outer = nap_outer, .needs = -1, .wanted = 1},
+    [TMOUT] = {.way = "tmout", .outer = tmout_outer, .needs = -1, .wanted = 1},
+    [WOKEN] = {.way = "woken", .outer = woken_outer, .needs = ROUSE, .wanted = 1},
+    [ROUSE] = {.way = "rouse", .outer = rouse_outer, .needs = -1, .wanted = 1},
+    [READ] = {.way = "read", .outer = read_outer, .needs = FEED, .wanted = 1},
+    [FEED] = {.way = "feed", .outer = feed_outer, .needs = -1, .wanted = 1},
+    [MIXED] = {.way = "mixed", .outer = mixed_outer, .needs = -1, .wanted = 1},
+    [VFORK] = {.way = "vfork", .outer = vfork_outer, .needs = -1, .wanted = 1},
+    [BURN] = {.way = "burn", .outer = burn_outer, .needs = BURNT, .wanted = 1},
+    [BURNT] = {.way = "burnt", .outer = burnt_outer, .needs = -1, .wanted = 1},
+    [LAST] = {.way = "last", .outer = last_outer, .needs = -1},
+    [LAIN] = {.way = "lain", .outer = lain_outer, .needs = -1},
+};
+
+static int burns(const struct sleeper *sleeper)
+{
+    return sleeper->index == BURN || sleeper->index == BURNT;
+}
+
+static int sleeps_on(const struct sleeper *sleeper)
+{
+    return sleeper->index == LAST || sleeper->index == LAIN;
+}
+
+void stand_by(void);
+void stay(void);
+void *sleeper(void *argument);
+
+/* The gate is for all: nobody begins before it opens. */
+APART void stand_by(void)
+{
+    FRAME;
+    __atomic_add_fetch(&standing, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&gate, __ATOMIC_SEQ_CST))
+        futex_wait(&gate, 0, NULL);
+}
+
+APART void stay(void)
+{
+    FRAME;
+    __atomic_add_fetch(&finished, 1, __ATOMIC_SEQ_CST);
+    futex_wake(&finished, 1);
+    for (;;)
+        futex_wait(&forever, 0, NULL);
+}
+
+/* A thread does not end, so that it is nowhere else but where it is said to be. */
+APART void *sleeper(void *argument)
+{
+    struct sleeper *self = argument;
+
+    FRAME;
+    self->tid = (pid_t)syscall(SYS_gettid);
+    snprintf(self->name, sizeof(self->name), "%s%s", prefix, self->way);
+    prctl(PR_SET_NAME, self->name);
+    if (burns(self))
+        pin_to_cpu(1);
+    else if (spread)
+        pin_to_cpu(self->index);
+    if (self->index == LAIN)
+        __atomic_add_fetch(&standing, 1, __ATOMIC_SEQ_CST);
+    else
+        stand_by();
+    self->outer(self);
+    stay();
+    return NULL;
+}
+
+static void choose(char *ways)
+{
+    for (int i = 0; i < WAYS; i++)
+        sleepers[i].wanted = 0;
+    for (char *way = strtok(ways, ","); way; way = strtok(NULL, ",")) {
+        int i = 0;
+
+        while (i < WAYS && strcmp(sleepers[i].way, way))
+            i++;
+        if (i == WAYS) {
+            fprintf(stderr, "sleeps: no way: %s\n", way);
+            exit(2);
+        }
+        sleepers[i].wanted = 1;
+        if (sleepers[i].needs >= 0)
+            sleepers[sleepers[i].needs].wanted = 1;
+    }
+}
+
+static void start_all(void)
+{
+    unsigned started = 0;
+
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (!sleepers[i].wanted)
+            continue;
+        sleepers[i].index = i;
+        if (pthread_create(&sleepers[i].thread, NULL, sleeper, &sleepers[i]))
+            exit(2);
+        started++;
+        to_finish += !sleeps_on(&sleepers[i]) && !burns(&sleepers[i]);
+    }
+    /* What stands at its gate is nearly asleep; a moment later it is. */
+    while (__atomic_load_n(&standing, __ATOMIC_SEQ_CST) != started)
+        nap(1000);
+    nap(50000);
+    for (int i = 0; i < WAYS; i++) {
+        if (sleepers[i].wanted)
+            printf("tid %s %d\n", sleepers[i].name, sleepers[i].tid);
+    }
+}
+
+static void wait_for(unsigned number)
+{
+    uint32_t now;
+
+    while ((now = __atomic_load_n(&finished, __ATOMIC_SEQ_CST)) < number)
+        futex_wait(&finished, now, NULL);
+}
+
+static void say_all(void)
+{
+    for (int i = 0; i < WAYS; i++) {
+        const struct sleeper *it = &sleepers[i];
+
+        if (it->wanted && sleeps_on(it))
+            printf("still %s %d %s %.2f\n", it->name, it->tid, it->way, (double)it->since / 1e9);
+        else if (it->wanted)
+            printf("thread %s %d %s %llu %llu %llu %llu\n", it->name, it->tid, it->way,
+                   (unsigned long long)it->waits.count, (unsigned long long)it->waits.ns / 1000,
+                   (unsigned long long)it->waits.long_count,
+                   (unsigned long long)it->waits.long_ns / 1000);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int option, waits = 0, stays = 0;
+    uint64_t total = 0;
+
+    while ((option = getopt(argc, argv, "n:u:b:o:cN:wk")) != -1) {
+        switch (option) {
+        case 'n': wanted = number_of(optarg); break;
+        case 'u': period = number_of(optarg); break;
+        case 'b': bound = number_of(optarg); break;
+        case 'o': choose(optarg); break;
+        case 'c': spread = 1; break;
+        case 'N': prefix = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    begin(NULL);
+    bound = bound ? bound : period / 2;
+    if (pipe(tube))
+        return 2;
+    start_all();
+    if (waits)
+        say_ready_and_wait();
+    __atomic_store_n(&gate, 1, __ATOMIC_SEQ_CST);
+    futex_wake(&gate, WAYS);
+    wait_for(to_finish);
+    stop_burning = 1;
+    wait_for(to_finish + (unsigned)(sleepers[BURN].wanted + sleepers[BURNT].wanted));
+    say_all();
+    for (int i = 0; i < WAYS; i++)
+        total += sleepers[i].waits.count;
+    say_done(total);
+    if (stays)
+        wait_for_word();
+    return 0;
+}

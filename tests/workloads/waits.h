@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * How a program that is traced blocks, wakes others, and measures how long it was blocked. All the
+ * calls are made in the function that they are written in, which is then the last one on its stack.
+ */
+#ifndef STACKBOX_WORKLOADS_WAITS_H
+#define STACKBOX_WORKLOADS_WAITS_H
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch.h"
+
+/* Where long has 32 bits, these are the calls that take the libc's struct timespec of 64. */
+#ifdef SYS_clock_nanosleep_time64
+#define CALL_NANOSLEEP SYS_clock_nanosleep_time64
+#else
+#define CALL_NANOSLEEP SYS_clock_nanosleep
+#endif
+#ifdef SYS_futex_time64
+#define CALL_FUTEX SYS_futex_time64
+#else
+#define CALL_FUTEX SYS_futex
+#endif
+#ifdef SYS_rt_sigtimedwait_time64
+#define CALL_SIGTIMEDWAIT SYS_rt_sigtimedwait_time64
+#else
+#define CALL_SIGTIMEDWAIT SYS_rt_sigtimedwait
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE struct timespec time_of_us(uint64_t us)
+{
+    return (struct timespec){.tv_sec = (time_t)(us / 1000000),
+                             .tv_nsec = (long)(us % 1000000 * 1000)};
+}
+
+INLINE long nap(uint64_t us)
+{
+    struct timespec time = time_of_us(us);
+
+    return call_kernel_all(CALL_NANOSLEEP, CLOCK_MONOTONIC, 0, (long)&time, 0, 0, 0);
+}
+
+/* While *word is value. Shared futexes: processes have them, too. time may be NULL. */
+INLINE long futex_wait(uint32_t *word, uint32_t value, const struct timespec *time)
+{
+    return call_kernel_all(CALL_FUTEX, (long)word, FUTEX_WAIT, (long)value, (long)time, 0, 0);
+}
+
+INLINE long futex_wake(uint32_t *word, int waiters)
+{
+    return call_kernel_all(CALL_FUTEX, (long)word, FUTEX_WAKE, waiters, 0, 0, 0);
+}
+
+INLINE long read_byte(int file)
+{
+    char byte;
+
+    return call_kernel_all(SYS_read, file, (long)&byte, 1, 0, 0, 0);
+}
+
+INLINE long write_byte(int file)
+{
+    char byte = '.';
+
+    return call_kernel_all(SYS_write, file, (long)&byte, 1, 0, 0, 0);
+}
+
+/* The signal must be blocked. Signals from SIGRTMIN on are queued: none is merged with another. */
+INLINE long signal_wait(int number)
+{
+    uint64_t set = UINT64_C(1) << (number - 1);
+
+    return call_kernel_all(CALL_SIGTIMEDWAIT, (long)&set, 0, 0, sizeof(set), 0, 0);
+}
+
+INLINE long signal_send(pid_t pid, pid_t tid, int number)
+{
+    return call_kernel_all(SYS_tgkill, pid, tid, number, 0, 0, 0);
+}
+
+INLINE uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec time;
+
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * The time that the thread was off the CPU between two readings: by the monotonic clock, less what
+ * it ran itself. The kernel's work for the call itself is so in no way mistaken for waiting. In it
+ * is, as in what is traced, the time from the wake until a CPU was free.
+ */
+struct stopwatch {
+    uint64_t wall, cpu;
+};
+
+INLINE struct stopwatch stopwatch_start(void)
+{
+    struct stopwatch watch = {.wall = clock_ns(CLOCK_MONOTONIC)};
+
+    watch.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return watch;
+}
+
+INLINE uint64_t stopwatch_ns(const struct stopwatch *watch)
+{
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - watch->cpu;
+    uint64_t wall = clock_ns(CLOCK_MONOTONIC) - watch->wall;
+
+    return wall > cpu ? wall - cpu : 0;
+}
+
+/* What the waits of one thread in one function came to. */
+struct waits {
+    uint64_t count, ns;
+    uint64_t long_count, long_ns; /* those longer than the bound */
+    uint64_t to_wake_ns;          /* from the call to just before the waker's own */
+};
+
+INLINE void waits_add(struct waits *waits, uint64_t ns, uint64_t bound_us)
+{
+    waits->count++;
+    waits->ns += ns;
+    if (ns > bound_us * 1000) {
+        waits->long_count++;
+        waits->long_ns += ns;
+    }
+}
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * wakes [-n N] [-u US] [-P] [-c] [-N PREFIX] [-w] [-k] GROUP...
+ *
+ * Groups of threads that wake each other, all groups at the same time. A GROUP is a way, and how
+ * many there are in it (2):
+ *
+ *   pipe, pipe:3   the first sleeps US microseconds and then wakes the second, which wakes the third,
+ *                  and so on; N times
+ *   futex@2        a ring: the first wakes the second at once, and so on, the last wakes the first;
+ *                  N times round
+ *   signal         by tgkill(2), to one that waits in rt_sigtimedwait(2)
+ *   nap            sleeps US microseconds N times, and wakes nobody
+ *
+ * The stack of the one numbered i (counted over all groups) has for its number five frames, zero()
+ * or one(), the binary digits from the greatest on: member > one > ... > pipe_waits, and pipe_wakes
+ * where it wakes the next; the sleep of the first of a group is in naps. At the end is said of each,
+ * with times in microseconds:
+ *
+ *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY WAKER_NAME WAKER_PID WAKER_TID WAKER_STACK
+ *
+ * TIME: how long it was off the CPU; TO_WAKE: until just before its waker made the call; DELAY: how
+ * long it was ready to run and did not, as the kernel counts it. In naps the last four are `-`, and
+ * TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, before `done` `rate N`, the wakes
+ * per second of all.
+ *
+ *   -n N         100
+ *   -u US        10000
+ *   -P           processes, not threads
+ *   -c           a group on the same CPU: the first group on the first, and so on
+ *   -N PREFIX    they are named PREFIX and their number (w)
+ *   -w, -k       as ever
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "waits.h"
+#include "word.h"
+
+#define DIGITS 5
+#define MOST (1 << DIGITS)
+#define STAMPS 64
+
+enum way { PIPE, FUTEX, SIGNAL, NAP };
+
+static const char *const way_names[] = {"pipe", "futex", "signal", "nap"};
+
+/* What others see of it is in memory that processes share. */
+struct member {
+    enum way way;
+    unsigned index, group;
+    int first, ring;
+    struct member *next, *previous; /* NULL: it wakes nobody, nobody wakes it */
+    pid_t pid, tid;
+    char name[16];
+    int tube[2];
+    uint32_t word;            /* how often it was woken, for a futex */
+    uint64_t stamps[STAMPS];  /* when its waker was about to wake it, by the number of the wake */
+    uint64_t woken;           /* how often its waker did */
+    uint64_t delay;
+    struct waits waits;
+};
+
+struct shared {
+    struct member members[MOST];
+    uint32_t gate, standing, finished, forever;
+};
+
+static struct shared *shared;
+static unsigned members, groups;
+static unsigned long wanted = 100, period = 10000;
+static int processes, pinned;
+static const char *prefix = "w";
+
+void pipe_waits(struct member *self);
+void futex_waits(struct member *self);
+void signal_waits(struct member *self);
+void naps(struct member *self);
+void pipe_wakes(struct member *other);
+void futex_wakes(struct member *other);
+void signal_wakes(struct member *other);
+void zero(struct member *self, unsigned digits, int wakes);
+void one(struct member *self, unsigned digits, int wakes);
+
+static inline __attribute__((always_inline)) void measured(struct member *self,
+                                                           const struct stopwatch *watch)
+{
+    uint64_t stamp = self->stamps[self->waits.count % STAMPS];
+
+    if (self->previous && stamp > watch->wall)
+        self->waits.to_wake_ns += stamp - watch->wall;
+    waits_add(&self->waits, stopwatch_ns(watch), 0);
+}
+
+APART void pipe_waits(struct member *self)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    watch = stopwatch_start();
+    read_byte(self->tube[0]);
+    measured(self, &watch);
+}
+
+/* A wake that came already finds the word changed. */
+APART void futex_waits(struct member *self)
+{
+    struct stopwatch watch;
+    uint32_t seen = (uint32_t)self->waits.count;
+
+    FRAME;
+    watch = stopwatch_start();
+    while (__atomic_load_n(&self->word, __ATOMIC_SEQ_CST) == seen)
+        futex_wait(&self->word, seen, NULL);
+    measured(self, &watch);
+}
+
+APART void signal_waits(struct member *self)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    watch = stopwatch_start();
+    while (signal_wait(SIGRTMIN) < 0) {
+    }
+    measured(self, &watch);
+}
+
+APART void naps(struct member *self)
+{
+    struct stopwatch watch;
+
+    FRAME;
+    watch = stopwatch_start();
+    nap(period);
+    measured(self, &watch);
+}
+
+static inline __attribute__((always_inline)) void stamp(struct member *other)
+{
+    other->stamps[other->woken++ % STAMPS] = clock_ns(CLOCK_MONOTONIC);
+}
+
+APART void pipe_wakes(struct member *other)
+{
+    FRAME;
+    stamp(other);
+    write_byte(other->tube[1]);
+}
+
+APART void futex_wakes(struct member *other)
+{
+    FRAME;
+    stamp(other);
+    __atomic_add_fetch(&other->word, 1, __ATOMIC_SEQ_CST);
+    futex_wake(&other->word, 1);
+}
+
+APART void signal_wakes(struct member *other)
+{
+    FRAME;
+    stamp(other);
+    while (signal_send(other->pid, other->tid, SIGRTMIN) == -EAGAIN) {
+    }
+}
+
+static inline __attribute__((always_inline)) void act(struct member *self, int wakes)
+{
+    switch (self->way) {
+    case PIPE: wakes ? pipe_wakes(self->next) : pipe_waits(self); break;
+    case FUTEX: wakes ? futex_wakes(self->next) : futex_waits(self); break;
+    case SIGNAL: wakes ? signal_wakes(self->next) : signal_waits(self); break;
+    case NAP: break;
+    }
+}
+
+static inline __attribute__((always_inline)) void descend(struct member *self, unsigned digits,
+                                                          int wakes)
+{
+    if (digits) {
+        if (self->index >> (digits - 1) & 1)
+            one(self, digits - 1, wakes);
+        else
+            zero(self, digits - 1, wakes);
+    } else if (!wakes && self->first && !self->ring) {
+        naps(self);
+    } else {
+        act(self, wakes);
+    }
+    NO_TAIL_CALL;
+}
+
+APART void zero(struct member *self, unsigned digits, int wakes)
+{
+    FRAME;
+    descend(self, digits, wakes);
+    __asm__ volatile("nop"); /* no twin of one() */
+}
+
+APART void one(struct member *self, unsigned digits, int wakes)
+{
+    FRAME;
+    descend(self, digits, wakes);
+}
+
+/* ---- Where they are otherwise ---- */
+
+void stand_by(void);
+void stay(void);
+void *member(void *argument);
+
+APART void stand_by(void)
+{
+    FRAME;
+    __atomic_add_fetch(&shared->standing, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&shared->gate, __ATOMIC_SEQ_CST))
+        futex_wait(&shared->gate, 0, NULL);
+}
+
+APART void stay(void)
+{
+    FRAME;
+    __atomic_add_fetch(&shared->finished, 1, __ATOMIC_SEQ_CST);
+    futex_wake(&shared->finished, 1);
+    for (;;)
+        futex_wait(&shared->forever, 0, NULL);
+}
+
+/* The second number of /proc/TID/schedstat: ns in which the thread was ready, and did not run. */
+static uint64_t delay_of_self(void)
+{
+    unsigned long long ran, delayed = 0;
+    FILE *file = fopen("/proc/thread-self/schedstat", "re");
+
+    if (file && fscanf(file, "%llu %llu", &ran, &delayed) != 2)
+        delayed = 0;
+    if (file)
+        fclose(file);
+    return delayed;
+}
+
+APART void *member(void *argument)
+{
+    struct member *self = argument;
+    uint64_t delayed;
+
+    FRAME;
+    self->pid = getpid();
+    self->tid = (pid_t)syscall(SYS_gettid);
+    snprintf(self->name, sizeof(self->name), "%s%u", prefix, self->index);
+    prctl(PR_SET_NAME, self->name);
+    if (pinned)
+        pin_to_cpu(self->group);
+    stand_by();
+    delayed = delay_of_self();
+    for (unsigned long i = 0; i < wanted; i++) {
+        if (self->first && self->ring)
+            descend(self, DIGITS, 1);
+        descend(self, DIGITS, 0);
+        if (self->next && !(self->first && self->ring))
+            descend(self, DIGITS, 1);
+    }
+    self->delay = delay_of_self() - delayed;
+    stay();
+    return NULL;
+}
+
+/* ---- The start and the end ---- */
+
+static void add_group(const char *text)
+{
+    size_t length = strcspn(text, ":@");
+    unsigned size = text[length] ? (unsigned)number_of(text + length + 1) : 2;
+    unsigned begin = members;
+    int way = 0;
+
+    while (way <= NAP && strncmp(way_names[way], text, length))
+        way++;
+    if (way > NAP || !size || members + size > MOST) {
+        fprintf(stderr, "wakes: no group: %s\n", text);
+        exit(2);
+    }
+    if (way == NAP)
+        size = 1;
+    for (unsigned i = 0; i < size; i++, members++) {
+        struct member *it = &shared->members[members];
+
+        *it = (struct member){.way = (enum way)way, .index = members, .group = groups,
+                              .first = !i, .ring = text[length] == '@'};
+        if (pipe2(it->tube, O_CLOEXEC))
+            exit(2);
+        it->next = i + 1 < size ? it + 1 : it->ring ? &shared->members[begin] : NULL;
+        it->previous = i ? it - 1 : it->ring ? &shared->members[begin + size - 1] : NULL;
+    }
+    groups++;
+}
+
+static void start_all(void)
+{
+    pthread_t thread;
+
+    for (unsigned i = 0; i < members; i++) {
+        if (!processes) {
+            if (pthread_create(&thread, NULL, member, &shared->members[i]))
+                exit(2);
+        } else if (!fork()) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            member(&shared->members[i]);
+        }
+    }
+    /* What stands at its gate is nearly asleep; a moment later it is. */
+    while (__atomic_load_n(&shared->standing, __ATOMIC_SEQ_CST) != members)
+        nap(1000);
+    nap(50000);
+    for (unsigned i = 0; i < members; i++) {
+        const struct member *it = &shared->members[i];
+
+        printf("tid %s %d %d\n", it->name, it->pid, it->tid);
+    }
+}
+
+static void wait_for_all(void)
+{
+    uint32_t now;
+
+    while ((now = __atomic_load_n(&shared->finished, __ATOMIC_SEQ_CST)) < members)
+        futex_wait(&shared->finished, now, NULL);
+}
+
+static void say_stack(const struct member *it, const char *leaf, const char *end)
+{
+    printf("member");
+    for (int digit = DIGITS; digit--;)
+        printf(it->index >> digit & 1 ? ";one" : ";zero");
+    printf(";%s%s%s", leaf ? way_names[it->way] : "naps", leaf ? leaf : "", end);
+}
+
+static void say_member(const struct member *it)
+{
+    const struct member *waker = it->previous;
+
+    printf("wait %s %d %d ", it->name, it->pid, it->tid);
+    say_stack(it, waker ? "_waits" : NULL, " ");
+    printf("%llu %llu %llu %llu ", (unsigned long long)it->waits.count,
+           (unsigned long long)it->waits.ns / 1000,
+           (unsigned long long)it->waits.to_wake_ns / 1000, (unsigned long long)it->delay / 1000);
+    if (!waker) {
+        printf("- - - -\n");
+        return;
+    }
+    printf("%s %d %d ", waker->name, waker->pid, waker->tid);
+    say_stack(waker, "_wakes", "\n");
+}
+
+static void say_all(uint64_t ns)
+{
+    uint64_t total = 0, wakes = 0;
+
+    for (unsigned i = 0; i < members; i++) {
+        const struct member *it = &shared->members[i];
+
+        say_member(it);
+        total += it->waits.count;
+        wakes += it->woken;
+    }
+    printf("rate %llu\n", (unsigned long long)(wakes * 1000000000 / (ns ? ns : 1)));
+    say_done(total);
+}
+
+static void prepare(void)
+{
+    sigset_t set;
+
+    begin(NULL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    int option, waits = 0, stays = 0;
+    uint64_t start;
+
+    while ((option = getopt(argc, argv, "n:u:PcN:wk")) != -1) {
+        switch (option) {
+        case 'n': wanted = number_of(optarg); break;
+        case 'u': period = number_of(optarg); break;
+        case 'P': processes = 1; break;
+        case 'c': pinned = 1; break;
+        case 'N': prefix = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    prepare();
+    for (; optind < argc; optind++)
+        add_group(argv[optind]);
+    start_all();
+    if (waits)
+        say_ready_and_wait();
+    start = clock_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&shared->gate, 1, __ATOMIC_SEQ_CST);
+    futex_wake(&shared->gate, MOST);
+    wait_for_all();
+    say_all(clock_ns(CLOCK_MONOTONIC) - start);
+    if (stays)
+        wait_for_word();
+    return 0;
+}
