@@ -119,7 +119,7 @@ is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$he
 examples
 
 read_applet profile
-is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations cgroup count cpu \
+is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name cgroup count cpu \
 debug delimited depth duration event folded frequency help include-idle interval kernel-stacks-only \
 man offset pid raw-names stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 listed_is_taken
@@ -129,7 +129,7 @@ examples
 
 # Rows of its own stand in the stead of those that all have.
 read_applet stacksnoop
-is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by buffer \
+is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort buffer \
 buffer-size cgroup cpu debug delimited depth duration force format help kernel-stacks-only list man \
 max offset pid raw-names regex symfs tid timestamp user-stacks-only verbose "
 listed_is_taken

@@ -19,24 +19,17 @@ TURNS=$WORKLOADS/turns
 numbers()
 {
     awk '
-        function digits(    i, all)
-        {
-            for (i = frames; i; i--)
-                if (frame[i] == "zero" || frame[i] == "one")
-                    all = all (frame[i] == "one")
-            return all
-        }
-        function number(all,    i, value)
-        {
-            if (length(all) != 10)
-                return "none"
-            for (i = 1; i <= 10; i++)
-                value = value * 2 + substr(all, i, 1)
-            return value
-        }
         /^[^\t]/ { time = $1; tid = $4; event = $NF; frames = 0; next }
         /^\t/ { frame[++frames] = substr($0, 2); next }
-        { print time, tid, event, number(digits()) }
+        {
+            digits = value = 0
+            for (i = frames; i > 0; i--)
+                if (frame[i] == "zero" || frame[i] == "one") {
+                    value = value * 2 + (frame[i] == "one")
+                    digits++
+                }
+            print time, tid, event, digits == 10 ? value : "none"
+        }
     '
 }
 
