@@ -542,12 +542,15 @@ static const struct manual_row notes[] = {
     {0},
 };
 
+static const struct manual_section sections[] = {{0}};
+
 #define OFFWAKE_APPLET(word, sentence, paragraph) {                                                \
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
     .about = paragraph " It runs for so many seconds, or until Ctrl-C, and then prints the sums in " \
              "microseconds, the greatest last.",                                                   \
+    .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
     .notes = notes,                                                                                \
     .options = options,                                                                            \

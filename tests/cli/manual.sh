@@ -127,11 +127,21 @@ contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
 examples
 
+for name in offcputime wakeuptime offwaketime; do
+    read_applet $name
+    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name \
+cgroup cpu debug delimited depth duration folded help interval kernel-stacks-only \
+kernel-threads-only man max-block-time min-block-time offset pid raw-names stack-storage-size state \
+symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
+    listed_is_taken
+    examples
+done
+
 # Rows of its own stand in the stead of those that all have.
 read_applet stacksnoop
-is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort buffer \
-buffer-size cgroup cpu debug delimited depth duration force format help kernel-stacks-only list man \
-max offset pid raw-names regex symfs tid timestamp user-stacks-only verbose "
+is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
+best-effort buffer buffer-size cgroup cpu debug delimited depth duration force format help \
+kernel-stacks-only list man max offset pid raw-names regex symfs tid timestamp user-stacks-only verbose "
 listed_is_taken
 letters "-p -t -L -C -D "
 examples
