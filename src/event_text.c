@@ -23,14 +23,18 @@ static char *event_name(const struct place *place)
 
 int event_text_open(struct event_text *text, const struct places *places)
 {
-    text->events = calloc(places->count + 1, sizeof(*text->events));
-    if (!text->events)
+    text->places = calloc(places->count + 1, sizeof(*text->places));
+    if (!text->places)
         return -ENOMEM;
     for (size_t i = 0; i < places->count; i++) {
-        text->events[i] = event_name(&places->items[i]);
-        if (!text->events[i])
+        const struct place *place = &places->items[i];
+        text->places[i] = (struct event_place){
+            .name = event_name(place),
+            .is_tracepoint = place->kind == PLACE_TRACEPOINT,
+        };
+        if (!text->places[i].name)
             return -ENOMEM;
-        text->event_count++;
+        text->place_count++;
     }
     return 0;
 }
@@ -38,11 +42,11 @@ int event_text_open(struct event_text *text, const struct places *places)
 void event_text_close(struct event_text *text)
 {
     frames_free(&text->frames);
-    for (size_t i = 0; i < text->event_count; i++)
-        free(text->events[i]);
-    free(text->events);
-    text->events = NULL;
-    text->event_count = 0;
+    for (size_t i = 0; i < text->place_count; i++)
+        free(text->places[i].name);
+    free(text->places);
+    text->places = NULL;
+    text->place_count = 0;
 }
 
 /* ---- Stacks ---- */
@@ -74,6 +78,11 @@ static bool lacks_caller(struct event_text *text, const struct draft *draft)
     return *omits;
 }
 
+static size_t frames_of(const struct draft *draft)
+{
+    return (size_t)draft->kernel + draft->user + draft->has_caller;
+}
+
 static struct draft read_draft(struct event_text *text, const struct timeline *timeline,
                                size_t index)
 {
@@ -99,7 +108,7 @@ static uint64_t address_of(const struct draft *draft, bool user, uint32_t index)
 }
 
 static int want_stack(struct event_text *text, const struct draft *draft, bool user,
-                      const struct text **lines)
+                      const struct frame **wanted)
 {
     const struct snoop_record *record = draft->record;
     uint32_t count = user ? draft->user + draft->has_caller : draft->kernel;
@@ -116,29 +125,47 @@ static int want_stack(struct event_text *text, const struct draft *draft, bool u
         struct frame *frame = frames_want(&text->frames, &place);
         if (!frame)
             return -ENOMEM;
-        lines[i] = &frame->line;
+        wanted[i] = frame;
     }
     return (int)count;
 }
 
+/* How many frames at the leaf only lead to the program. */
+static uint32_t count_tracing(const struct event_place *place, const struct draft *draft,
+                              const struct frame *const *wanted)
+{
+    uint32_t leading = 0;
+
+    while (place && place->is_tracepoint && leading < draft->kernel && wanted[leading]->of_tracing)
+        leading++;
+    return leading < draft->kernel ? leading : 0;
+}
+
 static void add_record(struct event_text *text, const struct draft *draft,
-                       const struct text *const *lines, struct text *out)
+                       const struct frame *const *wanted, const struct text **lines,
+                       struct text *out)
 {
     const struct snoop_record *from = draft->record;
+    const struct event_place *place = from->place < text->place_count ? &text->places[from->place]
+                                                                      : NULL;
+    uint32_t tracing = count_tracing(place, draft, wanted);
+    size_t count = frames_of(draft);
 
+    for (size_t i = 0; i < count; i++)
+        lines[i] = &wanted[i]->line;
     if (!text->has_clock)
         text->clock_offset = 0 - from->time;
     text->has_clock = true;
     const struct record record = {
         .time = from->time + text->clock_offset,
         .comm = from->comm,
-        .event = from->place < text->event_count ? text->events[from->place] : "[unknown]",
+        .event = place ? place->name : "[unknown]",
         .pid = from->pid,
         .tid = from->tid,
         .cpu = from->cpu,
         .foreign = from->flags & KEY_FOREIGN,
-        .frames = lines,
-        .kernel_count = draft->kernel,
+        .frames = lines + tracing,
+        .kernel_count = draft->kernel - tracing,
         .user_count = draft->user + draft->has_caller,
     };
     records_add(out, &record, &text->options);
@@ -146,23 +173,18 @@ static void add_record(struct event_text *text, const struct draft *draft,
 
 /* ---- All together ---- */
 
-static size_t frames_of(const struct draft *draft)
-{
-    return (size_t)draft->kernel + draft->user + draft->has_caller;
-}
-
 /* Every frame of all of them is wanted, and then all are named at once. */
 static int want_all(struct event_text *text, const struct draft *drafts, size_t count,
-                    const struct text **lines)
+                    const struct frame **wanted)
 {
     int result = 0;
 
     for (size_t i = 0; i < count; i++)
         for (int user = 0; user < 2; user++) {
-            result = want_stack(text, &drafts[i], user, lines);
+            result = want_stack(text, &drafts[i], user, wanted);
             if (result < 0)
                 return result;
-            lines += result;
+            wanted += result;
         }
     return 0;
 }
@@ -172,6 +194,7 @@ int event_text_add(struct event_text *text, const struct timeline *timeline, siz
                    struct text *out)
 {
     struct draft *drafts = calloc(count + 1, sizeof(*drafts));
+    const struct frame **wanted = NULL;
     const struct text **lines = NULL;
     size_t most = 0, used = 0;
 
@@ -179,15 +202,17 @@ int event_text_add(struct event_text *text, const struct timeline *timeline, siz
         drafts[i] = read_draft(text, timeline, i);
         most += frames_of(&drafts[i]);
     }
+    wanted = calloc(most + 1, sizeof(*wanted));
     lines = calloc(most + 1, sizeof(*lines));
-    int result = drafts && lines ? want_all(text, drafts, count, lines) : -ENOMEM;
+    int result = drafts && wanted && lines ? want_all(text, drafts, count, wanted) : -ENOMEM;
     if (!result)
         result = frames_name(&text->frames, wishes, notes, &text->options);
     for (size_t i = 0; !result && i < count; i++) {
-        add_record(text, &drafts[i], lines + used, out);
+        add_record(text, &drafts[i], wanted + used, lines, out);
         used += frames_of(&drafts[i]);
     }
     free(drafts);
+    free(wanted);
     free(lines);
     frames_tidy(&text->frames, now_ns());
     return result;

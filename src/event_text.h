@@ -9,12 +9,17 @@
 #include "probes/place.h"
 #include "timeline.h"
 
+struct event_place {
+    char *name;
+    bool is_tracepoint; /* what leads to its programs is no part of its stacks */
+};
+
 struct event_text {
     struct record_options options;
     uint32_t depth;        /* frames per stack, at most */
     struct frames frames;
-    char **events;         /* the name of every place */
-    size_t event_count;
+    struct event_place *places;
+    size_t place_count;
     uint64_t clock_offset; /* from the monotonic clock to what is printed */
     bool has_clock;        /* it is known: without, the first event has the time 0 */
     /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/tracing_frames.h"
+
 #define USER_NS 1000000000
 #define MOST_FRAMES 65536 /* of each table */
 #define FIRST_SLOTS 1024
@@ -95,6 +97,7 @@ static int make_lines(struct frame_table *table, const struct record_options *op
     for (; table->named < table->count; table->named++) {
         struct frame *frame = table->items[table->named];
         records_add_frame(&frame->line, &frame->symbol, options);
+        frame->of_tracing = frame->symbol.kernel && tracing_frames_has(&frame->symbol);
         text_free(&frame->symbol.function);
         text_free(&frame->symbol.file);
         if (frame->line.failed)

@@ -13,6 +13,7 @@
 struct frame {
     struct symbol symbol;
     struct text line; /* as records_add_frame makes it */
+    bool of_tracing;  /* see symbols/tracing_frames.h; known with the line */
 };
 
 /* Those of the kernel, or those of processes. */

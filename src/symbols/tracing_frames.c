@@ -12,7 +12,7 @@ static const char *const beginnings[] = {
     "perf_syscall_enter", "perf_syscall_exit", "perf_call_bpf_enter", "perf_call_bpf_exit",
 };
 
-static bool is_of_tracing(const struct symbol *symbol)
+bool tracing_frames_has(const struct symbol *symbol)
 {
     for (size_t i = 0; symbol->function.length && i < COUNT_OF(beginnings); i++)
         if (!strncmp(symbol->function.data, beginnings[i], strlen(beginnings[i])))
@@ -25,7 +25,7 @@ static uint32_t count_leading(const struct symbols *symbols, const uint32_t *fra
 {
     uint32_t leading = 0;
 
-    while (leading < count && is_of_tracing(&symbols->items[frames[leading]]))
+    while (leading < count && tracing_frames_has(&symbols->items[frames[leading]]))
         leading++;
     return leading < count ? leading : 0;
 }

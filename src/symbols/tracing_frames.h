@@ -6,6 +6,9 @@
 #include "symbols/symbolize.h"
 #include "tally.h"
 
+/* Is it such a function? */
+bool tracing_frames_has(const struct symbol *symbol);
+
 /*
  * Takes such frames off the leaves of the tally's kernel stacks, and out of the symbols that were made
  * of it. A stack of nothing else is left as it is.
