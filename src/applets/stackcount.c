@@ -331,6 +331,9 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     }
     if (settings.list && arguments->command)
         text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+    else if (settings.per_process && settings.trace.by_name)
+        text_add(error, "-P and --by-name exclude each other: one keeps processes apart, the other "
+                        "makes those of a name one" SEE_HELP);
     else if (!arguments->count)
         text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch" SEE_HELP);
     else if (number)
