@@ -27,7 +27,7 @@ exec "$STACKBOX" "\$@"
 END
 chmod +x "$scratch/run"
 
-# open_pane COLUMNS: one with a shell, in place of the last. What comes to it is also in $scratch/raw.
+# open_pane COLUMNS: one with a shell, in place of the last. What comes to it is in $scratch/raw, too.
 pane=0
 open_pane()
 {
