@@ -26,8 +26,8 @@ struct progress_figures {
 bool progress_is_wanted(void);
 
 /*
- * A second has passed since the last line, and the terminal is ours at the moment and takes one: only
- * then figures need be found out.
+ * A second has passed since the last line, and the terminal is ours at the moment and takes one:
+ * only then figures need be found out.
  */
 bool progress_is_due(void);
 
@@ -38,8 +38,8 @@ void progress_show(const struct progress_figures *figures);
 void progress_clear(void);
 
 /*
- * Before something is written to stdout: where that is no file its reader may write to this terminal,
- * and gets a moment for it.
+ * Before something is written to stdout: where that is no file its reader may write to this
+ * terminal, and gets a moment for it.
  */
 void progress_make_way(void);
 

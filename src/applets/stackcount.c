@@ -297,6 +297,11 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
         return -EINVAL;
     }
+    if (settings.per_process && settings.trace.by_name) {
+        text_add(error, "-P and --by-name exclude each other: one keeps processes apart, the other "
+                        "makes those of a name one" SEE_HELP);
+        return -EINVAL;
+    }
     if (attaching_check_words(arguments, SEE_HELP, error))
         return -EINVAL;
     int result = attaching_parse_way(&tracing->way, settings.attach, error);

@@ -93,6 +93,8 @@ fi
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -K
 wrong '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
+wrong '-P and --by-name exclude each other: one keeps processes apart, the other makes those of a name one' \
+    -P --by-name vfs_read
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -- ls -l
 wrong '--: takes a command after it, such as -- make -j4' vfs_read --
 wrong '-p: with -- COMMAND that command is traced, and all that comes of it' -p 1 vfs_read -- ls

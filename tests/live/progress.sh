@@ -27,7 +27,7 @@ exec "$STACKBOX" "\$@"
 END
 chmod +x "$scratch/run"
 
-# open_pane COLUMNS: one with a shell, in place of the last. What comes to it is also in $scratch/raw.
+# open_pane COLUMNS: one with a shell, in place of the last. What comes to it is in $scratch/raw.
 pane=0
 open_pane()
 {
@@ -207,7 +207,7 @@ quiet "none with an empty TERM" "TERM= ./run stackcount $QUICK >report"
 quiet "none without TERM" "env -u TERM ./run stackcount $QUICK >report"
 quiet "none where the report is on the terminal" "./run stackcount $QUICK"
 quiet "none where stderr is elsewhere" "./run stackcount $QUICK >report 2>said"
-lacks "and none goes there" "$scratch/said" ' lost'
+lacks "and none goes there" "$scratch/said" " stacks, "
 # What a command prints would stand behind the line.
 quiet "none with a command" "./run stackcount t:sched:sched_process_hang -- sleep 2.2 >report"
 quiet "none in the background" "./run stackcount $QUICK >report & wait \$!"
