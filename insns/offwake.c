@@ -361,12 +361,12 @@ static void emit_state_filter(struct program *program, const struct offwake_wish
         EMIT(program,
             MOV_REG(R2, R1),
             AND_IMM(R2, STATE_ANY),
-            JEQ_IMM(R2, 0, "counts"));
+            JEQ_IMM(R2, 0, "state_counts"));
     EMIT(program,
         AND_IMM(R1, (int32_t)wishes->states),
         JEQ_IMM(R1, 0, "out"));
     if (wishes->runnable)
-        EMIT(program, LABEL("counts"));
+        EMIT(program, LABEL("state_counts"));
 }
 
 /* TID = prev_pid; what it waited for it waits for no more. */
