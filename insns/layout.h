@@ -131,6 +131,7 @@ enum account_index {
     ACCOUNT_TABLE_FULL, /* no room for a new one; in the buffer of records, for one */
     ACCOUNT_SLOTS_TAKEN,
     ACCOUNT_WAITS_FULL, /* waits that there was no room for in the map of waits */
+    ACCOUNT_ENDS_UNSEEN, /* waits whose thread left the CPU again, and was not seen to come to it */
     ACCOUNT_ENTRIES,
 };
 

@@ -11,8 +11,8 @@
  *     if (prev_pid) {                                     0 is idle
  *         if (prev_state & ENDING)
  *             delete(waits, prev_pid), goto out
- *         if (wait = waits[prev_pid])                     a switch to it that was not seen must not
- *             wait.since = 0                              make waiting of running
+ *         if ((wait = waits[prev_pid]) && wait.since)     a switch to it that was not seen must not
+ *             wait.since = 0, account[ENDS_UNSEEN] += 1   make waiting of running
  *         if (prev_state is none of those asked for || current, which is prev, is not)
  *             goto out
  *         slot.party = current
@@ -377,8 +377,11 @@ static void emit_forget_prev(struct program *program, const struct offwake_wishe
     emit_find_wait(program, wishes->waits);
     EMIT(program,
         JEQ_IMM(R0, 0, "forgotten"),
-        ST(DW, R0, SINCE, 0),
-    LABEL("forgotten"));
+        LDX(DW, R1, R0, SINCE),
+        JEQ_IMM(R1, 0, "forgotten"),
+        ST(DW, R0, SINCE, 0));
+    emit_account(program, wishes->account, ACCOUNT_ENDS_UNSEEN, "forgotten");
+    EMIT(program, LABEL("forgotten"));
 }
 
 static void emit_leave(struct program *program, const struct offwake_wishes *wishes)

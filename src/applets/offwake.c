@@ -397,6 +397,9 @@ static void say_account(const struct tracing *tracing)
         say("%llu events of threads were not seen: the map of waits has room for %u threads, by the "
             "memory that was free; -p, -t or --cgroup select fewer",
             (unsigned long long)waits->not_seen, waits->entries);
+    if (waits->ends_unseen)
+        say("%llu waits are not counted: the kernel did not show their threads come to the CPU again",
+            (unsigned long long)waits->ends_unseen);
     if (missed)
         say("up to %llu switches and wakes were missed: they came while a program ran on the same "
             "CPU already", (unsigned long long)missed);
