@@ -79,7 +79,7 @@ is "tree: can be run by all" "$(stat -c %A "$tree/bin/stackbox")" -rwxr-xr-x
 is "tree: can be read by all" "$(stat -c %A "$tree/share/man/man1/stackcount.1")" -rw-r--r--
 mv "$tree" "$scratch/moved"
 is "tree: can be moved" "$("$scratch/moved/bin/stackcount" -h | sed q)" \
-    "Usage: stackcount [options] PATTERN..."
+    "Usage: stackcount [options] PATTERN... [-- COMMAND [ARG]...]"
 "$STACKBOX" stackcount --man >"$scratch/page"
 is "tree: the page of the applet" "$(cksum <"$scratch/moved/share/man/man1/stackcount.1")" \
     "$(cksum <"$scratch/page")"
