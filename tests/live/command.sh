@@ -164,10 +164,14 @@ fi
 
 # ---- -D, and what comes after
 
-run_stackbox stackcount -f -D 0.4 $EXEC -- sh -c "sleep 1; /bin/true; echo end; exit 3"
-is "-D ends the tracing alone" "$status $(counted) $(grep -c '^end$' "$scratch/err")" "3 2 1"
+# It executes nothing until the report is there.
+run_stackbox stackcount -f -D 0.4 $EXEC -- \
+    sh -c "until [ -s $scratch/out ]; do :; done; /bin/true; echo end; exit 3"
+is "-D ends the tracing alone" "$status $(counted) $(grep -c '^end$' "$scratch/err")" "3 1 1"
 run_stackbox stackcount -D 0.2 $QUIET -- \
-    sh -c "sleep 1; cat $scratch/out >$scratch/then; ls -l /proc/\$PPID/fd >$scratch/fds"
+    sh -c "i=0; until [ \$((i += 1)) -gt 200 ]; do ls -l /proc/\$PPID/fd >$scratch/fds
+           grep -q 'bpf\|perf_event' $scratch/fds || break; sleep 0.1; done
+           cat $scratch/out >$scratch/then"
 is "and the report comes before the command's end" "$(tail -n 1 "$scratch/then")" "Detaching..."
 is "with nothing left attached" "$(grep -c 'bpf\|perf_event' "$scratch/fds")" 0
 run_stackbox stackcount -f -i 0.2 $EXEC -- sh -c 'for i in 1 2 3 4 5; do sleep 0.15; done'

@@ -52,10 +52,10 @@ test_processes="$test_processes $!"
 
 all "a family" -K $EVENT -- "$WORKLOADS/family"
 made_alone=$(made)
-all "2,000 short processes" -K $EVENT -- "$WORKLOADS/family" -c 2000
+all "many short processes" -K $EVENT -- "$WORKLOADS/family" -c 1000
 all "user stacks" $EVENT -- "$WORKLOADS/family"
 all "each process apart" -P $EVENT -- "$WORKLOADS/family"
-all "over intervals" -K -i 0.1 $EVENT -- "$WORKLOADS/family" -n 100 -c 1000
+all "over intervals" -K -i 0.3 $EVENT -- "$WORKLOADS/family" -n 100 -c 500
 all "as another user" -K $EVENT -- "$WORKLOADS/deny" --uid 65534 -- "$WORKLOADS/calls" -n 300
 all "without capabilities" -K $EVENT -- "$WORKLOADS/deny" --cap all -- "$WORKLOADS/calls" -n 300
 if command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
@@ -69,8 +69,6 @@ if [ "$(nproc)" -gt 1 ]; then
     run_stackbox stackcount -f -K -C 0 $EVENT -- "$WORKLOADS/calls" -t 2 -n 500
     is "and on one CPU" "$(counted)" 500
 fi
-run_stackbox stackcount -f -K $EVENT -- "$WORKLOADS/family" -n 100000 -c 2
-is "many calls" "$(counted)" "$(made)"
 
 # We ourselves in a pid namespace: our number and the command's are others there.
 if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
@@ -106,9 +104,7 @@ fi
 if [ "$GUEST" ]; then
     limit=$(cat /proc/sys/kernel/pid_max)
     echo 400 >/proc/sys/kernel/pid_max
-    for i in 1 2 3; do
-        all "numbers that come round, $i" -K $EVENT -- "$WORKLOADS/family" -c 3000
-    done
+    all "numbers that come round" -K $EVENT -- "$WORKLOADS/family" -c 2000
     run_stackbox stackcount -f -K $EVENT -- sh -c \
         "echo 2000 >/proc/sys/kernel/pid_max; $WORKLOADS/calls -n 10"
     contains "pid_max was raised: it is said" "$scratch/err" "kernel.pid_max was raised"
