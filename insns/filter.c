@@ -24,14 +24,15 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
         JNE_IMM(R0, 1, "out"));
 }
 
-/* A number beyond the value was given out after kernel.pid_max had been raised. */
-void emit_load_followed(struct program *program, const struct event_filter *filter)
+/* A number is beyond the value where kernel.pid_max was lowered before we began, or raised since. */
+void emit_load_followed(struct program *program, const struct event_filter *filter,
+                        const char *beyond)
 {
     program_name_map(program, filter->followed, "followed");
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
         MOV32_REG(R1, R0),
-        JGE_IMM(R1, (int32_t)filter->followed_size, "out"),
+        JGE_IMM(R1, (int32_t)filter->followed_size, beyond),
         LOAD_MAP_VALUE(R2, filter->followed, 0),
         ADD_REG(R2, R1),
         LDX(B, R0, R2, 0));
@@ -41,7 +42,7 @@ void emit_followed_filter(struct program *program, const struct event_filter *fi
 {
     if (!filter->followed)
         return;
-    emit_load_followed(program, filter);
+    emit_load_followed(program, filter, "out");
     EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "out"));
 }
 

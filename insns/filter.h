@@ -31,10 +31,11 @@ void emit_cpu_filter(struct program *program, const struct event_filter *filter)
 void emit_cgroup_filter(struct program *program, const struct event_filter *filter);
 
 /*
- * r0 = what the map of who is followed says of the current task, r2 = where it says so. The program is
- * left where that has no place for it.
+ * r0 = what the map of who is followed says of the current task, r2 = where it says so. It goes to
+ * the label `beyond` where the map has no place for it.
  */
-void emit_load_followed(struct program *program, const struct event_filter *filter);
+void emit_load_followed(struct program *program, const struct event_filter *filter,
+                        const char *beyond);
 
 /* Of none but those who are followed. */
 void emit_followed_filter(struct program *program, const struct event_filter *filter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * birth(context), in the one who forks:
- *     state = followed[the current tid]
+ *     state = followed[the current tid]       NOT_FOLLOWED for one that is beyond it
  *     if (it is the thread `self`)            by the numbers of the caller's pid namespace
  *         state = HELD
  *     if (context->pid)                       not an idle task, all of which have 0
@@ -33,10 +33,13 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
         .namespace_inode = filter->namespace_inode,
     };
 
-    EMIT(program, MOV_REG(R6, R1));
-    emit_load_followed(program, filter);
+    EMIT(program,
+        MOV_REG(R6, R1),
+        MOV_IMM(R8, TASK_NOT_FOLLOWED));
+    emit_load_followed(program, filter, "beyond");
     EMIT(program,
         MOV_REG(R8, R0),
+    LABEL("beyond"),
         ST(W, R10, FOREIGN, 0));
     emit_load_pid(program, &nobody_asked, FOREIGN, SCRATCH);
     EMIT(program,
@@ -59,7 +62,7 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
 
 void emit_follow_exec(struct program *program, const struct event_filter *filter)
 {
-    emit_load_followed(program, filter);
+    emit_load_followed(program, filter, "out");
     EMIT(program,
         JNE_IMM(R0, TASK_HELD, "out"),
         ST(B, R2, 0, TASK_FOLLOWED),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The programs that keep the map of who is followed (layout.h), on the tracepoint task:task_newtask
- * and the raw one sched_process_exec. A new task of any kind, a worker of io_uring too, is what its maker
- * is, from before its first instruction; a number that somebody had before is its new owner's then,
- * so that nothing need ever be taken out.
+ * and the raw one sched_process_exec. A new task of any kind, a worker of io_uring too, is what its
+ * maker is, from before its first instruction; a number that somebody had before is its new owner's
+ * then, so that nothing need ever be taken out.
  */
 #ifndef STACKBOX_FOLLOW_H
 #define STACKBOX_FOLLOW_H

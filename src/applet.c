@@ -7,6 +7,7 @@ const struct applet *const applets[] = {
     &offcputime_applet,
     &wakeuptime_applet,
     &offwaketime_applet,
+    &stacksnoop_applet,
     NULL,
 };
 

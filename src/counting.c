@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "symbols/process.h"
 #include "symbols/symbolize.h"
+#include "symbols/tracing_frames.h"
 
 static int open_store(struct counting *counting, const struct counting_wishes *programs)
 {
@@ -19,6 +20,7 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
         .by_hash = programs->user_events,
         .by_id = programs->kernel_events,
         .stacks = options->storage,
+        .usual_stacks = programs->usual_stacks,
         .depth = options->depth,
         .intervals = options->interval != 0,
         .key_bytes = programs->key_bytes,
@@ -108,13 +110,16 @@ static int write_report(struct counting *counting)
 
     localtime_r(&now, &when);
     int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
+    if (!result && counting->at_tracepoints)
+        tracing_frames_drop(&counting->tally, &symbols);
     if (!result)
         result = report_write(stdout, &counting->tally, &symbols, &counting->report, &when,
                               &summary);
     symbols_free(&symbols);
     if (!result && summary.left_blocks)
-        say("--top left out %llu more stacks with %llu events",
-            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value);
+        say("--top left out %llu more stacks with %llu %s",
+            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
+            counting->report.unit > 1 ? "us" : "events");
     return result;
 }
 
@@ -201,17 +206,24 @@ static bool is_filling(struct counting *counting)
     return true;
 }
 
+static int merge(struct counting *counting)
+{
+    int result = tally_merge(&counting->tally);
+
+    counting->merged = counting->tally.count;
+    return result;
+}
+
 /* What was gathered already comes again and again: it is merged whenever it has doubled. */
 static int gather(struct counting *counting)
 {
     int result = collect(counting, true);
 
-    if (result || counting->tally.count <= counting->merged * 2)
-        return result;
-    result = tally_merge(&counting->tally);
-    counting->merged = counting->tally.count;
-    return result;
+    return result || counting->tally.count <= counting->merged * 2 ? result : merge(counting);
 }
+
+/* So many are merged in a few milliseconds: for a line that is shown every second. */
+#define QUICKLY_MERGED 16384
 
 static int show_progress(struct counting *counting)
 {
@@ -221,11 +233,14 @@ static int show_progress(struct counting *counting)
         .counted = true,
     };
 
-    if (!progress_is_wanted() || !progress_is_due())
+    /* With a command the terminal is the command's: what it prints would stand behind the line. */
+    if (counting->options->command || !progress_is_wanted() || !progress_is_due())
         return 0;
     int result = gather(counting);
+    if (!result && counting->tally.count < QUICKLY_MERGED)
+        result = merge(counting);
     figures.events = counting->events;
-    figures.stacks = counting->tally.count;
+    figures.stacks = counting->merged;
     figures.lost = counting->losses.table_full + counting->losses.slots_taken;
     if (!result)
         progress_show(&figures);

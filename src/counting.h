@@ -25,6 +25,7 @@ struct counting {
     struct report_options report; /* the applet may change what is its own */
     const char *const *traced;    /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
+    bool at_tracepoints;          /* and nowhere else: the way to them is no part of the stacks */
     struct session session;
     struct store store;
     /* How what was counted comes into the tally where store_collect alone does not do, or NULL. */
@@ -44,6 +45,7 @@ struct counting {
 struct counting_wishes {
     bool kernel_events, user_events;
     uint32_t key_bytes, value_bytes; /* of a count, as store_wishes has them */
+    uint64_t usual_stacks;           /* likewise */
 };
 
 /* 0, or what the process is to exit with; what was wrong was said. counting_close after either. */

@@ -110,13 +110,25 @@ static void option_names(const struct option *option, const struct option *const
     text_format(names, "--%s", option->name);
 }
 
+/* An applet's own row stands before the one that all have, and in its stead. */
+static bool is_listed(const struct option *option, const struct option *const *tables)
+{
+    if (!option->help || !option->name)
+        return option->help;
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++)
+            if (row->name && row->parse != option_letter && !strcmp(row->name, option->name))
+                return row == option;
+    return false;
+}
+
 static void print_options(FILE *out, const struct option *const *tables)
 {
     struct text term = {0};
 
     for (const struct option *const *table = tables; *table; table++)
         for (const struct option *row = *table; row->parse; row++) {
-            if (!row->help)
+            if (!is_listed(row, tables))
                 continue;
             if (row->parse == option_heading) {
                 fprintf(out, "\n%s:\n", row->help);
@@ -274,7 +286,7 @@ static void roff_options(FILE *out, const struct option *const *tables)
                 fputs(".SS ", out);
                 print_roff(out, row->help);
                 fputc('\n', out);
-            } else if (row->help) {
+            } else if (is_listed(row, tables)) {
                 roff_option(out, row, tables);
             }
         }

@@ -33,6 +33,8 @@ static struct offwake_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .most
 
 #define AT(member) offsetof(struct offwake_options, member)
 #define MOST_US (UINT64_MAX / 1000 - 1)
+/* Interrupts come anywhere: each stack that one wakes from is another. */
+#define USUAL_STACKS 16384
 
 /* ---- Options ---- */
 
@@ -368,11 +370,29 @@ static int collect(void *context, bool again, struct tally *tally, struct losses
     return result;
 }
 
+static void debug_cost(const struct tracepoint *tracepoint, const char *event)
+{
+    struct bpf_program_info info;
+
+    if (tracepoint->program >= 0 && !bpf_program_info(tracepoint->program, &info) &&
+        info.run_count)
+        say("program %u of sched:%s: %llu runs, ns per event: %llu", info.id, event,
+            (unsigned long long)info.run_count,
+            (unsigned long long)(info.run_time_ns / info.run_count));
+}
+
 static void say_account(const struct tracing *tracing)
 {
     uint64_t missed = tracepoint_missed(&tracing->switches) + tracepoint_missed(&tracing->wakings);
     const struct waits *waits = &tracing->waits;
 
+    if (settings.trace.debug) {
+        debug_cost(&tracing->switches, "sched_switch");
+        debug_cost(&tracing->wakings, "sched_waking");
+        say("account: %llu waits in reports, %llu not counted, %llu missed by the kernel",
+            (unsigned long long)tracing->counting.events,
+            (unsigned long long)tracing->counting.losses.table_full, (unsigned long long)missed);
+    }
     if (waits->not_seen)
         say("%llu events of threads were not seen: the map of waits has room for %u threads, by the "
             "memory that was free; -p, -t or --cgroup select fewer",
@@ -380,12 +400,10 @@ static void say_account(const struct tracing *tracing)
     if (missed)
         say("up to %llu switches and wakes were missed: they came while a program ran on the same "
             "CPU already", (unsigned long long)missed);
-    if (waits->waiting)
-        say("%llu %s still blocked at the end, for %.6f s in all until then%s",
-            (unsigned long long)waits->waiting, waits->waiting == 1 ? "thread was" : "threads were",
-            (double)waits->waited / 1e9,
-            settings.unfinished ? ", which is shown as unfinished"
-                                : ", which is not in the report; --unfinished shows it");
+    if (waits->waiting && !settings.unfinished)
+        say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no report; "
+            "--unfinished shows it", (unsigned long long)waits->waiting,
+            waits->waiting == 1 ? "thread was" : "threads were", (double)waits->waited / 1e9);
 }
 
 static int count(struct tracing *tracing)
@@ -410,6 +428,7 @@ static int open_and_count(struct tracing *tracing)
         .user_events = true, /* stacks by their hashes */
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->view->view),
         .value_bytes = sizeof(struct blocked),
+        .usual_stacks = USUAL_STACKS,
     };
     struct counting *counting = &tracing->counting;
     int status = counting_open(counting, &settings.trace, &wishes);
@@ -417,6 +436,7 @@ static int open_and_count(struct tracing *tracing)
     counting->report.layout = tracing->view->layout;
     counting->report.unit = 1000;
     counting->report.threads = true;
+    counting->at_tracepoints = true;
     counting->collect = collect;
     counting->collecting = tracing;
     if (!status)

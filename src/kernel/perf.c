@@ -178,3 +178,30 @@ int perf_armed_ns(int event, uint64_t *armed)
     *armed = count.enabled;
     return 0;
 }
+
+/*
+ * What programs hand over by perf_event_output. Who reads looks from time to time: a wake-up for
+ * each record would cost more than the record.
+ */
+int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_BPF_OUTPUT,
+        .size = PERF_ATTR_SIZE_VER0,
+        .sample_type = PERF_SAMPLE_RAW,
+        .sample_period = 1,
+        .watermark = 1,
+        .wakeup_watermark = wakeup_bytes,
+    };
+
+    if (cpu >= MOST_CPUS)
+        return -EINVAL;
+    long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+int perf_enable(int event)
+{
+    return ioctl(event, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}

@@ -61,4 +61,11 @@ int perf_open_sampled(const struct perf_sampled *sampled);
  */
 int perf_armed_ns(int event, uint64_t *armed);
 
+/*
+ * What programs on one CPU hand over (perf_event_output), to be read from a ring that the caller maps.
+ * It becomes readable when so many bytes are there. Errors as above; perf_enable lets records in.
+ */
+int perf_open_output(unsigned cpu, uint32_t wakeup_bytes);
+int perf_enable(int event);
+
 #endif

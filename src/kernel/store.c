@@ -97,7 +97,8 @@ static void set_sizes(struct store *store, uint64_t stacks, const struct store_w
 static uint64_t first_size(struct store *store, const struct store_wishes *wishes)
 {
     uint64_t available = store_free_memory();
-    uint64_t stacks = wishes->stacks ? wishes->stacks : DEFAULT_STACKS;
+    uint64_t usual = wishes->usual_stacks ? wishes->usual_stacks : DEFAULT_STACKS;
+    uint64_t stacks = wishes->stacks ? wishes->stacks : usual;
 
     set_sizes(store, stacks, wishes);
     while (!wishes->stacks && available && store_bytes(store) > available / 4 &&

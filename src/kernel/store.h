@@ -15,6 +15,7 @@
 
 struct store_wishes {
     uint64_t stacks; /* distinct stacks; 0: by the memory that is there */
+    uint64_t usual_stacks; /* so many then, if there is enough; 0: 4096 */
     uint64_t depth;  /* frames per stack; 0: the kernel's limit */
     bool intervals;  /* reports all the time: the stand-in is as large as the main bank */
     bool by_hash;    /* programs keep stacks by their own hash */

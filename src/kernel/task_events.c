@@ -14,6 +14,7 @@
 
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
+#include "kernel/perf_ring.h"
 #include "util.h"
 
 /* Of each ring; so many CPUs have a greater one. */
@@ -24,19 +25,14 @@
 /* What was too young to be taken is old enough after this. */
 #define LATER_NS 5000000
 
-/* The greatest record holds a path of 4,096 bytes; its length is a number of 16 bits. */
-#define MOST_RECORD_BYTES 65536
-
 /* CPUs are looked at no more often: their events would seem to stand still. */
 #define LOOK_NS 400000000
 
 struct ring {
-    int fd;
+    struct perf_ring ring;
     unsigned cpu;
     bool dead;      /* its CPU went offline: there is nothing more to come */
     uint64_t armed; /* for how long (ns) it was so when last looked at */
-    struct perf_event_mmap_page *page;
-    char *data;
     uint64_t taken, seen, head; /* positions: up to which records were handed out, and are there */
     uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: there is none */
 };
@@ -49,7 +45,7 @@ struct task_events {
     int timer;     /* makes the other one readable for what was left to be taken later */
     bool is_timed;
     uint64_t looked; /* at the CPUs, when */
-    char record[MOST_RECORD_BYTES + 1];
+    char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
 
 /* ---- Records ---- */
@@ -166,30 +162,10 @@ int task_event_parse(char *record, size_t size, struct task_event *event)
 
 /* ---- Rings ---- */
 
-static void copy_out(const struct task_events *events, const struct ring *ring, uint64_t at,
-                     void *to, size_t size)
-{
-    size_t begin = at & (events->bytes - 1), whole = events->bytes - begin;
-
-    if (whole > size)
-        whole = size;
-    memcpy(to, ring->data + begin, whole);
-    memcpy((char *)to + whole, ring->data, size - whole);
-}
-
 /* The record at a position of a ring, in events->record. Its size, or 0: there is none. */
-static size_t copy_record(struct task_events *events, struct ring *ring, uint64_t at)
+static size_t copy_record(struct task_events *events, const struct ring *ring, uint64_t at)
 {
-    struct perf_event_header header;
-    uint64_t left = ring->head - at;
-
-    if (left < sizeof(header))
-        return 0;
-    copy_out(events, ring, at, &header, sizeof(header));
-    if (header.size < sizeof(header) || header.size > left)
-        return 0; /* no kernel writes that */
-    copy_out(events, ring, at, events->record, header.size);
-    return header.size;
+    return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
 /* Hands what is new to `see`, and finds out what is to be taken first. */
@@ -199,7 +175,7 @@ static void see_ring(struct task_events *events, struct ring *ring, task_event_c
     struct task_event event;
     size_t size;
 
-    ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    ring->head = perf_ring_head(&ring->ring);
     if (ring->head - ring->taken > events->bytes) /* nor that: begin anew */
         ring->taken = ring->seen = ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
@@ -280,8 +256,7 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_cal
     while ((ring = earliest(events))->next <= until && ring->next < UINT64_MAX)
         take_next(events, ring, take, context);
     for (size_t i = 0; i < events->count; i++)
-        __atomic_store_n(&events->rings[i].page->data_tail, events->rings[i].taken,
-                         __ATOMIC_RELEASE);
+        perf_ring_release(&events->rings[i].ring, events->rings[i].taken);
     call_later(events);
 }
 
@@ -299,21 +274,6 @@ static int watch(const struct task_events *events, int fd)
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
 
-static int map_ring(struct task_events *events, struct ring *ring)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *at = mmap(NULL, page + events->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
-
-    if (at == MAP_FAILED)
-        return -errno;
-    ring->page = at;
-    ring->data = (char *)at + page;
-    int result = watch(events, ring->fd);
-    if (result)
-        munmap(at, page + events->bytes);
-    return result;
-}
-
 static int add_ring(void *context, unsigned cpu)
 {
     struct task_events *events = context;
@@ -328,10 +288,13 @@ static int add_ring(void *context, unsigned cpu)
         close(fd);
         return -ENOMEM;
     }
-    events->rings[events->count] = (struct ring){.fd = fd, .cpu = cpu, .next = UINT64_MAX};
-    int result = map_ring(events, &events->rings[events->count]);
+    struct ring *ring = &events->rings[events->count];
+    *ring = (struct ring){.cpu = cpu, .next = UINT64_MAX};
+    int result = perf_ring_open(&ring->ring, fd, events->bytes);
+    if (!result)
+        result = watch(events, fd);
     if (result)
-        close(fd);
+        perf_ring_close(&ring->ring);
     else
         events->count++;
     return result;
@@ -349,21 +312,15 @@ static int open_rings(struct task_events *events)
     return result ? result : events->count ? 0 : -ENODEV;
 }
 
-static void close_ring(const struct task_events *events, const struct ring *ring)
-{
-    munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + events->bytes);
-    close(ring->fd);
-}
-
 /* Has the CPU gone, and is all that it told taken? */
 static bool is_over(struct ring *ring)
 {
     uint64_t armed = 0;
 
     if (!ring->dead)
-        ring->dead = perf_armed_ns(ring->fd, &armed) || armed <= ring->armed;
+        ring->dead = perf_armed_ns(ring->ring.fd, &armed) || armed <= ring->armed;
     ring->armed = armed;
-    return ring->dead && ring->taken == __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    return ring->dead && ring->taken == perf_ring_head(&ring->ring);
 }
 
 int task_events_look(struct task_events *events)
@@ -376,7 +333,7 @@ int task_events_look(struct task_events *events)
     /* One stays: there is always an earliest. */
     for (size_t i = events->count; i-- > 0;)
         if (is_over(&events->rings[i]) && events->count > 1) {
-            close_ring(events, &events->rings[i]);
+            perf_ring_close(&events->rings[i].ring);
             events->rings[i] = events->rings[--events->count];
         }
     return cpus_each_online(add_ring, events);
@@ -407,7 +364,7 @@ void task_events_close(struct task_events *events)
     if (!events)
         return;
     for (size_t i = 0; i < events->count; i++)
-        close_ring(events, &events->rings[i]);
+        perf_ring_close(&events->rings[i].ring);
     if (events->epoll >= 0)
         close(events->epoll);
     if (events->timer >= 0)

@@ -136,3 +136,12 @@ symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
     listed_is_taken
     examples
 done
+
+# Rows of its own stand in the stead of those that all have.
+read_applet stacksnoop
+is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
+best-effort buffer buffer-size cgroup cpu debug delimited depth duration force format help \
+kernel-stacks-only list man max offset pid raw-names regex symfs tid timestamp user-stacks-only verbose "
+listed_is_taken
+letters "-p -t -L -C -D "
+examples

@@ -35,7 +35,7 @@ wrong()
 run
 is "alone: exit status" $status 0
 is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" \
-    "stackcount profile offcputime wakeuptime offwaketime "
+    "stackcount profile offcputime wakeuptime offwaketime stacksnoop "
 is "alone: nothing on stderr" "$(cat "$scratch/err")" ""
 run --version
 is "--version" "$status $(cat "$scratch/out")" \
@@ -135,6 +135,30 @@ wrong '-o: there is no such option; near: --folded' -folded vfs_read
 wrong '--depth: takes N' --dept
 wrong '--: there is no such option' --=5 vfs_read
 wrong '-=: there is no such option' -K=1 vfs_read
+
+# ---- stacksnoop's own: what is of reports is refused
+
+wrong_of_snoop()
+{
+    line=$1
+    shift
+    refuses "stacksnoop: $line (see stacksnoop -h)" stacksnoop "$@"
+}
+wrong_of_snoop 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
+wrong_of_snoop '-f: each event is printed as it comes, and none is counted; --format perf is what flame graph tools take' \
+    -f vfs_read
+wrong_of_snoop '-i: each event is printed as it comes: there are no reports' -i 1 vfs_read
+wrong_of_snoop '-i: each event is printed as it comes: there are no reports' --interval=1 vfs_read
+wrong_of_snoop '--top: each event is printed as it comes: none is greater than another; --max stops after so many' \
+    --top 5 vfs_read
+wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the room for events that wait to be printed' \
+    --stack-storage-size 64 vfs_read
+wrong_of_snoop '--max: "0" is out of range: it takes 1 or more' --max 0 vfs_read
+wrong_of_snoop '--buffer-size: "0" is out of range: it takes 1 to 1048576' --buffer-size 0 vfs_read
+wrong_of_snoop '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
+refuses 'stacksnoop: --format: "svg" is none of text, perf' stacksnoop --format svg vfs_read
+refuses 'stacksnoop: --buffer: "big" is none of ring, perf' stacksnoop --buffer big vfs_read
+refuses 'stacksnoop: "5" is no pattern; did you mean -D 5?' stacksnoop vfs_read 5
 
 # What says all there is to say does not send on to the help.
 refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \

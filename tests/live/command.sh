@@ -31,7 +31,7 @@ for i in 1 2 3; do
     is "six execs, $i: the shell, then five" \
         "$(folded_sum "$scratch/out" '^sh;') $(folded_sum "$scratch/out" '^true;')" "1 5"
 done
-run_stackbox stackcount -f -K $EXEC -- sh -c 'exec sh -c "exec true"'
+run_stackbox stackcount -f -K $EXEC -- sh -c 'exec sh -c "exec /bin/true"'
 is "execs of one process" "$(counted)" 3
 run_stackbox stackcount -f -K -D 0.5 $EXEC
 [ "$(counted)" -gt 6 ] && pass "without a command there are more" ||
@@ -156,7 +156,11 @@ inherited "as it is"
 (ulimit -Sn 100; inherited "a soft limit of descriptors"; [ $test_failures = 0 ]) || test_failures=1
 (trap '' HUP PIPE USR1 CHLD; inherited "ignored signals"; [ $test_failures = 0 ]) || test_failures=1
 (exec 7</dev/null; inherited "another descriptor"; [ $test_failures = 0 ]) || test_failures=1
-inherited "priority" nice -n 5
+if command -v nice >/dev/null; then
+    inherited "priority" nice -n 5
+else
+    skip "inherited: priority" "nice is not installed"
+fi
 
 # ---- -D, and what comes after
 

@@ -104,19 +104,27 @@ trace()
     else
         fail "$*" "did not start: $(cat "$scratch/err")"
         status=none
+        drop_workload "$traced"
     fi
     finish_workload "$traced"
 }
 
-# trace_sleeps APPLET ARG...: with @PID and @WAY in the place of their numbers
+# trace_sleeps APPLET ARG...: @PID is the number of the process, @WAY or @WAY,WAY those of threads
 trace_sleeps()
 {
     traced=sleeps
+    trace_numbered "$@"
+}
+
+trace_numbered()
+{
     words=
     for word in "$@"; do
         case $word in
         @PID) word=$pid ;;
-        @*) word=$(tid_of sleeps "${word#@}") ;;
+        @*) word=$(for way in $(echo "${word#@}" | tr ',' ' '); do
+                tid_of "$traced" "$way"
+            done | paste -s -d ,) ;;
         esac
         words="$words $word"
     done
@@ -303,20 +311,11 @@ start_wakes()
     pid=$(pid_of wakes)
 }
 
-# trace_wakes APPLET ARG...: with @PID and @NUMBER as in trace_sleeps
+# trace_wakes APPLET ARG...: as trace_sleeps, the threads by their numbers
 trace_wakes()
 {
     traced=wakes
-    words=
-    for word in "$@"; do
-        case $word in
-        @PID) word=$pid ;;
-        @*) word=$(tid_of wakes "${word#@}") ;;
-        esac
-        words="$words $word"
-    done
-    # shellcheck disable=SC2086 # words
-    trace $words
+    trace_numbered "$@"
 }
 
 # no_wrong NAME: after judge_wakes

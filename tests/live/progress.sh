@@ -208,6 +208,8 @@ quiet "none without TERM" "env -u TERM ./run stackcount $QUICK >report"
 quiet "none where the report is on the terminal" "./run stackcount $QUICK"
 quiet "none where stderr is elsewhere" "./run stackcount $QUICK >report 2>said"
 lacks "and none goes there" "$scratch/said" ' lost'
+# What a command prints would stand behind the line.
+quiet "none with a command" "./run stackcount t:sched:sched_process_hang -- sleep 2.2 >report"
 quiet "none in the background" "./run stackcount $QUICK >report & wait \$!"
 
 # Stopped, and gone on with in the background: the terminal is the shell's.

@@ -19,6 +19,7 @@
 #include "insns/layout.h"
 #include "insns/life.h"
 #include "insns/program.h"
+#include "insns/snoop.h"
 
 #define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
 #define FD_BANKS  4
@@ -27,6 +28,7 @@
 enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_FOLLOWED,
     FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED, FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
+    FD_BUFFER, FD_WALKERS,
 };
 
 /* ---- One program for each family ---- */
@@ -261,6 +263,29 @@ static void build_count(struct program *program, const void *wishes)
     emit_count(program, wishes);
 }
 
+/* ---- That of stacksnoop ---- */
+
+#define SNOOP_MAPS .depth = 127, .buffer = FD_BUFFER, .control = FD_CONTROL, .account = FD_ACCOUNT, \
+                   .walkers = FD_WALKERS, .slots = FD_SLOTS, .lives = FD_LIVES
+
+static const struct snoop_wishes snoop_kernel = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_both = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_start = {
+    .filter = {ALL_EVENTS, NAMESPACE}, .kernel_stack = true, .user_stack = true, .caller = true,
+    .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_perf = {
+    .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_perf_user = {
+    .filter = {ALL_EVENTS}, .user_stack = true, .caller = true, .flags = KEY_USER_PROBE,
+    SNOOP_MAPS};
+
+static void build_snoop(struct program *program, const void *wishes)
+{
+    emit_snoop(program, wishes);
+}
+
 static void build_life(struct program *program, const void *ended)
 {
     emit_life(program, FD_LIVES, ended != NULL);
@@ -313,6 +338,11 @@ static const struct golden {
     {"follow-birth", build_follow_birth, &followed},
     {"follow-birth-namespace", build_follow_birth, &followed_namespace},
     {"follow-exec", build_follow_exec, &followed},
+    {"snoop-kernel", build_snoop, &snoop_kernel},
+    {"snoop-both", build_snoop, &snoop_both},
+    {"snoop-start", build_snoop, &snoop_start},
+    {"snoop-perf", build_snoop, &snoop_perf},
+    {"snoop-perf-user", build_snoop, &snoop_perf_user},
     {"life-begins", build_life, NULL},
     {"life-ends", build_life, "ended"},
 };
