@@ -62,8 +62,9 @@ int install_links(const char *directory, const char *called)
     struct text path = {0};
     int status = 0;
 
-    if (stat(directory, &directory_status)) {
-        say("cannot make links in \"%s\": %s", directory, strerror(errno));
+    errno = 0;
+    if (stat(directory, &directory_status) || !S_ISDIR(directory_status.st_mode)) {
+        say("cannot make links in \"%s\": %s", directory, strerror(errno ? errno : ENOTDIR));
         return EXIT_FAILURE;
     }
     if (find_self(called, self, &self_status)) {
