@@ -69,14 +69,21 @@ if start_stackbox profile -F $FAST -f; then
     is "exit status" $status 0
     greater=$(folded_sum "$scratch/out" "^$A;.*;greater;spin[; ]")
     lesser=$(folded_sum "$scratch/out" "^$A;.*;lesser;spin[; ]")
-    # Tenths of a point. The bound of two points is more than three standard errors of a share of 4,800
-    # samples taken at random, more than four of one of 8,400.
+    # Tenths of a point: two points, which is more than four standard errors of a share of 8,400 samples
+    # taken at random. Where an emulated machine gave fewer of them it is as many errors of those.
     burnt=$(($(count_of a greater) + $(count_of a lesser)))
     truth=$(($(count_of a greater) * 1000 / burnt))
+    bound=20 least=8400
+    if [ "$GUEST" ]; then
+        least=1000
+        while [ $((bound * bound * (greater + lesser))) -lt $((16 * 210000)) ]; do
+            bound=$((bound + 1))
+        done
+    fi
     between "the workload did as it should" $truth 695 705
-    between "there are enough samples to tell" $((greater + lesser)) 4800 11000
+    between "there are enough samples to tell" $((greater + lesser)) $least 11000
     between "the greater function's share" $((1000 * greater / (greater + lesser + 1))) \
-        $((truth - 20)) $((truth + 20))
+        $((truth - bound)) $((truth + bound))
     between "little of that thread is elsewhere" \
         $(($(folded_sum "$scratch/out" "^$A;") - greater - lesser)) 0 100
     if [ $HZ = $FAST ]; then
