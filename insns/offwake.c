@@ -380,7 +380,7 @@ static void emit_forget_prev(struct program *program, const struct offwake_wishe
         LDX(DW, R1, R0, SINCE),
         JEQ_IMM(R1, 0, "forgotten"),
         ST(DW, R0, SINCE, 0));
-    emit_account(program, wishes->account, ACCOUNT_ENDS_UNSEEN, "forgotten");
+    emit_account(program, wishes->account, INDEX, ACCOUNT_ENDS_UNSEEN, "unseen_counted");
     EMIT(program, LABEL("forgotten"));
 }
 
