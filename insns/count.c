@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * count(context):
+ *     if (nobody runs here)                               with without_idle
+ *         return 0
  *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
  *         return 0
  *     mode = control[0]                                   r9: which bank is written to
@@ -14,18 +16,27 @@
  *     slot.key.kernel_stack = the kernel's stack          see stacks.c
  *     slot.key.user_stack = the user's stack
  *     if (!(number = counts[slot.key])) {
+ *         account[INSERTED] += 1                          a full table is emptied in time
  *         update(counts, slot.key, slot.zero, NOEXIST)    another CPU may have been first:
- *         if (!(number = counts[slot.key]))               then this finds what that one made
- *             number = account[TABLE_FULL]
+ *         if (!(number = counts[slot.key])) {             then this finds what that one made
+ *             account[TABLE_FULL] += 1
+ *             goto done
+ *         }
  *     }
  *     lock *number += 1
+ * done:
  *     give the slot back
  *     return 0
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = mode.
+ *
+ * A perf event interrupts whatever runs, but never this program: the kernel lets one program of perf
+ * events, probes and tracepoints at a time run on a CPU, and skips those that would interrupt it. So
+ * the first slot is free, and no map is caught in between two of its own steps.
  */
 #include "insns/count.h"
 
+#include "insns/account.h"
 #include "insns/caller.h"
 #include "insns/layout.h"
 #include "insns/life.h"
@@ -50,6 +61,14 @@ enum {
     KEY_FLAGS = KEY + (int)offsetof(struct count_key, flags),
     KEY_COMM = KEY + (int)offsetof(struct count_key, comm),
 };
+
+/* By the number of the whole machine, which is 0 for the idle tasks alone, of every CPU. */
+static void emit_idle_filter(struct program *program)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        JEQ_IMM(R0, 0, "out"));
+}
 
 /* Everything is cleared: not every kernel fills all of a comm, and a hash compares every byte. */
 static void emit_clear(struct program *program, const struct count_wishes *wishes)
@@ -101,6 +120,7 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
 
     emit_find_number(program, wishes, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_INSERTED, "insert_counted");
     emit_load_bank_map(program, &wishes->counts, &insert);
     EMIT(program,
         MOV_REG(R2, R8),
@@ -111,13 +131,10 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
         CALL(BPF_FUNC_map_update_elem));
     emit_find_number(program, wishes, &second);
     EMIT(program,
-        JNE_IMM(R0, 0, "found"),
-        ST(W, R10, INDEX, ACCOUNT_TABLE_FULL),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, INDEX),
-        LOAD_MAP(R1, wishes->account),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, "done"),
+        JNE_IMM(R0, 0, "found"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_TABLE_FULL, "full_counted");
+    EMIT(program,
+        JA("done"),
     LABEL("found"),
         MOV_IMM(R1, 1),
         XADD(DW, R0, 0, R1),
@@ -171,6 +188,8 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
 
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
+    if (wishes->without_idle)
+        emit_idle_filter(program);
     emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH},
                       wishes->per_process);
     EMIT(program, ST(W, R10, INDEX, 0));

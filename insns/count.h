@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The program of stackcount: adds one to the count of the stack that led to the event. */
+/* The program of stackcount and profile: adds one to the count of the stack that led to the event. */
 #ifndef STACKBOX_COUNT_H
 #define STACKBOX_COUNT_H
 
@@ -11,6 +11,7 @@ struct count_wishes {
     struct event_filter filter;
     bool kernel_stack, user_stack;
     bool per_process; /* tell processes apart: by pid and name */
+    bool without_idle; /* not where nobody runs: the idle task of each CPU, pid 0 */
     bool caller;      /* the event is at the first instruction of a user's function */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */
     uint32_t depth;   /* frames per stack */
@@ -19,7 +20,7 @@ struct count_wishes {
     struct map_pair counts, stacks, spilled;
 };
 
-/* The same code for kprobe, kprobe.multi, tracepoint and uprobe programs. */
+/* The same code for kprobe, kprobe.multi, tracepoint, uprobe and perf event programs. */
 void emit_count(struct program *program, const struct count_wishes *wishes);
 
 #endif

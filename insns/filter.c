@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "insns/filter.h"
 
+#include "insns/layout.h"
+
 void emit_cpu_filter(struct program *program, const struct event_filter *filter)
 {
     if (filter->cpu < 0)
@@ -20,6 +22,28 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
         MOV_IMM(R2, 0),
         CALL(BPF_FUNC_current_task_under_cgroup),
         JNE_IMM(R0, 1, "out"));
+}
+
+/* A number is beyond the value where kernel.pid_max was lowered before we began, or raised since. */
+void emit_load_followed(struct program *program, const struct event_filter *filter,
+                        const char *beyond)
+{
+    program_name_map(program, filter->followed, "followed");
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        MOV32_REG(R1, R0),
+        JGE_IMM(R1, (int32_t)filter->followed_size, beyond),
+        LOAD_MAP_VALUE(R2, filter->followed, 0),
+        ADD_REG(R2, R1),
+        LDX(B, R0, R2, 0));
+}
+
+void emit_followed_filter(struct program *program, const struct event_filter *filter)
+{
+    if (!filter->followed)
+        return;
+    emit_load_followed(program, filter, "out");
+    EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "out"));
 }
 
 /* The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task of another namespace. */
@@ -92,6 +116,7 @@ void emit_event_filter(struct program *program, const struct event_filter *filte
                        const struct filter_places *places, bool load_pid)
 {
     emit_cpu_filter(program, filter);
+    emit_followed_filter(program, filter);
     emit_cgroup_filter(program, filter);
     EMIT(program, ST(W, R10, places->foreign, 0));
     if (load_pid || filter->pid_count || filter->tid_count)

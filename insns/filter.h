@@ -17,6 +17,8 @@ struct event_filter {
     size_t pid_count, tid_count;
     int64_t cpu; /* -1: all */
     int cgroup;  /* a map that holds the one whose tasks are asked for; 0: all */
+    int followed; /* the map of who is followed, and nobody else is asked for; 0: all */
+    uint32_t followed_size; /* of its value */
     /* The caller's pid namespace, where that is not the initial one. */
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
@@ -27,6 +29,16 @@ void emit_cpu_filter(struct program *program, const struct event_filter *filter)
 
 /* Not of a task outside the cgroup asked for and those below it. */
 void emit_cgroup_filter(struct program *program, const struct event_filter *filter);
+
+/*
+ * r0 = what the map of who is followed says of the current task, r2 = where it says so. It goes to
+ * the label `beyond` where the map has no place for it.
+ */
+void emit_load_followed(struct program *program, const struct event_filter *filter,
+                        const char *beyond);
+
+/* Of none but those who are followed. */
+void emit_followed_filter(struct program *program, const struct event_filter *filter);
 
 /*
  * r7 = pid << 32 | tid of the current task, by the caller's pid namespace. A task that is in no

@@ -115,12 +115,56 @@ _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
  */
 #define LIFE_ENDED 1
 
-/* Per-CPU counters of what could not be counted in the table. */
+/*
+ * The map of who is followed: one value, with a byte for each tid of the whole machine. A command is
+ * held from its fork to its exec, and what it does until then is not its own doing.
+ */
+enum followed_state {
+    TASK_NOT_FOLLOWED,
+    TASK_HELD,
+    TASK_FOLLOWED,
+};
+
+/* Per-CPU counters of what could not be counted in the table, and of what fills it. */
 enum account_index {
-    ACCOUNT_TABLE_FULL,
+    ACCOUNT_INSERTED, /* counts that were new in their table */
+    ACCOUNT_TABLE_FULL, /* no room for a new one; in the buffer of records, for one */
     ACCOUNT_SLOTS_TAKEN,
     ACCOUNT_WAITS_FULL, /* waits that there was no room for in the map of waits */
+    ACCOUNT_ENDS_UNSEEN, /* waits whose thread left the CPU again, and was not seen to come to it */
     ACCOUNT_ENTRIES,
 };
+
+/*
+ * An event with its stacks, as stacksnoop gets each. The kernel's frames begin the array; the user's
+ * begin where the deepest kernel stack would end, if there are kernel stacks at all.
+ */
+struct snoop_record {
+    uint64_t time;         /* CLOCK_MONOTONIC, taken once the record has its place in the buffer */
+    uint64_t born, caller; /* as in a count_key */
+    uint32_t pid, tid;
+    uint32_t cpu, flags;   /* KEY_... */
+    uint32_t place;        /* which of the traced places was hit */
+    uint32_t walker;       /* the tid by the numbers of the whole machine */
+    int32_t kernel_bytes, user_bytes; /* of frames, or a negative errno */
+    char comm[16];
+    uint64_t frames[];
+};
+_Static_assert(offsetof(struct snoop_record, frames) == 72, "no padding");
+
+#define SNOOP_RECORD_BYTES(stacks, depth) \
+    (offsetof(struct snoop_record, frames) + (size_t)(stacks) * (depth) * sizeof(uint64_t))
+
+/* Where a record is made that is copied to a perf buffer: it begins as struct slot does. */
+struct snoop_slot {
+    uint64_t users, unused;
+    uint32_t number, unused_too;
+    struct snoop_record record;
+};
+#define SNOOP_SLOT_BYTES(stacks, depth) \
+    (offsetof(struct snoop_slot, record) + SNOOP_RECORD_BYTES(stacks, depth))
+_Static_assert(offsetof(struct snoop_slot, users) == offsetof(struct slot, users) &&
+               offsetof(struct snoop_slot, number) == offsetof(struct slot, number) &&
+               offsetof(struct snoop_slot, record) == 24, "slot.c claims both");
 
 #endif

@@ -11,8 +11,8 @@
  *     if (prev_pid) {                                     0 is idle
  *         if (prev_state & ENDING)
  *             delete(waits, prev_pid), goto out
- *         if (wait = waits[prev_pid])                     a switch to it that was not seen must not
- *             wait.since = 0                              make waiting of running
+ *         if ((wait = waits[prev_pid]) && wait.since)     a switch to it that was not seen must not
+ *             wait.since = 0, account[ENDS_UNSEEN] += 1   make waiting of running
  *         if (prev_state is none of those asked for || current, which is prev, is not)
  *             goto out
  *         slot.party = current
@@ -51,6 +51,7 @@
 
 #include <errno.h>
 
+#include "insns/account.h"
 #include "insns/layout.h"
 #include "insns/life.h"
 #include "insns/slot.h"
@@ -125,21 +126,6 @@ static void emit_begin(struct program *program, const struct offwake_wishes *wis
     emit_load_mode(program, wishes->control, INDEX);
 }
 
-/* account[index] += 1, and on to `label`. */
-static void emit_account(struct program *program, int account, int32_t index, const char *label)
-{
-    EMIT(program,
-        ST(W, R10, INDEX, index),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, INDEX),
-        LOAD_MAP(R1, account),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, label),
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, 0, R1),
-        JA(label));
-}
-
 /* ---- Waits ---- */
 
 /* r0 = waits[TID] */
@@ -183,8 +169,10 @@ static void emit_make_wait(struct program *program, const struct offwake_wishes 
         CALL(BPF_FUNC_map_update_elem));
     emit_find_wait(program, wishes->waits);
     EMIT(program, JNE_IMM(R0, 0, "has_entry"));
-    emit_account(program, wishes->account, ACCOUNT_WAITS_FULL, "out");
-    EMIT(program, LABEL("has_entry"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_WAITS_FULL, "no_room_counted");
+    EMIT(program,
+        JA("out"),
+    LABEL("has_entry"));
 }
 
 /* The party at r0 + place = slot.party */
@@ -319,8 +307,9 @@ static void emit_count_wait(struct program *program, const struct offwake_wishes
 
     emit_time_filter(program, wishes, done);
     emit_find_count(program, wishes, &first);
+    EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_INSERTED, "insert_counted");
     EMIT(program,
-        JNE_IMM(R0, 0, "found"),
         ST(DW, R10, NEW_COUNT, 0),
         ST(DW, R10, NEW_COUNT + 8, 0));
     emit_load_bank_map(program, &wishes->counts, &insert);
@@ -333,8 +322,9 @@ static void emit_count_wait(struct program *program, const struct offwake_wishes
         CALL(BPF_FUNC_map_update_elem));
     emit_find_count(program, wishes, &second);
     EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, wishes->account, ACCOUNT_TABLE_FULL, done);
+    emit_account(program, wishes->account, INDEX, ACCOUNT_TABLE_FULL, "full_counted");
     EMIT(program,
+        JA(done),
     LABEL("found"),
         XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
         MOV_IMM(R1, 1),
@@ -387,8 +377,11 @@ static void emit_forget_prev(struct program *program, const struct offwake_wishe
     emit_find_wait(program, wishes->waits);
     EMIT(program,
         JEQ_IMM(R0, 0, "forgotten"),
-        ST(DW, R0, SINCE, 0),
-    LABEL("forgotten"));
+        LDX(DW, R1, R0, SINCE),
+        JEQ_IMM(R1, 0, "forgotten"),
+        ST(DW, R0, SINCE, 0));
+    emit_account(program, wishes->account, INDEX, ACCOUNT_ENDS_UNSEEN, "unseen_counted");
+    EMIT(program, LABEL("forgotten"));
 }
 
 static void emit_leave(struct program *program, const struct offwake_wishes *wishes)

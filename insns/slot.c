@@ -15,14 +15,15 @@
  */
 #include "insns/slot.h"
 
+#include "insns/account.h"
 #include "insns/layout.h"
 
-static void emit_find(struct program *program, const struct slot_wishes *wishes, int map)
+static void emit_find(struct program *program, const struct slot_wishes *wishes)
 {
     EMIT(program,
         MOV_REG(R2, R10),
         ADD_IMM(R2, wishes->index),
-        LOAD_MAP(R1, map),
+        LOAD_MAP(R1, wishes->slots),
         CALL(BPF_FUNC_map_lookup_elem),
         JEQ_IMM(R0, 0, "out"));
 }
@@ -31,7 +32,7 @@ static void emit_try(struct program *program, const struct slot_wishes *wishes, 
 {
     if (index)
         EMIT(program, ST(W, R10, wishes->index, index));
-    emit_find(program, wishes, wishes->slots);
+    emit_find(program, wishes);
     EMIT(program,
         MOV_REG(R8, R0),
         ST(W, R8, (int16_t)offsetof(struct slot, number), index + 1),
@@ -46,17 +47,14 @@ static void emit_try(struct program *program, const struct slot_wishes *wishes, 
 void emit_claim_slot(struct program *program, const struct slot_wishes *wishes)
 {
     if (!wishes->preemptible) {
-        emit_find(program, wishes, wishes->slots);
+        emit_find(program, wishes);
         EMIT(program, MOV_REG(R8, R0));
         return;
     }
     for (int index = 0; index < SLOTS_PER_CPU; index++)
         emit_try(program, wishes, index);
-    EMIT(program, ST(W, R10, wishes->index, ACCOUNT_SLOTS_TAKEN));
-    emit_find(program, wishes, wishes->account);
+    emit_account(program, wishes->account, wishes->index, ACCOUNT_SLOTS_TAKEN, "taken_counted");
     EMIT(program,
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, 0, R1),
         JA("out"),
     LABEL("claimed"));
 }

@@ -33,6 +33,7 @@ test  need bpftool          bpftool
 test  need mandoc           mandoc
 test  want lld              ld.lld
 test  want git              git
+test  want tmux            tmux
 test  want busybox-static   busybox
 test  want ripgrep          rg
 test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h

@@ -3,9 +3,11 @@
 
 const struct applet *const applets[] = {
     &stackcount_applet,
+    &profile_applet,
     &offcputime_applet,
     &wakeuptime_applet,
     &offwaketime_applet,
+    &stacksnoop_applet,
     NULL,
 };
 

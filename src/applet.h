@@ -32,7 +32,9 @@ struct applet {
 };
 
 extern const struct applet stackcount_applet;
+extern const struct applet profile_applet;
 extern const struct applet offcputime_applet, wakeuptime_applet, offwaketime_applet;
+extern const struct applet stacksnoop_applet;
 
 /* All of them, up to a NULL: the one table. */
 extern const struct applet *const applets[];

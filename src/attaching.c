@@ -8,10 +8,29 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "applet.h"
 #include "kernel/refusal.h"
 #include "probes/list.h"
 
 #define MOST_LISTED 5 /* functions that could not be traced */
+
+const struct manual_row attaching_patterns[] = {
+    {"vfs_read, p::vfs_read", "a kernel function"},
+    {"vfs_read+0x10", "the instruction at this offset in it"},
+    {"r::vfs_read", "a return from it"},
+    {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
+    {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
+    {"c:malloc, p:c:malloc", "a function of a library, found as the dynamic linker finds it"},
+    {"bash:readline", "of a program in PATH, where no library has that name"},
+    {"/path/file:func", "of this file; also func+0x10, and a wildcard"},
+    {"r:c:malloc", "a return from it"},
+    {"/path/file:0x1234", "the instruction at this address of the file, as addr2line takes it"},
+    {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
+    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are "
+     "extended regular expressions, found anywhere as grep -E does. With -p libraries and paths "
+     "are those of that process, in its mount namespace."},
+    {0},
+};
 
 int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error)
 {
@@ -30,6 +49,34 @@ int attaching_parse_way(enum attach_way *way, const char *typed, struct text *er
         }
     text_format(error, "--attach-by: \"%s\" is none of multi, pmu, tracefs", typed);
     return -EINVAL;
+}
+
+/* "5" or "0.5": the first word is no duration. "." alone may be a regular expression. */
+static bool is_number(const char *word)
+{
+    uint64_t nanoseconds;
+
+    return parse_seconds(word, &nanoseconds) != -EINVAL;
+}
+
+static const char *first_number(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->count; i++)
+        if (is_number(arguments->words[i]))
+            return arguments->words[i];
+    return NULL;
+}
+
+int attaching_check_words(const struct arguments *arguments, const char *see_help,
+                          struct text *error)
+{
+    const char *number = first_number(arguments);
+
+    if (!arguments->count)
+        text_format(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch%s", see_help);
+    else if (number)
+        text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
+    return error->length ? -EINVAL : 0;
 }
 
 int attaching_find(struct find *find, int kallsyms, uint32_t pid)

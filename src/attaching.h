@@ -3,8 +3,19 @@
 #ifndef STACKBOX_ATTACHING_H
 #define STACKBOX_ATTACHING_H
 
+#include "applet.h"
 #include "probes/attach.h"
 #include "probes/find.h"
+
+/* What a PATTERN can be, for help and man page. */
+extern const struct manual_row attaching_patterns[];
+
+/*
+ * Are the words patterns, as far as is seen without asking anybody? 0, or -EINVAL with one line in
+ * `error`, which ends with `see_help` where there is more to know.
+ */
+int attaching_check_words(const struct arguments *arguments, const char *see_help,
+                          struct text *error);
 
 /* What --attach-by takes; `typed` may be NULL. 0, or -EINVAL with one line in `error`. */
 int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error);

@@ -8,8 +8,10 @@
 
 #include "applet.h"
 #include "kernel/refusal.h"
+#include "progress.h"
 #include "symbols/process.h"
 #include "symbols/symbolize.h"
+#include "symbols/tracing_frames.h"
 
 static int open_store(struct counting *counting, const struct counting_wishes *programs)
 {
@@ -73,6 +75,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .top = options->top,
+            .by_name = options->by_name,
         },
     };
     store_init(&counting->store);
@@ -107,34 +110,47 @@ static int write_report(struct counting *counting)
 
     localtime_r(&now, &when);
     int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
+    if (!result && counting->at_tracepoints)
+        tracing_frames_drop(&counting->tally, &symbols);
     if (!result)
         result = report_write(stdout, &counting->tally, &symbols, &counting->report, &when,
                               &summary);
     symbols_free(&symbols);
     if (!result && summary.left_blocks)
-        say("--top left out %llu more stacks with %llu events",
-            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value);
+        say("--top left out %llu more stacks with %llu %s",
+            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
+            counting->report.unit > 1 ? "us" : "events");
     return result;
 }
 
+/* Adds what was counted since the last time to the tally. 0 or a negative errno. */
 static int collect(struct counting *counting, bool again)
 {
-    if (counting->collect)
-        return counting->collect(counting->collecting, again, &counting->tally, &counting->losses);
-    return store_collect(&counting->store, again, &counting->tally, &counting->losses);
+    struct tally *tally = &counting->tally;
+    size_t before = tally->count;
+    int result = counting->collect
+                     ? counting->collect(counting->collecting, again, tally, &counting->losses)
+                     : store_collect(&counting->store, again, tally, &counting->losses);
+
+    for (size_t i = before; i < tally->count; i++)
+        counting->events += tally->entries[i].events;
+    return result;
 }
 
-/* Drains what was counted since the last report and prints it. 0 or a negative errno. */
+/* Prints what was counted since the last report. 0 or a negative errno. */
 static int make_report(struct counting *counting, bool again)
 {
-    tally_clear(&counting->tally);
     int result = collect(counting, again);
 
-    for (size_t i = 0; i < counting->tally.count; i++)
-        counting->events += counting->tally.entries[i].events;
+    if (again)
+        progress_make_way();
+    else
+        progress_clear();
     /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
         result = write_report(counting);
+    tally_clear(&counting->tally);
+    counting->merged = 0;
     if (counting->session.processes)
         processes_forget(counting->session.processes);
     return result;
@@ -169,20 +185,108 @@ static int say_failure(int result)
     return EXIT_FAILURE;
 }
 
+/* ---- Between reports ---- */
+
+/*
+ * A table that fills is emptied into the tally in time, so that its size bounds what is new within a
+ * moment, and not what there is. A count may bring two stacks with it, and those in between two looks
+ * need room, too.
+ */
+#define GATHER_TICK_NS 250000000
+#define FILLED_PARTS 8
+
+static bool is_filling(struct counting *counting)
+{
+    uint64_t inserted;
+
+    if (store_read_account(&counting->store, ACCOUNT_INSERTED, &inserted) ||
+        inserted - counting->inserted < counting->store.stacks / FILLED_PARTS)
+        return false;
+    counting->inserted = inserted;
+    return true;
+}
+
+static int merge(struct counting *counting)
+{
+    int result = tally_merge(&counting->tally);
+
+    counting->merged = counting->tally.count;
+    return result;
+}
+
+/* What was gathered already comes again and again: it is merged whenever it has doubled. */
+static int gather(struct counting *counting)
+{
+    int result = collect(counting, true);
+
+    return result || counting->tally.count <= counting->merged * 2 ? result : merge(counting);
+}
+
+/* So many are merged in a few milliseconds: for a line that is shown every second. */
+#define QUICKLY_MERGED 16384
+
+static int show_progress(struct counting *counting)
+{
+    struct progress_figures figures = {
+        .elapsed = run_elapsed(&counting->session.run),
+        .duration = (double)counting->options->duration / 1e9,
+        .counted = true,
+    };
+
+    /* With a command the terminal is the command's: what it prints would stand behind the line. */
+    if (counting->options->command || !progress_is_wanted() || !progress_is_due())
+        return 0;
+    int result = gather(counting);
+    if (!result && counting->tally.count < QUICKLY_MERGED)
+        result = merge(counting);
+    figures.events = counting->events;
+    figures.stacks = counting->merged;
+    figures.lost = counting->losses.table_full + counting->losses.slots_taken;
+    if (!result)
+        progress_show(&figures);
+    return result;
+}
+
+static int tick(struct counting *counting)
+{
+    int result = 0;
+
+    if (counting->session.processes)
+        processes_look_at_cpus(counting->session.processes);
+    if (counting->tick)
+        counting->tick(counting->ticking);
+    if (is_filling(counting))
+        result = gather(counting);
+    return result ? result : show_progress(counting);
+}
+
+/* An applet that asked for another time has its reasons. */
+static void ask_for_ticks(struct run *run)
+{
+    if (!run->tick || run->tick > GATHER_TICK_NS)
+        run_tick(run, GATHER_TICK_NS);
+}
+
+/* ---- The run ---- */
+
 int counting_run(struct counting *counting)
 {
     int result = store_start(&counting->store);
 
+    ask_for_ticks(&counting->session.run);
     run_start(&counting->session.run);
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
             result = processes_read(counting->session.processes);
-        else if (event != RUN_TICK)
+        else if (event == RUN_TICK)
+            result = tick(counting);
+        else
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)
             break;
     }
+    progress_clear();
     double elapsed = run_elapsed(&counting->session.run);
     say_losses(counting);
     if (!result && !counting->events)
@@ -190,9 +294,9 @@ int counting_run(struct counting *counting)
     return result ? say_failure(result) : 0;
 }
 
-void counting_close(struct counting *counting)
+int counting_close(struct counting *counting, int status)
 {
     store_close(&counting->store);
-    session_close(&counting->session);
     tally_free(&counting->tally);
+    return session_close(&counting->session, status);
 }

@@ -25,14 +25,20 @@ struct counting {
     struct report_options report; /* the applet may change what is its own */
     const char *const *traced;    /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
+    bool at_tracepoints;          /* and nowhere else: the way to them is no part of the stacks */
     struct session session;
     struct store store;
     /* How what was counted comes into the tally where store_collect alone does not do, or NULL. */
     counting_collect *collect;
     void *collecting;
+    /* Called so often as run_tick says while it runs, or NULL. */
+    void (*tick)(void *context);
+    void *ticking;
     struct tally tally;
     struct losses losses; /* of the whole run */
-    uint64_t events;      /* likewise: those in the reports */
+    uint64_t events;      /* likewise: those in the reports, and in the tally for the next */
+    uint64_t inserted;    /* counts that were new, when the tables were last emptied for that */
+    size_t merged;        /* entries of the tally when they were last merged */
 };
 
 /* Which programs will count: it decides how stacks are kept. */
@@ -55,6 +61,7 @@ void counting_header(struct counting *counting, const char *what);
 /* Counts and reports until the run ends, and says what was lost. 0 or the exit status. */
 int counting_run(struct counting *counting);
 
-void counting_close(struct counting *counting);
+/* As session_close: returns what the process is to exit with, `status` as yet. */
+int counting_close(struct counting *counting, int status);
 
 #endif

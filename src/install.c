@@ -55,6 +55,17 @@ static int make_link(const char *target, const char *path, const struct stat *se
     return EXIT_FAILURE;
 }
 
+/* 0, or -1 with errno set. */
+static int stat_directory(const char *path, struct stat *status)
+{
+    if (stat(path, status))
+        return -1;
+    if (S_ISDIR(status->st_mode))
+        return 0;
+    errno = ENOTDIR;
+    return -1;
+}
+
 int install_links(const char *directory, const char *called)
 {
     char self[PATH_MAX];
@@ -62,7 +73,7 @@ int install_links(const char *directory, const char *called)
     struct text path = {0};
     int status = 0;
 
-    if (stat(directory, &directory_status)) {
+    if (stat_directory(directory, &directory_status)) {
         say("cannot make links in \"%s\": %s", directory, strerror(errno));
         return EXIT_FAILURE;
     }

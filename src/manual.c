@@ -22,10 +22,29 @@ static const struct manual_row signals[] = {
     {0},
 };
 
+static const struct manual_row commands[] = {
+    {NULL, "After -- COMMAND that command is run and traced, with all that comes of it: from its "
+     "first instruction, and until it ends itself. Nobody else is counted. What it does before it "
+     "executes the command, such as looking for it, is not either."},
+    {NULL, "While the report goes to stdout, the command's stdout is stderr. stdin is its own. -D "
+     "ends the tracing, not the command. A signal that ends the tracing is passed on to the "
+     "command, unless a terminal gave it to both."},
+    {NULL, "It runs as who runs this; -- setpriv --reuid=USER --clear-groups COMMAND, or su, runs it "
+     "as another user."},
+    {NULL, "The exit status is then the command's own, or:"},
+    {"128+N", "signal N ended it"},
+    {"125", "tracing failed, and then the command was not run unless it had begun or --best-effort "
+     "was said; or a report could not be written"},
+    {"126", "the command cannot be executed"},
+    {"127", "there is no such command"},
+    {0},
+};
+
 /* What all applets share. */
 static const struct manual_section common_sections[] = {
     {"Signals", signals},
     {"Exit status", exit_status},
+    {"Commands", commands},
     {0},
 };
 
@@ -91,13 +110,25 @@ static void option_names(const struct option *option, const struct option *const
     text_format(names, "--%s", option->name);
 }
 
+/* An applet's own row stands before the one that all have, and in its stead. */
+static bool is_listed(const struct option *option, const struct option *const *tables)
+{
+    if (!option->help || !option->name)
+        return option->help;
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++)
+            if (row->name && row->parse != option_letter && !strcmp(row->name, option->name))
+                return row == option;
+    return false;
+}
+
 static void print_options(FILE *out, const struct option *const *tables)
 {
     struct text term = {0};
 
     for (const struct option *const *table = tables; *table; table++)
         for (const struct option *row = *table; row->parse; row++) {
-            if (!row->help)
+            if (!is_listed(row, tables))
                 continue;
             if (row->parse == option_heading) {
                 fprintf(out, "\n%s:\n", row->help);
@@ -255,7 +286,7 @@ static void roff_options(FILE *out, const struct option *const *tables)
                 fputs(".SS ", out);
                 print_roff(out, row->help);
                 fputc('\n', out);
-            } else if (row->help) {
+            } else if (is_listed(row, tables)) {
                 roff_option(out, row, tables);
             }
         }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -22,19 +23,27 @@
 volatile sig_atomic_t run_stopped;
 static volatile sig_atomic_t report_asked;
 
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-static bool ignored[COUNT_OF(ending)]; /* when we started: so they stay */
+/* What we take over, as it was when we started. */
+static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGCHLD};
+#define ENDING 3 /* the first of them end the run */
+static struct sigaction before[COUNT_OF(taken)];
+static volatile pid_t passed_to; /* 0: nobody */
 
-static void on_end(int signal)
+static void on_end(int signal, siginfo_t *about, void *context)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
+    int error = errno;
 
-    (void)signal;
+    (void)context;
     /* The next one, whichever, does what it always does: the user does not want to wait. */
-    for (size_t i = 0; i < COUNT_OF(ending); i++)
-        if (!ignored[i])
-            sigaction(ending[i], &action, NULL);
-    run_stopped = 1;
+    for (size_t i = 0; i < ENDING; i++)
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(taken[i], &action, NULL);
+    /* The kernel sends those that a terminal gives to all of a group. */
+    if (passed_to && about->si_code != SI_KERNEL)
+        kill(passed_to, signal);
+    run_stopped = signal;
+    errno = error;
 }
 
 static void on_report(int signal)
@@ -43,23 +52,31 @@ static void on_report(int signal)
     report_asked = 1;
 }
 
-static void take_signals(void)
+static void take_signals(bool command)
 {
-    struct sigaction end = {.sa_handler = on_end}, report = {.sa_handler = on_report};
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-    sigset_t held;
+    struct sigaction end = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO};
+    struct sigaction report = {.sa_handler = on_report};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, nothing = {.sa_handler = SIG_DFL};
 
-    /* Delivered in ppoll() alone, so that none slips in between a look and the sleep after it. */
-    sigemptyset(&held);
-    for (size_t i = 0; i < COUNT_OF(ending); i++) {
-        sigaddset(&end.sa_mask, ending[i]);
-        ignored[i] = !sigaction(ending[i], NULL, &before) && before.sa_handler == SIG_IGN;
-    }
-    for (size_t i = 0; i < COUNT_OF(ending); i++)
-        if (!ignored[i])
-            sigaction(ending[i], &end, NULL);
+    sigemptyset(&end.sa_mask);
+    for (size_t i = 0; i < COUNT_OF(taken); i++)
+        sigaction(taken[i], NULL, &before[i]);
+    for (size_t i = 0; i < ENDING; i++)
+        sigaddset(&end.sa_mask, taken[i]);
+    for (size_t i = 0; i < ENDING; i++)
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(taken[i], &end, NULL);
     sigaction(SIGUSR1, &report, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
+    /* Where it is ignored the kernel does not keep how a child ended. */
+    if (command)
+        sigaction(SIGCHLD, &nothing, NULL);
+}
+
+void run_give_signals_back(void)
+{
+    for (size_t i = 0; i < COUNT_OF(taken); i++)
+        sigaction(taken[i], &before[i], NULL);
 }
 
 /* A pid or a tid: kill() takes both. One that is another user's exists, too. */
@@ -96,9 +113,9 @@ static bool is_pipe(int fd)
 
 int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing)
 {
-    *run = (struct run){.wishes = *wishes, .watched = -1};
-    take_signals();
-    run->by_enter = !has_terminal() && can_be_typed_at(STDIN_FILENO);
+    *run = (struct run){.wishes = *wishes, .watched = -1, .command_fd = -1, .go = -1};
+    take_signals(wishes->command);
+    run->by_enter = !wishes->command && !has_terminal() && can_be_typed_at(STDIN_FILENO);
     run->watches_reader = is_pipe(STDOUT_FILENO);
     run->processes = calloc(wishes->pid_count + 1, sizeof(int));
     if (!run->processes)
@@ -122,6 +139,31 @@ void run_close(struct run *run)
             close(run->processes[i]);
     free(run->processes);
     run->processes = NULL;
+    run_let_command_go(run, false);
+    if (run->command_fd >= 0)
+        close(run->command_fd);
+    run->command_fd = -1;
+}
+
+void run_hold_command(struct run *run, pid_t command, int go)
+{
+    run->command = passed_to = command;
+    run->command_fd = (int)syscall(SYS_pidfd_open, command, 0);
+    run->go = go;
+}
+
+void run_let_command_go(struct run *run, bool to_begin)
+{
+    if (run->go < 0)
+        return;
+    run->command_went = to_begin && !run_stopped && write(run->go, "", 1) == 1;
+    close(run->go);
+    run->go = -1;
+}
+
+void run_forget_command(void)
+{
+    passed_to = 0;
 }
 
 void run_watch(struct run *run, int fd)
@@ -138,6 +180,7 @@ void run_start(struct run *run)
 {
     run->start = now_ns();
     run->next_tick = run->start + run->tick;
+    run_let_command_go(run, true);
 }
 
 double run_elapsed(const struct run *run)
@@ -160,6 +203,16 @@ static bool processes_ended(struct run *run)
     return !any;
 }
 
+static bool command_ended(const struct run *run)
+{
+    siginfo_t about = {0};
+
+    if (!run->command)
+        return false;
+    int result = waitid(P_PID, (id_t)run->command, &about, WEXITED | WNOHANG | WNOWAIT);
+    return about.si_pid || (result && errno != EINTR);
+}
+
 /* One line typed at us, or anything: what came is read, and a newline in it means the end. */
 static bool enter_pressed(struct run *run)
 {
@@ -175,6 +228,7 @@ static bool enter_pressed(struct run *run)
 static uint64_t next_deadline(const struct run *run)
 {
     const struct run_wishes *wishes = &run->wishes;
+    bool looks = run->command && run->command_fd < 0;
     uint64_t next = UINT64_MAX;
 
     if (wishes->interval)
@@ -185,8 +239,9 @@ static uint64_t next_deadline(const struct run *run)
         next = run->next_tick;
     /* Looked at again from time to time, where no descriptor tells. */
     for (size_t i = 0; i < wishes->pid_count; i++)
-        if (run->processes[i] < 0 && now_ns() + LOOK_NS < next)
-            next = now_ns() + LOOK_NS;
+        looks = looks || run->processes[i] < 0;
+    if (looks && now_ns() + LOOK_NS < next)
+        next = now_ns() + LOOK_NS;
     return next;
 }
 
@@ -196,9 +251,9 @@ static uint64_t next_deadline(const struct run *run)
  */
 static bool sleep_until(struct run *run, uint64_t deadline)
 {
-    struct pollfd *polled = calloc(run->wishes.pid_count + 3, sizeof(*polled));
+    struct pollfd *polled = calloc(run->wishes.pid_count + 4, sizeof(*polled));
     nfds_t count = 0;
-    sigset_t held, before;
+    sigset_t held, usual;
     bool enter = false;
 
     if (!polled)
@@ -207,22 +262,23 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     polled[count++] = (struct pollfd){.fd = in, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = out};
     polled[count++] = (struct pollfd){.fd = run->watched, .events = POLLIN};
+    polled[count++] = (struct pollfd){.fd = run->command_fd, .events = POLLIN};
     for (size_t i = 0; i < run->wishes.pid_count; i++)
         polled[count++] = (struct pollfd){.fd = run->processes[i], .events = POLLIN};
 
     sigfillset(&held);
-    sigprocmask(SIG_SETMASK, &held, &before);
+    sigprocmask(SIG_SETMASK, &held, &usual);
     uint64_t now = now_ns(), left = deadline > now ? deadline - now : 0;
     struct timespec wait = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
     if (!run_stopped && !report_asked &&
-        ppoll(polled, count, deadline == UINT64_MAX ? NULL : &wait, &before) > 0) {
+        ppoll(polled, count, deadline == UINT64_MAX ? NULL : &wait, &usual) > 0) {
         if (polled[0].revents)
             enter = enter_pressed(run);
         if (polled[1].revents & (POLLERR | POLLHUP | POLLNVAL))
             run->reader_is_gone = true;
         run->watched_is_ready = polled[2].revents != 0;
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &usual, NULL);
     free(polled);
     return enter;
 }
@@ -253,7 +309,8 @@ enum run_event run_wait(struct run *run)
         bool enter = sleep_until(run, next_deadline(run));
         uint64_t now = now_ns();
         bool timed_out = run->wishes.duration && now - run->start >= run->wishes.duration;
-        if (enter || timed_out || run_stopped || run->reader_is_gone || processes_ended(run))
+        if (enter || timed_out || run_stopped || run->reader_is_gone || processes_ended(run) ||
+            command_ended(run))
             return RUN_END;
         if (report_asked) {
             report_asked = 0;

@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct run_wishes {
     uint64_t duration, interval; /* ns; 0: none */
     const uint32_t *pids;        /* the run ends when the last of these does */
     size_t pid_count;
+    bool command; /* there will be one: stdin is its own */
 };
 
 enum run_event {
@@ -31,6 +33,10 @@ struct run {
     int watched;             /* below 0: none */
     bool watched_is_ready;
     uint64_t tick, next_tick; /* ns; 0: none */
+    pid_t command;            /* the run ends when it does; 0: none */
+    int command_fd;           /* a pidfd of it, or below 0 */
+    int go;                   /* where the command waits to be let go; below 0: not held */
+    bool command_went;        /* it was let go */
 };
 
 /*
@@ -47,10 +53,21 @@ void run_watch(struct run *run, int fd);
 /* From run_start() on run_wait() also wakes so often (ns). */
 void run_tick(struct run *run, uint64_t every);
 
-/* True once a signal asked for the end: what takes long looks at it. */
+/*
+ * run_start() lets this child go, by a byte written to `go`, and its end ends the run; the end of `go`
+ * alone tells the child to end. From now on a signal that ends the run is passed on to it, unless it
+ * came from the terminal, which gave it to both. Until run_forget_command(): before it is reaped.
+ */
+void run_hold_command(struct run *run, pid_t command, int go);
+void run_let_command_go(struct run *run, bool to_begin);
+void run_forget_command(void);
+/* In a child: all signals do what they did when we started. */
+void run_give_signals_back(void);
+
+/* The signal that asked for the end, or 0: what takes long looks at it. */
 extern volatile sig_atomic_t run_stopped;
 
-/* From here the time counts. */
+/* From here the time counts, and the command begins. */
 void run_start(struct run *run);
 /* Sleeps until the next thing to do. */
 enum run_event run_wait(struct run *run);

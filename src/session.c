@@ -13,6 +13,7 @@
 #include "applet.h"
 #include "escape.h"
 #include "heading.h"
+#include "kernel/refusal.h"
 #include "kernel/store.h"
 #include "symbols/process.h"
 
@@ -40,6 +41,7 @@ static int open_run(struct session *session)
         .interval = options->interval,
         .pids = by_tid ? options->tids.numbers : options->pids.numbers,
         .pid_count = by_tid ? options->tids.count : options->pids.count,
+        .command = options->command,
     };
     uint32_t missing = 0;
     int result = run_open(&session->run, &wishes, &missing);
@@ -110,6 +112,30 @@ static int open_cgroup(struct session *session)
     return EXIT_FAILURE;
 }
 
+static int start_command(struct session *session)
+{
+    int result = command_hold(&session->command, &session->run, session->stdout_is_free);
+
+    if (result)
+        say("cannot start \"%s\": %s", session->options->command[0], strerror(-result));
+    return result ? EXIT_FAILURE : 0;
+}
+
+/* It is followed from its fork on, so that comes first. */
+static int hold_command(struct session *session)
+{
+    enum refused what;
+    struct text why = {0};
+    int result = follow_open(&session->follow, &session->filter, &what);
+
+    if (!result)
+        return start_command(session);
+    refusal_explain(what, result, session->follow.size, &why);
+    say("cannot follow a command: %s", why.data ? why.data : strerror(-result));
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
 int session_open(struct session *session, const struct session_wishes *wishes)
 {
     const struct trace_options *options = wishes->options;
@@ -117,6 +143,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     *session = (struct session){
         .options = options,
         .data_on_stdout = wishes->data_on_stdout,
+        .stdout_is_free = wishes->stdout_is_free,
+        .follow = FOLLOW_NONE,
         .filter = {
             .pids = options->pids.numbers,
             .pid_count = options->pids.count,
@@ -126,12 +154,16 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         },
         .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
     };
+    command_init(&session->command, options->command);
     lives_init(&session->lives);
     find_namespace(&session->filter);
-    int status = check_cpu(options);
+    /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
+    int status = open_run(session);
     if (!status)
-        status = open_run(session);
-    return status ? status : open_cgroup(session);
+        status = check_cpu(options);
+    if (!status)
+        status = open_cgroup(session);
+    return status || !options->command ? status : hold_command(session);
 }
 
 int session_follow_processes(struct session *session)
@@ -171,6 +203,14 @@ void session_say_names_lost(const struct session *session)
 {
     const struct symbolize_notes *notes = &session->notes;
     struct processes_lost lost = {0};
+    uint64_t missed = follow_missed(&session->follow);
+
+    if (missed)
+        say("%llu forks and execs were missed by the kernel: what comes of those may not be in the "
+            "report", (unsigned long long)missed);
+    if (follow_is_outgrown(&session->follow))
+        say("kernel.pid_max was raised while the command ran: processes with numbers above %u are "
+            "not in the report", session->follow.size);
 
     if (session->processes)
         lost = processes_lost(session->processes);
@@ -202,14 +242,33 @@ void session_say_names_lost(const struct session *session)
             "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
 }
 
-void session_close(struct session *session)
+/* With --best-effort it runs though tracing failed, unless a signal asked for the end before. */
+static void run_untraced(struct session *session)
 {
+    if (!session->command.pid && !run_stopped)
+        start_command(session);
+    run_let_command_go(&session->run, true);
+}
+
+int session_close(struct session *session, int status)
+{
+    const struct trace_options *options = session->options;
+
     if (session->filter.cgroup)
         close(session->filter.cgroup);
+    follow_close(&session->follow);
     lives_close(&session->lives);
     processes_close(session->processes);
     symbolize_notes_free(&session->notes);
-    run_close(&session->run);
     if (session->kallsyms >= 0)
         close(session->kallsyms);
+    if (options->command && options->best_effort && status == EXIT_FAILURE &&
+        !session->run.command_went) {
+        run_untraced(session);
+        status = 0;
+    }
+    if (options->command)
+        status = command_finish(&session->command, &session->run, status);
+    run_close(&session->run);
+    return status;
 }

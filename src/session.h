@@ -9,12 +9,16 @@
  *     session_header               says that tracing runs; or session_timed_header
  *     run_start, run_wait ...      see run.h
  *     session_say_names_lost       at the end
- *     session_close                after the applet has detached
+ *     session_close                after the applet has detached: waits for the command
+ *
+ * The command of the options is started by session_open, and held; run_start lets it go.
  */
 #ifndef STACKBOX_SESSION_H
 #define STACKBOX_SESSION_H
 
+#include "command.h"
 #include "insns/filter.h"
+#include "kernel/follow.h"
 #include "kernel/lives.h"
 #include "run.h"
 #include "symbols/symbolize.h"
@@ -23,12 +27,16 @@
 struct session_wishes {
     const struct trace_options *options;
     bool data_on_stdout; /* -f and the like: the header goes to stderr */
+    bool stdout_is_free; /* no report goes there: a command may print to it */
 };
 
 struct session {
     const struct trace_options *options;
     bool data_on_stdout;
+    bool stdout_is_free;
     struct run run;
+    struct command command;
+    struct follow follow; /* who comes of the command */
     struct event_filter filter;
     struct lives lives;
     int kallsyms;                /* open, or below 0 */
@@ -38,7 +46,12 @@ struct session {
 
 /* 0, or what the process is to exit with; what was wrong was said. session_close after either. */
 int session_open(struct session *session, const struct session_wishes *wishes);
-void session_close(struct session *session);
+
+/*
+ * `status` is what the process would exit with; what it is to exit with is returned: with a command
+ * that one's, when it has ended. One that tracing failed before, with --best-effort, runs only now.
+ */
+int session_close(struct session *session, int status);
 
 /* Nothing with -K: kernel stacks need no processes. 0 or the exit status. */
 int session_follow_processes(struct session *session);
@@ -51,7 +64,7 @@ void session_header(struct session *session, const char *what);
 /* The same, saying how long it takes where that is known: `Sampling ... for 5 secs.` */
 void session_timed_header(struct session *session, const char *what);
 
-/* Why frames have no names that could have. */
+/* Why frames have no names that could have, and whom we may have lost sight of. */
 void session_say_names_lost(const struct session *session);
 
 #endif

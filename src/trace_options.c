@@ -54,7 +54,11 @@ const struct option trace_options[] = {
      "_[k] after kernel functions"},
     {0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
      "the N greatest stacks only; what is left out is said"},
+    {0, "by-name", NULL, option_flag, AT(by_name), 0, 0,
+     "processes of one name are one, such as cc1 [214 processes]"},
     OPTION_HEADING("Other"),
+    {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
+     "with a command: where tracing is not possible say so, and run it all the same"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
      "the program, map sizes, how it was attached, the account of events, on stderr"},
     {0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},
@@ -68,7 +72,14 @@ int trace_options_check(const struct trace_options *options, struct text *error)
         text_add(error, "-U and -K exclude each other: without either both stacks are shown");
         return -EINVAL;
     }
-    return 0;
+    if (options->command && !options->command[0])
+        text_add(error, "--: takes a command after it, such as -- make -j4");
+    else if (options->command && (options->pids.count || options->tids.count))
+        text_format(error, "%s: with -- COMMAND that command is traced, and all that comes of it",
+                    options->pids.count ? "-p" : "-t");
+    else if (options->best_effort && !options->command)
+        text_add(error, "--best-effort: takes a command to run, -- COMMAND");
+    return error->length ? -EINVAL : 0;
 }
 
 int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,

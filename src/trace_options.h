@@ -16,6 +16,8 @@ struct trace_options {
     uint64_t top;                /* 0: all */
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
+    bool by_name, best_effort;
+    char **command;              /* the arguments' own: the applet sets it before the check */
 };
 
 /* What settings start from. */

@@ -15,6 +15,7 @@
 #define LINE_BUFFER_BYTES 65536
 
 const char *say_as = "stackbox";
+void (*before_say)(void);
 
 int array_reserve(void *items, size_t *room, size_t need, size_t size)
 {
@@ -307,6 +308,8 @@ void say(const char *format, ...)
     if (raw.data)
         escape_bytes(&shown, raw.data, raw.length);
     text_add(&shown, "\n");
+    if (before_say)
+        before_say();
     if (!shown.failed)
         (void)!write(STDERR_FILENO, shown.data, shown.length);
     text_free(&raw);

@@ -79,5 +79,7 @@ int read_file(int directory, const char *path, size_t limit, struct text *text);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The name that say() puts first: set once, by main(). */
 extern const char *say_as;
+/* Called before such a line: what stands there and is no whole line must go first. Or NULL. */
+extern void (*before_say)(void);
 
 #endif

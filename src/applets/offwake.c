@@ -397,6 +397,9 @@ static void say_account(const struct tracing *tracing)
         say("%llu events of threads were not seen: the map of waits has room for %u threads, by "
             "the memory that was free; -p, -t or --cgroup select fewer",
             (unsigned long long)waits->not_seen, waits->entries);
+    if (waits->ends_unseen)
+        say("%llu waits are not counted: the kernel did not show their threads come to the CPU again",
+            (unsigned long long)waits->ends_unseen);
     if (missed)
         say("up to %llu switches and wakes were missed: they came while a program ran on the same "
             "CPU already", (unsigned long long)missed);
@@ -436,6 +439,7 @@ static int open_and_count(struct tracing *tracing)
     counting->report.layout = tracing->view->layout;
     counting->report.unit = 1000;
     counting->report.threads = true;
+    counting->at_tracepoints = true;
     counting->collect = collect;
     counting->collecting = tracing;
     if (!status)
@@ -452,8 +456,7 @@ static int open_and_count(struct tracing *tracing)
     interrupts_free(&tracing->interrupts);
     if (tracing->tracefs >= 0)
         close(tracing->tracefs);
-    counting_close(counting);
-    return status;
+    return counting_close(counting, status);
 }
 
 /* ---- The command line ---- */
@@ -462,6 +465,7 @@ static int open_and_count(struct tracing *tracing)
 static int check_usage(const struct arguments *arguments, const struct view *view,
                        struct text *error)
 {
+    settings.trace.command = arguments->command;
     if (trace_options_check(&settings.trace, error) ||
         trace_options_take_duration(&settings.trace, arguments, error)) {
         text_add(error, view->see_help);
@@ -474,8 +478,6 @@ static int check_usage(const struct arguments *arguments, const struct view *vie
     else if (settings.least > settings.most)
         text_format(error, "-m %llu is more than -M %llu: no wait is both",
                     (unsigned long long)settings.least, (unsigned long long)settings.most);
-    else if (arguments->command)
-        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process");
     if (error->length)
         text_add(error, view->see_help);
     return error->length ? -EINVAL : 0;
@@ -563,12 +565,15 @@ static const struct manual_row notes[] = {
     {0},
 };
 
+static const struct manual_section sections[] = {{0}};
+
 #define OFFWAKE_APPLET(word, sentence, paragraph) {                                                \
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
-    .usage = "[options] [SECONDS]",                                                                \
+    .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
     .about = paragraph " It runs for so many seconds, or until Ctrl-C, and then prints the sums " \
-             "in microseconds, the greatest last.",                                                   \
+             "in microseconds, the greatest last.",                                                \
+    .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
     .notes = notes,                                                                                \
     .options = options,                                                                            \

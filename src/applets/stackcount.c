@@ -44,25 +44,7 @@ static const struct option own_options[] = {
 
 static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
 
-static const struct manual_row patterns[] = {
-    {"vfs_read, p::vfs_read", "a kernel function"},
-    {"vfs_read+0x10", "the instruction at this offset in it"},
-    {"r::vfs_read", "a return from it"},
-    {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
-    {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
-    {"c:malloc, p:c:malloc", "a function of a library, found as the dynamic linker finds it"},
-    {"bash:readline", "of a program in PATH, where no library has that name"},
-    {"/path/file:func", "of this file; also func+0x10, and a wildcard"},
-    {"r:c:malloc", "a return from it"},
-    {"/path/file:0x1234", "the instruction at this address of the file, as addr2line takes it"},
-    {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
-    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are "
-     "extended regular expressions, found anywhere as grep -E does. With -p libraries and paths "
-     "are those of that process, in its mount namespace."},
-    {0},
-};
-
-static const struct manual_section sections[] = {{"Patterns", patterns}, {0}};
+static const struct manual_section sections[] = {{"Patterns", attaching_patterns}, {0}};
 
 static const struct manual_row examples[] = {
     {"stackcount -D 5 vfs_read", "who reads files, for five seconds"},
@@ -70,6 +52,7 @@ static const struct manual_row examples[] = {
     {"stackcount -p 185 t:syscalls:sys_enter_futex", "one process's waits for locks"},
     {"stackcount -i 1 -T r::vfs_read", "returns from a function, every second"},
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
+    {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
     {"stackcount --list 'u:c:*'", "the USDT probes of the C library"},
     {"stackcount -f t:block:block_rq_insert > out.folded", "input for a flame graph"},
     {0},
@@ -301,39 +284,25 @@ static int trace(struct counting *counting, struct tracing *tracing)
 
 /* ---- The command line ---- */
 
-/* "5" or "0.5": stackcount's first word is no duration. "." alone may be a regular expression. */
-static bool is_number(const char *word)
-{
-    uint64_t nanoseconds;
-
-    return parse_seconds(word, &nanoseconds) != -EINVAL;
-}
-
-static const char *first_number(const struct arguments *arguments)
-{
-    for (size_t i = 0; i < arguments->count; i++)
-        if (is_number(arguments->words[i]))
-            return arguments->words[i];
-    return NULL;
-}
-
 /* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
-    const char *number = first_number(arguments);
-
+    settings.trace.command = arguments->command;
     if (trace_options_check(&settings.trace, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
-    if (arguments->command)
-        text_add(error, "-- COMMAND: running a command is not there yet; -p takes a process" SEE_HELP);
-    else if (!arguments->count)
-        text_add(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch" SEE_HELP);
-    else if (number)
-        text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
-    if (error->length)
+    if (settings.list && arguments->command) {
+        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+        return -EINVAL;
+    }
+    if (settings.per_process && settings.trace.by_name) {
+        text_add(error, "-P and --by-name exclude each other: one keeps processes apart, the other "
+                        "makes those of a name one" SEE_HELP);
+        return -EINVAL;
+    }
+    if (attaching_check_words(arguments, SEE_HELP, error))
         return -EINVAL;
     int result = attaching_parse_way(&tracing->way, settings.attach, error);
     return result ? result
@@ -356,12 +325,13 @@ static int open_and_trace(struct tracing *tracing)
     counting.report.show_process =
         per_process() && (settings.trace.folded || settings.trace.pids.count != 1);
     counting.report.split_processes = settings.per_process;
+    counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
+                              !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
     if (!status)
         status = attaching_find(&tracing->find, counting.session.kallsyms, the_process());
     if (!status)
         status = trace(&counting, tracing);
-    counting_close(&counting);
-    return status;
+    return counting_close(&counting, status);
 }
 
 static int run(const struct arguments *arguments)
@@ -386,10 +356,10 @@ static int run(const struct arguments *arguments)
 const struct applet stackcount_applet = {
     .name = "stackcount",
     .summary = "count the stacks that lead to an event",
-    .usage = "[options] PATTERN...",
+    .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
     .about = "Counts how often each stack leads to a function of the kernel, of a program or of a "
-             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, or for -D "
-             "seconds, and then prints each stack, leaf first, with its process and its count, the "
+             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, for -D seconds, "
+             "or while COMMAND does, and then prints each stack, leaf first, with its process and its count, the "
              "greatest last.",
     .sections = sections,
     .examples = examples,

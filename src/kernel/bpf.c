@@ -270,16 +270,16 @@ int bpf_program_info(int program, struct bpf_program_info *info)
     return result;
 }
 
-int bpf_link_kprobe_multi(int program, bool at_return, uint32_t count, const uint64_t *addresses,
-                          const char *const *names)
+int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)
 {
     struct bpf_abi_link_kprobe_multi link = {
         .prog_fd = (uint32_t)program,
         .attach_type = BPF_ABI_TRACE_KPROBE_MULTI,
-        .flags = at_return ? BPF_ABI_KPROBE_MULTI_RETURN : 0,
-        .count = count,
-        .symbols = addresses ? 0 : pointer(names),
-        .addresses = pointer(addresses),
+        .flags = probes->at_return ? BPF_ABI_KPROBE_MULTI_RETURN : 0,
+        .count = probes->count,
+        .symbols = probes->addresses ? 0 : pointer(probes->names),
+        .addresses = pointer(probes->addresses),
+        .cookies = pointer(probes->cookies),
     };
 
     return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link));
@@ -306,6 +306,7 @@ static int link_uprobes(int program, uint32_t attach_type, const struct bpf_upro
         .path = pointer(probes->path),
         .offsets = pointer(probes->offsets),
         .semaphores = pointer(probes->semaphores),
+        .cookies = pointer(probes->cookies),
         .count = probes->count,
         .flags = probes->at_return ? BPF_ABI_UPROBE_MULTI_RETURN : 0,
         .pid = probes->pid,

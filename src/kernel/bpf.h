@@ -38,7 +38,6 @@ int bpf_next_key(int map, const void *key, void *next);
  */
 typedef int bpf_take(void *context, const void *key, const void *value);
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
-
 /*
  * Calls `take` with every entry of a hash map, which stay in it. Programs may write to it meanwhile:
  * an entry that is there all the while is not missed, except where the kernel has no batches (5.6).
@@ -73,8 +72,14 @@ int bpf_program_info(int program, struct bpf_program_info *info);
  * is NULL. One that cannot be traced fails the whole list. bpf_has_kprobe_multi asks the kernel
  * without attaching anything; `program` must have been loaded for it.
  */
-int bpf_link_kprobe_multi(int program, bool at_return, uint32_t count, const uint64_t *addresses,
-                          const char *const *names);
+struct bpf_kprobes {
+    bool at_return;
+    uint32_t count;
+    const uint64_t *addresses;
+    const char *const *names;
+    const uint64_t *cookies; /* what the program is told of each (get_attach_cookie), or NULL */
+};
+int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes);
 bool bpf_has_kprobe_multi(int program);
 
 /*
@@ -87,6 +92,7 @@ struct bpf_uprobes {
     uint32_t count;
     const uint64_t *offsets;    /* in the file */
     const uint64_t *semaphores; /* offsets in it of counters of who listens, 0: none; or NULL */
+    const uint64_t *cookies;    /* what the program is told of each, or NULL */
     uint32_t pid;               /* in this process alone; 0: in all */
 };
 int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes);

@@ -118,6 +118,7 @@ int perf_open_tasks(unsigned cpu)
         .config = PERF_COUNT_SW_DUMMY,
         .size = PERF_ATTR_SIZE_VER3, /* up to clockid */
         .sample_type = PERF_SAMPLE_TIME,
+        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* for perf_armed_ns */
         .sample_id_all = 1,
         .exclude_kernel = 1, /* of the event, not of the records: it takes fewer rights */
         .exclude_hv = 1,
@@ -144,4 +145,63 @@ int perf_attach(int event, int program)
         ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
         return -errno;
     return 0;
+}
+
+int perf_open_sampled(const struct perf_sampled *sampled)
+{
+    struct perf_event_attr attributes = {
+        .type = sampled->type,
+        .size = PERF_ATTR_SIZE_VER0,
+        .config = sampled->config,
+        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+        .disabled = 1,
+        .exclude_idle = sampled->leaves_idle_out,
+        .freq = sampled->by_frequency,
+        .sample_period = sampled->period,
+    };
+
+    if (sampled->cpu >= MOST_CPUS)
+        return -EINVAL;
+    long fd = syscall(SYS_perf_event_open, &attributes, -1, sampled->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+int perf_armed_ns(int event, uint64_t *armed)
+{
+    struct {
+        uint64_t value, enabled;
+    } count;
+    ssize_t got = read(event, &count, sizeof(count));
+
+    if (got != sizeof(count))
+        return got < 0 ? -errno : -ENODATA;
+    *armed = count.enabled;
+    return 0;
+}
+
+/*
+ * What programs hand over by perf_event_output. Who reads looks from time to time: a wake-up for
+ * each record would cost more than the record.
+ */
+int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_BPF_OUTPUT,
+        .size = PERF_ATTR_SIZE_VER0,
+        .sample_type = PERF_SAMPLE_RAW,
+        .sample_period = 1,
+        .watermark = 1,
+        .wakeup_watermark = wakeup_bytes,
+    };
+
+    if (cpu >= MOST_CPUS)
+        return -EINVAL;
+    long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+int perf_enable(int event)
+{
+    return ioctl(event, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }

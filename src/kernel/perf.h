@@ -43,4 +43,29 @@ int perf_open_tasks(unsigned cpu);
 /* Runs `program` at every hit of the event, on all CPUs and whoever hits it. */
 int perf_attach(int event, int program);
 
+/* An event of one CPU that overflows again and again, not yet armed: perf_attach does that. */
+struct perf_sampled {
+    uint32_t type; /* PERF_TYPE_* */
+    uint64_t config;
+    bool by_frequency;      /* the kernel seeks the period that gives so many a second */
+    uint64_t period;        /* of the overflow; or the frequency */
+    bool leaves_idle_out;   /* for software clocks alone: others refuse it */
+    unsigned cpu;
+};
+/* As perf_open_tasks; also -ENOENT and -EOPNOTSUPP: this machine has no such event. */
+int perf_open_sampled(const struct perf_sampled *sampled);
+
+/*
+ * For how long (ns) an event of these two kinds was armed. It stands still once its CPU went offline,
+ * also when that came back. 0 or a negative errno.
+ */
+int perf_armed_ns(int event, uint64_t *armed);
+
+/*
+ * What programs on one CPU hand over (perf_event_output), to be read from a ring that the caller maps.
+ * It becomes readable when so many bytes are there. Errors as above; perf_enable lets records in.
+ */
+int perf_open_output(unsigned cpu, uint32_t wakeup_bytes);
+int perf_enable(int event);
+
 #endif

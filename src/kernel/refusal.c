@@ -170,6 +170,12 @@ static void explain_tracefs(int error, struct text *sentence)
         text_format(sentence, "tracefs cannot be opened: %s", strerror(-error));
 }
 
+static const char no_sampling[] =
+    "this kernel runs no BPF programs at perf events: it takes Linux 4.9 with CONFIG_BPF_EVENTS";
+static const char no_probes[] =
+    "this kernel has no kernel probes (CONFIG_KPROBE_EVENTS): tracepoints, such as "
+    "t:sched:sched_switch, may do";
+
 void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence)
 {
     if (what == REFUSED_TRACEFS) {
@@ -187,9 +193,11 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
                         what == REFUSED_MAPS ? "bpf(2) (CONFIG_BPF_SYSCALL)"
                                              : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
         break;
+    case -EINVAL:
+        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling : strerror(-error));
+        break;
     case -EOPNOTSUPP:
-        text_add(sentence, "this kernel has no kernel probes (CONFIG_KPROBE_EVENTS): tracepoints, "
-                 "such as t:sched:sched_switch, may do");
+        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling : no_probes);
         break;
     case -ENOMEM:
         text_format(sentence, "not enough memory%s",

@@ -8,6 +8,7 @@
 enum refused {
     REFUSED_MAPS,     /* bpf(2): the maps */
     REFUSED_PROBES,   /* bpf(2) for the program, perf_event_open(2), links */
+    REFUSED_SAMPLING, /* bpf(2) for the program, perf_event_open(2) for events of CPUs */
     REFUSED_TRACEFS,  /* finding or mounting tracefs */
 };
 

@@ -166,25 +166,6 @@ static int open_banks(struct store *store)
     return result;
 }
 
-static int open_grace(struct store *store)
-{
-    int result = create(&store->grace_inner, BPF_MAP_TYPE_ARRAY, "grace_inner", sizeof(uint32_t),
-                        sizeof(uint32_t), 1);
-    const struct bpf_map_shape outer = {
-        .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
-        .name = "grace",
-        .key_size = sizeof(uint32_t),
-        .value_size = sizeof(uint32_t),
-        .entries = 1,
-        .inner = store->grace_inner,
-    };
-
-    if (result)
-        return result;
-    store->grace_outer = bpf_create_map(&outer);
-    return store->grace_outer < 0 ? store->grace_outer : 0;
-}
-
 static int open_controls(struct store *store)
 {
     int result = create(&store->control, BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t),
@@ -196,7 +177,7 @@ static int open_controls(struct store *store)
     if (!result)
         result = create(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots", sizeof(uint32_t),
                         SLOT_BYTES(store->depth), SLOTS_PER_CPU);
-    return result ? result : open_grace(store);
+    return result ? result : grace_open(&store->grace);
 }
 
 int store_open_cgroup(const char *path)
@@ -224,8 +205,7 @@ void store_init(struct store *store)
         .control = -1,
         .account = -1,
         .slots = -1,
-        .grace_outer = -1,
-        .grace_inner = -1,
+        .grace = GRACE_NONE,
     };
 }
 
@@ -254,23 +234,18 @@ void store_close(struct store *store)
     close_map(&store->control);
     close_map(&store->account);
     close_map(&store->slots);
-    close_map(&store->grace_outer);
-    close_map(&store->grace_inner);
+    grace_close(&store->grace);
 }
 
 /* ---- Reports ---- */
 
-/*
- * Sets the word, and returns when every program that may have seen the old one has ended: the kernel
- * waits for that before an update of a map of maps returns, since they may use the old inner map.
- * (membarrier(2) waits likewise, but does nothing at all on a machine of one CPU.)
- */
+/* Sets the word, and returns when every program that may have seen the old one has ended. */
 static int set_mode(struct store *store, uint32_t mode)
 {
-    uint32_t zero = 0, inner = (uint32_t)store->grace_inner;
+    uint32_t zero = 0;
     int result = bpf_update(store->control, &zero, &mode, BPF_ANY);
 
-    return result ? result : bpf_update(store->grace_outer, &zero, &inner, BPF_ANY);
+    return result ? result : grace_wait(&store->grace);
 }
 
 int store_start(struct store *store)
@@ -278,19 +253,27 @@ int store_start(struct store *store)
     return set_mode(store, CONTROL_MAIN);
 }
 
-int store_take_account(struct store *store, enum account_index index, uint64_t *lost)
+int store_read_account(const struct store *store, enum account_index index, uint64_t *number)
 {
     uint32_t key = index;
-    uint64_t sum = 0;
-
     /* The kernel fills in a word for each possible CPU, however many those are. */
     uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
+
     if (!words)
         return -ENOMEM;
     int result = bpf_lookup(store->account, &key, words);
+    *number = 0;
     for (size_t i = 0; !result && i < MOST_CPUS; i++)
-        sum += words[i];
+        *number += words[i];
     free(words);
+    return result;
+}
+
+int store_take_account(struct store *store, enum account_index index, uint64_t *lost)
+{
+    uint64_t sum;
+    int result = store_read_account(store, index, &sum);
+
     if (result)
         return result;
     *lost += sum - store->account_before[index];

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "insns/layout.h"
+#include "kernel/grace.h"
 #include "tally.h"
 #include "util.h"
 
@@ -33,7 +34,7 @@ struct store {
     uint32_t stacks, depth; /* distinct stacks in the main bank; frames of each */
     uint32_t key_bytes, value_bytes; /* of a count */
     int control, account, slots;
-    int grace_outer, grace_inner; /* a map of maps: its update waits for running programs */
+    struct grace grace;
     uint64_t account_before[ACCOUNT_ENTRIES];
     /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
     bool walks_omit_callers[2];
@@ -71,6 +72,9 @@ int store_open_cgroup(const char *path);
 
 /* From here on events are counted. */
 int store_start(struct store *store);
+
+/* What programs have counted in their account since the store was opened. 0 or a negative errno. */
+int store_read_account(const struct store *store, enum account_index index, uint64_t *number);
 
 /*
  * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With

@@ -12,7 +12,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "kernel/cpus.h"
 #include "kernel/perf.h"
+#include "kernel/perf_ring.h"
 #include "util.h"
 
 /* Of each ring; so many CPUs have a greater one. */
@@ -23,13 +25,14 @@
 /* What was too young to be taken is old enough after this. */
 #define LATER_NS 5000000
 
-/* The greatest record holds a path of 4,096 bytes; its length is a number of 16 bits. */
-#define MOST_RECORD_BYTES 65536
+/* CPUs are looked at no more often: their events would seem to stand still. */
+#define LOOK_NS 400000000
 
 struct ring {
-    int fd;
-    struct perf_event_mmap_page *page;
-    char *data;
+    struct perf_ring ring;
+    unsigned cpu;
+    bool dead;      /* its CPU went offline: there is nothing more to come */
+    uint64_t armed; /* for how long (ns) it was so when last looked at */
     uint64_t taken, seen, head; /* positions: up to which records were handed out, and are there */
     uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: there is none */
 };
@@ -41,7 +44,8 @@ struct task_events {
     int epoll;
     int timer;     /* makes the other one readable for what was left to be taken later */
     bool is_timed;
-    char record[MOST_RECORD_BYTES + 1];
+    uint64_t looked; /* at the CPUs, when */
+    char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
 
 /* ---- Records ---- */
@@ -158,30 +162,10 @@ int task_event_parse(char *record, size_t size, struct task_event *event)
 
 /* ---- Rings ---- */
 
-static void copy_out(const struct task_events *events, const struct ring *ring, uint64_t at,
-                     void *to, size_t size)
-{
-    size_t begin = at & (events->bytes - 1), whole = events->bytes - begin;
-
-    if (whole > size)
-        whole = size;
-    memcpy(to, ring->data + begin, whole);
-    memcpy((char *)to + whole, ring->data, size - whole);
-}
-
 /* The record at a position of a ring, in events->record. Its size, or 0: there is none. */
-static size_t copy_record(struct task_events *events, struct ring *ring, uint64_t at)
+static size_t copy_record(struct task_events *events, const struct ring *ring, uint64_t at)
 {
-    struct perf_event_header header;
-    uint64_t left = ring->head - at;
-
-    if (left < sizeof(header))
-        return 0;
-    copy_out(events, ring, at, &header, sizeof(header));
-    if (header.size < sizeof(header) || header.size > left)
-        return 0; /* no kernel writes that */
-    copy_out(events, ring, at, events->record, header.size);
-    return header.size;
+    return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
 /* Hands what is new to `see`, and finds out what is to be taken first. */
@@ -191,7 +175,7 @@ static void see_ring(struct task_events *events, struct ring *ring, task_event_c
     struct task_event event;
     size_t size;
 
-    ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    ring->head = perf_ring_head(&ring->ring);
     if (ring->head - ring->taken > events->bytes) /* nor that: begin anew */
         ring->taken = ring->seen = ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
@@ -272,8 +256,7 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_cal
     while ((ring = earliest(events))->next <= until && ring->next < UINT64_MAX)
         take_next(events, ring, take, context);
     for (size_t i = 0; i < events->count; i++)
-        __atomic_store_n(&events->rings[i].page->data_tail, events->rings[i].taken,
-                         __ATOMIC_RELEASE);
+        perf_ring_release(&events->rings[i].ring, events->rings[i].taken);
     call_later(events);
 }
 
@@ -291,45 +274,69 @@ static int watch(const struct task_events *events, int fd)
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
 
-static int map_ring(struct task_events *events, struct ring *ring)
+static int add_ring(void *context, unsigned cpu)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *at = mmap(NULL, page + events->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+    struct task_events *events = context;
 
-    if (at == MAP_FAILED)
-        return -errno;
-    ring->page = at;
-    ring->data = (char *)at + page;
-    return watch(events, ring->fd);
-}
-
-static int add_ring(struct task_events *events, int fd)
-{
+    for (size_t i = 0; i < events->count; i++)
+        if (events->rings[i].cpu == cpu && !events->rings[i].dead)
+            return 0;
+    int fd = perf_open_tasks(cpu);
+    if (fd < 0)
+        return fd;
     if (array_reserve(&events->rings, &events->room, events->count + 1, sizeof(*events->rings))) {
         close(fd);
         return -ENOMEM;
     }
-    events->rings[events->count] = (struct ring){.fd = fd};
-    return map_ring(events, &events->rings[events->count++]);
+    struct ring *ring = &events->rings[events->count];
+    *ring = (struct ring){.cpu = cpu, .next = UINT64_MAX};
+    int result = perf_ring_open(&ring->ring, fd, events->bytes);
+    if (!result)
+        result = watch(events, fd);
+    if (result)
+        perf_ring_close(&ring->ring);
+    else
+        events->count++;
+    return result;
 }
 
 static int open_rings(struct task_events *events)
 {
     long most = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
-    int result = 0;
 
     events->bytes = most > FEW_CPUS ? LEAST_BYTES : GREATER_BYTES;
     if (events->bytes < (size_t)page)
         events->bytes = (size_t)page;
-    for (unsigned cpu = 0; !result; cpu++) {
-        int fd = perf_open_tasks(cpu);
-        if (fd == -ENODEV) /* offline */
-            continue;
-        if (fd == -EINVAL && cpu >= most) /* there are no more */
-            break;
-        result = fd < 0 ? fd : add_ring(events, fd);
-    }
+    events->looked = now_ns();
+    int result = cpus_each_online(add_ring, events);
     return result ? result : events->count ? 0 : -ENODEV;
+}
+
+/* Has the CPU gone, and is all that it told taken? */
+static bool is_over(struct ring *ring)
+{
+    uint64_t armed = 0;
+
+    if (!ring->dead)
+        ring->dead = perf_armed_ns(ring->ring.fd, &armed) || armed <= ring->armed;
+    ring->armed = armed;
+    return ring->dead && ring->taken == perf_ring_head(&ring->ring);
+}
+
+int task_events_look(struct task_events *events)
+{
+    uint64_t now = now_ns();
+
+    if (now - events->looked < LOOK_NS)
+        return 0;
+    events->looked = now;
+    /* One stays: there is always an earliest. */
+    for (size_t i = events->count; i-- > 0;)
+        if (is_over(&events->rings[i]) && events->count > 1) {
+            perf_ring_close(&events->rings[i].ring);
+            events->rings[i] = events->rings[--events->count];
+        }
+    return cpus_each_online(add_ring, events);
 }
 
 int task_events_open(struct task_events **made)
@@ -354,15 +361,10 @@ int task_events_open(struct task_events **made)
 
 void task_events_close(struct task_events *events)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
     if (!events)
         return;
-    for (size_t i = 0; i < events->count; i++) {
-        if (events->rings[i].page)
-            munmap(events->rings[i].page, page + events->bytes);
-        close(events->rings[i].fd);
-    }
+    for (size_t i = 0; i < events->count; i++)
+        perf_ring_close(&events->rings[i].ring);
     if (events->epoll >= 0)
         close(events->epoll);
     if (events->timer >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What the kernel tells of processes: forks, execs, executable mappings and exits, of all CPUs that
- * are online when it begins, merged by time. Pids are those of our pid namespace; processes outside
+ * are online, merged by time. Pids are those of our pid namespace; processes outside
  * of it are left out.
  */
 #ifndef STACKBOX_KERNEL_TASK_EVENTS_H
@@ -48,6 +48,13 @@ int task_events_fd(const struct task_events *events);
  */
 void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
                       task_event_callback *take, void *context);
+
+/*
+ * Listens on CPUs that came, or went and came back, since it was called last; a call that comes too
+ * soon after the last does nothing. What happens on such a CPU before that is not told. 0, or why one
+ * of them cannot be listened to.
+ */
+int task_events_look(struct task_events *events);
 
 /* ---- For tests ---- */
 

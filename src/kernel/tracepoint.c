@@ -7,12 +7,12 @@
 #include "kernel/perf.h"
 #include "kernel/tracefs.h"
 
-static int load(const char *name, struct program *program, struct text *log)
+static int load(uint32_t type, const char *name, struct program *program, struct text *log)
 {
     struct linked linked;
     int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
     const struct bpf_load wanted = {
-        .type = BPF_PROG_TYPE_TRACEPOINT,
+        .type = type,
         .name = name,
         .insns = linked.insns,
         .count = linked.count,
@@ -30,12 +30,23 @@ int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_wishe
     int result = tracefs_event_id(wishes->tracefs, wishes->category, wishes->name, &id);
     if (result)
         return result;
-    tracepoint->program = load(wishes->program_name, program, log);
+    tracepoint->program = load(BPF_PROG_TYPE_TRACEPOINT, wishes->program_name, program, log);
     if (tracepoint->program < 0)
         return tracepoint->program;
     tracepoint->event = perf_open_tracepoint(id);
     return tracepoint->event < 0 ? tracepoint->event
                                  : perf_attach(tracepoint->event, tracepoint->program);
+}
+
+int tracepoint_open_raw(struct tracepoint *tracepoint, const char *name, const char *program_name,
+                        struct program *program, struct text *log)
+{
+    *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
+    tracepoint->program = load(BPF_PROG_TYPE_RAW_TRACEPOINT, program_name, program, log);
+    if (tracepoint->program < 0)
+        return tracepoint->program;
+    tracepoint->event = bpf_open_raw_tracepoint(tracepoint->program, name);
+    return tracepoint->event < 0 ? tracepoint->event : 0;
 }
 
 void tracepoint_close(struct tracepoint *tracepoint)

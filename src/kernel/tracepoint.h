@@ -24,6 +24,12 @@ struct tracepoint_wishes {
  */
 int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_wishes *wishes,
                     struct program *program, struct text *log);
+/*
+ * The same by the raw tracepoint (4.17) of this name, which needs no tracefs: its program gets what the
+ * kernel calls it with, and the kernel's bpf(2) never keeps it from a hit.
+ */
+int tracepoint_open_raw(struct tracepoint *tracepoint, const char *name, const char *program_name,
+                        struct program *program, struct text *log);
 void tracepoint_close(struct tracepoint *tracepoint);
 
 /* Hits that the kernel kept from the program (5.12). */

@@ -245,6 +245,8 @@ static int collect(struct taking *taking, bool again)
     int result = store_collect_by(waits->store, again, drain, taking, taking->losses);
     if (!result)
         result = store_take_account(waits->store, ACCOUNT_WAITS_FULL, &waits->not_seen);
+    if (!result)
+        result = store_take_account(waits->store, ACCOUNT_ENDS_UNSEEN, &waits->ends_unseen);
     if (result)
         return result;
     if (!again)

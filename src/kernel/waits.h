@@ -19,6 +19,7 @@ struct waits {
     uint32_t entries;
     struct stack_table stacks;
     uint64_t not_seen;    /* events of threads that there was no room for */
+    uint64_t ends_unseen; /* waits that are in no report: when they ended is not known */
     /* After the last report: who still waited, */
     uint64_t waiting, waited; /* how many, and the sum of their times, ns */
     /* and the tids of all whose blocking was seen, of the caller's pid namespace, sorted. */

@@ -19,12 +19,14 @@ uint64_t blocks_shown_value(uint64_t value, const struct report_options *options
     return options->unit ? value / options->unit : value;
 }
 
-static bool shows_numbers(const struct report_options *options)
+/* Is this party's number printed? In a folded line at most that of the name at its root is. */
+static bool shows_number(const struct report_options *options, bool waker)
 {
-    if (options->by_name || !blocks_show_tasks(options))
+    if (options->by_name)
         return false;
-    return options->format == REPORT_FOLDED ? options->split_processes
-                                            : options->layout != LAYOUT_WAKEUPTIME;
+    if (options->format == REPORT_FOLDED)
+        return options->split_processes && waker == (options->layout == LAYOUT_WAKEUPTIME);
+    return options->layout != LAYOUT_WAKEUPTIME;
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -39,15 +41,14 @@ static int compare_tasks(const struct block_party *a, const struct block_party *
     return order ? order : compare_numbers(a->foreign, b->foreign);
 }
 
-static int compare_names(const struct block_party *a, const struct block_party *b,
-                         const struct report_options *options)
+static int compare_names(const struct block_party *a, const struct block_party *b, bool numbers)
 {
     int order = strcmp(a->comm, b->comm);
 
     /* A task may have the name that nobody has. */
     if (!order)
         order = compare_numbers(a->nobody, b->nobody);
-    return order || !shows_numbers(options) ? order : compare_tasks(a, b);
+    return order || !numbers ? order : compare_tasks(a, b);
 }
 
 static int compare_frames(const struct block_party *a, const struct block_party *b)
@@ -63,10 +64,12 @@ static int compare_frames(const struct block_party *a, const struct block_party 
 static int compare_lines(const struct block *a, const struct block *b,
                          const struct report_options *options)
 {
-    int order = blocks_show_tasks(options) ? compare_names(&a->task, &b->task, options) : 0;
+    int order = 0;
 
+    if (blocks_show_tasks(options))
+        order = compare_names(&a->task, &b->task, shows_number(options, false));
     if (!order && blocks_show_wakers(options))
-        order = compare_names(&a->waker, &b->waker, options);
+        order = compare_names(&a->waker, &b->waker, shows_number(options, true));
     if (!order)
         order = compare_frames(&a->task, &b->task);
     return order ? order : compare_frames(&a->waker, &b->waker);

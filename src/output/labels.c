@@ -80,24 +80,33 @@ static void add_name(struct text *raw, const struct symbol *symbol,
         text_format(raw, " [%s]", symbol->file.data);
 }
 
-static char *symbol_text(const struct symbol *symbol, const struct report_options *options)
+void labels_add_name(struct text *shown, const struct symbol *symbol,
+                     const struct report_options *options)
 {
-    struct text raw = {0}, shown = {0};
-    bool text = options->format == REPORT_TEXT;
+    struct text raw = {0};
 
     add_name(&raw, symbol, options);
+    if (!raw.failed)
+        escape_bytes(shown, raw.data, raw.length);
+    shown->failed = shown->failed || raw.failed;
+    if (options->annotations && symbol->kernel)
+        text_add(shown, "_[k]");
+    text_free(&raw);
+}
+
+static char *symbol_text(const struct symbol *symbol, const struct report_options *options)
+{
+    struct text shown = {0};
+    bool text = options->format == REPORT_TEXT;
+
     text_add(&shown, indent(options));
     if (options->verbose && text)
         text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
-    if (!raw.failed)
-        escape_bytes(&shown, raw.data, raw.length);
-    if (options->annotations && symbol->kernel)
-        text_add(&shown, "_[k]");
-    if (raw.failed || shown.failed)
+    labels_add_name(&shown, symbol, options);
+    if (shown.failed)
         text_free(&shown);
     else if (!text)
         labels_fold(shown.data);
-    text_free(&raw);
     return shown.data;
 }
 

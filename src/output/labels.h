@@ -30,6 +30,11 @@ struct labels {
 int labels_make(struct labels *labels, const struct symbols *symbols,
                 const struct report_options *options);
 void labels_free(struct labels *labels);
+
+/* The name of a frame alone, escaped, as the options want it. */
+void labels_add_name(struct text *shown, const struct symbol *symbol,
+                     const struct report_options *options);
+
 /* What folded text makes of a name: the sign that parts frames cannot be in one. */
 void labels_fold(char *text);
 /* And of the last of a line: readers would take a number behind a blank there for a count. */

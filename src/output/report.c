@@ -131,7 +131,7 @@ static size_t add_waker(const struct making *making, size_t index, uint32_t *to)
 
 /* ---- Blocks ---- */
 
-/* What was added behind the frames so far is this party's, as indices of labels: what is printed. */
+/* What was added behind the frames so far is this party's, as indices of labels. */
 static void take_frames(struct making *making, struct block_party *shown, size_t count,
                         bool ends_line)
 {
@@ -193,7 +193,7 @@ static int make_blocks(struct making *making)
     int result = 0;
     size_t room = 0;
 
-    /* Besides its own a party may have a delimiter, a mark, and frames for stacks that were lost. */
+    /* Besides its own a party may have a delimiter, a mark, and frames for lost stacks. */
     for (size_t i = 0; i < tally->count; i++)
         room += frames_of(&tally->entries[i].task) + frames_of(&tally->entries[i].waker) + 8;
     making->frames = calloc(room + 1, sizeof(*making->frames));

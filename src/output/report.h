@@ -32,11 +32,11 @@ struct report_options {
     enum report_layout layout;
     uint64_t unit;        /* what is printed is the sum of values divided by this; 0: by 1 */
     bool threads;         /* the number shown of a task is the tid */
-    bool by_name;         /* tasks of one name are one; the number is how many those of a block are */
+    bool by_name;         /* tasks of one name are one; the number is how many in a block */
     bool kernel, user;    /* which stacks were asked for */
     bool delimited;       /* -d, where both were */
     bool offset, verbose, annotations;
-    /* stackcount's text: a line with the process; folded: its name as the root. Others have both. */
+    /* stackcount's text: a line with the process; folded: its name as the root. Others have it. */
     bool show_process;
     bool split_processes; /* folded: the name with the pid */
     bool timestamp;       /* text: a line before the blocks */

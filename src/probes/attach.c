@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,14 +64,60 @@ struct bpf_load attach_how_to_load(const struct work *work, enum attach_program 
     };
 }
 
+/*
+ * Loads a program in which the number of the place is `number`, or is asked for at each hit: by a
+ * program that a link has, whose `number` says nothing.
+ */
+static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
+                         enum program_kind kind, size_t number)
+{
+    size_t at = work->request->number_at[which];
+    struct bpf_insn *insns = calloc(load.count, sizeof(*insns));
+
+    if (!insns)
+        return -ENOMEM;
+    memcpy(insns, load.insns, load.count * sizeof(*insns));
+    insns[at] = kind == PROGRAM_MULTI ? CALL(BPF_FUNC_get_attach_cookie).code
+                                      : MOV_IMM(R0, (int32_t)number).code;
+    load.insns = insns;
+    int program = bpf_load_program(&load, &work->attachment->log);
+    free(insns);
+    return program;
+}
+
 int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
 {
     const struct bpf_load load = attach_how_to_load(work, which, kind);
     int *program = &work->attachment->programs[which][kind];
 
     if (*program < 0)
-        *program = bpf_load_program(&load, &work->attachment->log);
+        *program = work->request->numbered ? load_numbered(work, load, which, kind, 0)
+                                           : bpf_load_program(&load, &work->attachment->log);
     return *program;
+}
+
+static int load_own(struct work *work, const struct place *place, enum program_kind kind)
+{
+    enum attach_program which = attach_program_of(place);
+    struct attachment *attachment = work->attachment;
+
+    if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
+                      sizeof(int)))
+        return -ENOMEM;
+    int program = load_numbered(work, attach_how_to_load(work, which, kind), which, kind,
+                                (size_t)(place - work->all));
+    if (program >= 0)
+        attachment->own_programs[attachment->own_count++] = program;
+    return program;
+}
+
+int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,
+                   uint64_t **cookies)
+{
+    *cookies = work->request->numbered ? calloc(count, sizeof(**cookies)) : NULL;
+    for (uint32_t i = 0; *cookies && i < count; i++)
+        (*cookies)[i] = (uint64_t)(part[i] - work->all);
+    return work->request->numbered && !*cookies ? -ENOMEM : 0;
 }
 
 int attach_keep(struct work *work, int fd)
@@ -102,11 +149,12 @@ bool attach_concerns_one_place(int error)
     return false;
 }
 
-int attach_event(struct work *work, int event, enum attach_program which, enum program_kind kind)
+int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind)
 {
     if (event < 0)
         return event;
-    int program = attach_load(work, which, kind);
+    int program = work->request->numbered ? load_own(work, place, kind)
+                                          : attach_load(work, attach_program_of(place), kind);
     int result = program < 0 ? program : perf_attach(event, program);
     if (result) {
         close(event);
@@ -159,7 +207,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
     size_t before = work->attachment->attached;
     uint64_t start = now_ns();
 
-    allow_descriptors(work->count);
+    allow_descriptors(work->request->numbered ? work->count * 2 : work->count);
     for (size_t i = 0; i < work->count; i++) {
         struct place *place = work->places[i];
         if (work->request->stop && *work->request->stop)
@@ -178,12 +226,42 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
     return 0;
 }
 
+static int attach_text_event(struct work *work, struct place **group, uint32_t count)
+{
+    struct text name = {0};
+    uint32_t id;
+
+    text_format(&name, "event_%zu", work->attachment->count);
+    int result = name.failed
+        ? -ENOMEM
+        : attach_text_define(work->request->tracefs, name.data, group, count, &id);
+    if (!result)
+        result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
+    for (uint32_t i = 0; i < count && !result; i++)
+        work->attachment->attached += !group[i]->error;
+    text_free(&name);
+    /* Where none could be defined, every place has its error: that is all there is to say. */
+    return group[0]->error && attach_concerns_one_place(result) ? 0 : result;
+}
+
+int attach_as_text(struct work *work, struct place **group, uint32_t count)
+{
+    uint32_t step = work->request->numbered ? 1 : count;
+    int result = 0;
+
+    if (work->request->numbered)
+        allow_descriptors(work->attachment->count + work->attachment->own_count + 2 * count);
+    for (uint32_t i = 0; i < count && !result; i += step)
+        result = attach_text_event(work, group + i, step);
+    return result;
+}
+
 /* ---- Tracepoints, and all together ---- */
 
 static int open_tracepoint(struct work *work, const void *context, const struct place *place)
 {
     (void)context;
-    return attach_event(work, perf_open_tracepoint(place->id), ATTACH_KERNEL, PROGRAM_TRACEPOINT);
+    return attach_event(work, perf_open_tracepoint(place->id), place, PROGRAM_TRACEPOINT);
 }
 
 static int attach_tracepoints(struct work *work)
@@ -214,7 +292,7 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
                 struct places *places)
 {
     static const enum place_kind kinds[] = {PLACE_KERNEL_FUNCTION, PLACE_TRACEPOINT, PLACE_USER};
-    struct work work = {.attachment = attachment, .request = request};
+    struct work work = {.attachment = attachment, .request = request, .all = places->items};
     int result = 0, first_error = 0;
 
     *attachment = (struct attachment){.tracefs = -1};
@@ -236,6 +314,24 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     return result;
 }
 
+static uint64_t missed_by(int program)
+{
+    struct bpf_program_info info;
+
+    return program >= 0 && !bpf_program_info(program, &info) ? info.recursion_misses : 0;
+}
+
+uint64_t attach_missed(const struct attachment *attachment)
+{
+    uint64_t missed = 0;
+
+    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
+        missed += missed_by(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
+    for (size_t i = 0; i < attachment->own_count; i++)
+        missed += missed_by(attachment->own_programs[i]);
+    return missed;
+}
+
 void attach_close(struct attachment *attachment)
 {
     detach_all(attachment->fds, attachment->count);
@@ -246,6 +342,11 @@ void attach_close(struct attachment *attachment)
         for (size_t kind = 0; kind < ATTACH_KINDS; kind++)
             if (attachment->programs[i][kind] >= 0)
                 close(attachment->programs[i][kind]);
+    for (size_t i = 0; i < attachment->own_count; i++)
+        close(attachment->own_programs[i]);
+    free(attachment->own_programs);
+    attachment->own_programs = NULL;
+    attachment->own_count = 0;
     if (attachment->tracefs >= 0)
         attach_text_remove(attachment->tracefs);
     text_free(&attachment->log);

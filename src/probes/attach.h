@@ -32,6 +32,14 @@ enum attach_program attach_program_of(const struct place *place);
 
 struct attach_request {
     struct linked programs[ATTACH_PROGRAMS]; /* loaded as places need them */
+    /*
+     * Programs are to know which of the places was hit. `number_at` is the index, in each, of an
+     * instruction that sets r0 to 0 while r1 is the context: in its stead r0 becomes the index of the
+     * place in the list. Links tell a program so much at each hit; where there are events, each has a
+     * program of its own.
+     */
+    bool numbered;
+    size_t number_at[ATTACH_PROGRAMS];
     const char *program_name;
     int tracefs;                  /* an open directory or below 0; ATTACH_TRACEFS needs it */
     enum attach_way way;
@@ -48,6 +56,8 @@ struct attachment {
     int *fds; /* events and links */
     size_t count, room;
     int programs[ATTACH_PROGRAMS][ATTACH_KINDS]; /* below 0: none was needed */
+    int *own_programs; /* of numbered places, one each */
+    size_t own_count, own_room;
     size_t attached, failed; /* places; those that failed have place.error set */
     enum attach_way kernel_way, user_way; /* how functions were attached; ATTACH_BEST: there are none */
     int tracefs;       /* with text probes in it, else below 0; the request's */
@@ -65,6 +75,9 @@ struct attachment {
  */
 int attach_open(struct attachment *attachment, const struct attach_request *request,
                 struct places *places);
+
+/* Events that the kernel kept from the programs (5.12). */
+uint64_t attach_missed(const struct attachment *attachment);
 
 /* Detaches everything; nothing stays in the kernel. */
 void attach_close(struct attachment *attachment);

@@ -13,19 +13,27 @@ static int link_all(struct work *work, int program, struct place **part, uint32_
 {
     uint64_t *addresses = calloc(count, sizeof(*addresses));
     const char **names = calloc(count, sizeof(*names));
+    uint64_t *cookies;
     bool hidden = false;
-    int fd = -ENOMEM;
+    int fd = attach_cookies(work, part, count, &cookies) || !addresses || !names ? -ENOMEM : 0;
 
-    for (uint32_t i = 0; addresses && names && i < count; i++) {
+    for (uint32_t i = 0; !fd && i < count; i++) {
         addresses[i] = part[i]->address;
         names[i] = part[i]->name;
         hidden = hidden || !part[i]->address;
     }
-    if (addresses && names)
-        fd = bpf_link_kprobe_multi(program, part[0]->at_return, count, hidden ? NULL : addresses,
-                                   names);
+    const struct bpf_kprobes probes = {
+        .at_return = part[0]->at_return,
+        .count = count,
+        .addresses = hidden ? NULL : addresses,
+        .names = names,
+        .cookies = cookies,
+    };
+    if (!fd)
+        fd = bpf_link_kprobe_multi(program, &probes);
     free(addresses);
     free(names);
+    free(cookies);
     if (fd < 0)
         return fd;
     work->attachment->attached += count;
@@ -97,7 +105,7 @@ static int open_event(struct work *work, const void *context, const struct place
     int event = perf_open_kprobe(context, place->at_return, place->name, place->offset,
                                  place->address ? place->address + place->offset : 0);
 
-    return attach_event(work, event, ATTACH_KERNEL, PROGRAM_PROBE);
+    return attach_event(work, event, place, PROGRAM_PROBE);
 }
 
 static int attach_by_events(struct work *work)
@@ -117,23 +125,6 @@ static int attach_by_events(struct work *work)
     return result;
 }
 
-/* All entries, or all returns, in one event. */
-static int attach_text_part(struct work *work, bool at_return, struct place **part)
-{
-    const char *name = at_return ? "return" : "entry";
-    uint32_t id, count = select_functions(work, at_return, true, part);
-
-    if (!count)
-        return 0;
-    int result = attach_text_define(work->request->tracefs, name, part, count, &id);
-    if (!result)
-        result = attach_event(work, perf_open_tracepoint(id), ATTACH_KERNEL, PROGRAM_PROBE);
-    for (uint32_t i = 0; i < count && !result; i++)
-        work->attachment->attached += !part[i]->error;
-    /* Where none could be defined, every place has its error: that is all there is to say. */
-    return part[0]->error && attach_concerns_one_place(result) ? 0 : result;
-}
-
 static int attach_by_text(struct work *work)
 {
     if (work->request->tracefs < 0)
@@ -144,9 +135,9 @@ static int attach_by_text(struct work *work)
     work->attachment->tracefs = work->request->tracefs;
     work->attachment->kernel_way = ATTACH_TRACEFS;
     attach_text_sweep(work->request->tracefs);
-    int result = attach_text_part(work, false, part);
+    int result = attach_as_text(work, part, select_functions(work, false, true, part));
     if (!result)
-        result = attach_text_part(work, true, part);
+        result = attach_as_text(work, part, select_functions(work, true, true, part));
     work->count = 0;
     free(part);
     return result;

@@ -47,9 +47,10 @@ static uint32_t group_length(const struct work *work, size_t from)
 static int link_all(struct work *work, int program, struct place **part, uint32_t count)
 {
     uint64_t *offsets = calloc(count, sizeof(*offsets)), *semaphores = calloc(count, sizeof(*offsets));
-    int fd = -ENOMEM;
+    uint64_t *cookies;
+    int fd = attach_cookies(work, part, count, &cookies) || !offsets || !semaphores ? -ENOMEM : 0;
 
-    for (uint32_t i = 0; offsets && semaphores && i < count; i++) {
+    for (uint32_t i = 0; !fd && i < count; i++) {
         offsets[i] = part[i]->file_offset;
         semaphores[i] = part[i]->semaphore;
     }
@@ -59,12 +60,14 @@ static int link_all(struct work *work, int program, struct place **part, uint32_
         .count = count,
         .offsets = offsets,
         .semaphores = semaphores,
+        .cookies = cookies,
         .pid = work->linked_pid,
     };
-    if (offsets && semaphores)
+    if (!fd)
         fd = bpf_link_uprobe_multi(program, &probes);
     free(offsets);
     free(semaphores);
+    free(cookies);
     if (fd < 0)
         return fd;
     work->attachment->attached += count;
@@ -104,7 +107,7 @@ static int open_event(struct work *work, const void *context, const struct place
         .pid = work->request->pid,
     };
 
-    return attach_event(work, perf_open_uprobe(context, &probe), attach_program_of(place), PROGRAM_PROBE);
+    return attach_event(work, perf_open_uprobe(context, &probe), place, PROGRAM_PROBE);
 }
 
 static int attach_by_events(struct work *work)
@@ -123,25 +126,6 @@ static int attach_by_events(struct work *work)
 
 /* ---- Text ---- */
 
-static int attach_text_group(struct work *work, struct place **group, uint32_t count)
-{
-    struct text name = {0};
-    uint32_t id;
-
-    /* A file, an end and a program have an event of their own. */
-    text_format(&name, "user_%zu", work->attachment->count);
-    int result = name.failed
-        ? -ENOMEM
-        : attach_text_define(work->request->tracefs, name.data, group, count, &id);
-    if (!result)
-        result = attach_event(work, perf_open_tracepoint(id), attach_program_of(*group), PROGRAM_PROBE);
-    for (uint32_t i = 0; i < count && !result; i++)
-        work->attachment->attached += !group[i]->error;
-    text_free(&name);
-    /* Where none could be defined, every place has its error: that is all there is to say. */
-    return group[0]->error && attach_concerns_one_place(result) ? 0 : result;
-}
-
 static int attach_by_text(struct work *work)
 {
     int result = 0;
@@ -154,7 +138,7 @@ static int attach_by_text(struct work *work)
     attach_text_sweep(work->request->tracefs);
     for (size_t i = 0; i < work->count && !result; i += length) {
         length = group_length(work, i);
-        result = attach_text_group(work, work->places + i, length);
+        result = attach_as_text(work, work->places + i, length);
     }
     work->count = 0;
     return result;

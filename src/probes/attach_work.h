@@ -9,6 +9,7 @@
 struct work {
     struct attachment *attachment;
     const struct attach_request *request;
+    const struct place *all; /* whose numbers are their indices */
     struct place **places; /* of one kind; those that still want attaching */
     size_t count;
     uint32_t linked_pid; /* links are made for this process alone; 0: for all */
@@ -27,8 +28,21 @@ int attach_load(struct work *work, enum attach_program which, enum program_kind 
 
 /* Takes over an event or a link. 0 or -ENOMEM. */
 int attach_keep(struct work *work, int fd);
-/* Gives an event its program and keeps it; closes it where that fails. `event` may be an errno. */
-int attach_event(struct work *work, int event, enum attach_program which, enum program_kind kind);
+/*
+ * Gives the event of a place, or of several that are not numbered, its program and keeps it; closes it
+ * where that fails. `event` may be an errno.
+ */
+int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind);
+
+/* The numbers of places, for a link; NULL where they are not wanted, or memory is out: -ENOMEM. */
+int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,
+                   uint64_t **cookies);
+
+/*
+ * Defines places that one event can have together as text: as one, or, where they are numbered, as one
+ * for each.
+ */
+int attach_as_text(struct work *work, struct place **group, uint32_t count);
 
 /* Is it this one place that is refused, and may the next do? */
 bool attach_concerns_one_place(int error);

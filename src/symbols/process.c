@@ -209,6 +209,12 @@ int processes_listening(const struct processes *processes)
     return processes->listening;
 }
 
+void processes_look_at_cpus(struct processes *processes)
+{
+    if (processes->events)
+        (void)task_events_look(processes->events);
+}
+
 int processes_fd(const struct processes *processes)
 {
     return processes->events ? task_events_fd(processes->events) : -1;

@@ -56,6 +56,9 @@ int processes_fd(const struct processes *processes);
 /* Takes what the kernel told since. 0 or a negative errno. */
 int processes_read(struct processes *processes);
 
+/* To be called now and then: listens on CPUs that came online, too. */
+void processes_look_at_cpus(struct processes *processes);
+
 /*
  * Looks `count` sorted addresses up, of the life and program of `pid` that `born` stands for:
  *   0     no exec and no exit of that pid was seen since processes_begin();

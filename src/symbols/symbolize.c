@@ -253,6 +253,15 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
     return result;
 }
 
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_wishes *wishes,
+                 struct symbolize_notes *notes)
+{
+    if (!count)
+        return 0;
+    qsort(symbols, count, sizeof(*symbols), compare_symbols);
+    return name_sorted(symbols, count, wishes, notes);
+}
+
 static int name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
                     struct symbolize_notes *notes)
 {
@@ -262,8 +271,7 @@ static int name_all(struct symbols *symbols, const struct symbolize_wishes *wish
         return -ENOMEM;
     for (size_t i = 0; i < symbols->count; i++)
         sorted[i] = &symbols->items[i];
-    qsort(sorted, symbols->count, sizeof(*sorted), compare_symbols);
-    int result = name_sorted(sorted, symbols->count, wishes, notes);
+    int result = symbols_name(sorted, symbols->count, wishes, notes);
     free(sorted);
     return result;
 }

@@ -54,6 +54,13 @@ int symbols_make(struct symbols *symbols, const struct tally *tally,
                  const struct symbolize_wishes *wishes, struct symbolize_notes *notes);
 void symbols_free(struct symbols *symbols);
 
+/*
+ * Names `count` symbols, of which no two are equal; sorts them. The places have been set, the names are
+ * empty. 0 or a negative errno.
+ */
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_wishes *wishes,
+                 struct symbolize_notes *notes);
+
 /* ---- For the givers of names ---- */
 
 /* What a return address belongs to is the call before it, which may end its function. */

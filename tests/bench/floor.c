@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * floor CATEGORY NAME COMMAND...
+ * floor -F HZ COMMAND...
  *
  * The least that counting stacks can cost: a program on a tracepoint that gets the ids of the kernel
  * and the user stack, the pid and the name, and adds one to an entry of a hash - nothing filtered,
- * one bank, no exactness. Runs COMMAND and prints what the kernel says a run of the program took:
+ * one bank, no exactness; or the same at each tick of the clocks of all CPUs, but where nobody runs.
+ * Runs COMMAND and prints what the kernel says a run of the program took:
  *
  *     ns per event: 1418
  *
  * kernel.bpf_stats_enabled must be 1.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,7 @@
 #include "insns/program.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
+#include "kernel/sampling.h"
 #include "kernel/tracefs.h"
 
 struct floor_key {
@@ -95,7 +99,7 @@ static void emit_floor(struct program *program, int counts, int stacks)
         EXIT());
 }
 
-static int load_floor(void)
+static int load_floor(uint32_t type)
 {
     const struct bpf_map_shape counts = {
         BPF_MAP_TYPE_HASH, "floor_counts", sizeof(struct floor_key), 8, 32768, 0};
@@ -108,7 +112,7 @@ static int load_floor(void)
     emit_floor(&program, ok("counts", bpf_create_map(&counts)), ok("stacks", bpf_create_map(&stacks)));
     ok("link", program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why));
     const struct bpf_load load = {
-        .type = BPF_PROG_TYPE_TRACEPOINT,
+        .type = type,
         .name = "floor",
         .insns = linked.insns,
         .count = linked.count,
@@ -120,29 +124,61 @@ static int load_floor(void)
     return ok("load", fd);
 }
 
-int main(int argc, char **argv)
+static void run_command(char **command, int *status)
 {
-    uint32_t id;
-    struct bpf_program_info info;
-
-    if (argc < 4) {
-        fprintf(stderr, "usage: floor CATEGORY NAME COMMAND...\n");
-        return 2;
-    }
-    int program = load_floor();
-    int tracefs = ok("tracefs", tracefs_open());
-    ok("tracepoint", tracefs_event_id(tracefs, argv[1], argv[2], &id));
-    int event = ok("event", perf_open_tracepoint(id));
-    ok("attach", perf_attach(event, program));
-
     pid_t child = fork();
+
     if (!child) {
-        execvp(argv[3], argv + 3);
+        execvp(command[0], command);
         _exit(127);
     }
-    int status;
-    waitpid(child, &status, 0);
+    waitpid(child, status, 0);
+}
+
+/* Runs the command while the program is at a tracepoint. */
+static int at_tracepoint(const char *category, const char *name, char **command, int *status)
+{
+    uint32_t id;
+    int program = load_floor(BPF_PROG_TYPE_TRACEPOINT);
+    int tracefs = ok("tracefs", tracefs_open());
+
+    ok("tracepoint", tracefs_event_id(tracefs, category, name, &id));
+    int event = ok("event", perf_open_tracepoint(id));
+    ok("attach", perf_attach(event, program));
+    run_command(command, status);
     close(event);
+    return program;
+}
+
+static int at_ticks(const char *frequency, char **command, int *status)
+{
+    struct sampling sampling;
+    const struct sampling_wishes wishes = {
+        .event = sampling_events,
+        .frequency = strtoull(frequency, NULL, 10),
+        .cpu = -1,
+        .program = load_floor(BPF_PROG_TYPE_PERF_EVENT),
+    };
+
+    if (!wishes.frequency)
+        die("HZ", -EINVAL);
+    ok("sampling", sampling_open(&sampling, &wishes));
+    run_command(command, status);
+    sampling_close(&sampling);
+    return wishes.program;
+}
+
+int main(int argc, char **argv)
+{
+    struct bpf_program_info info;
+    int status;
+
+    if (argc < 4) {
+        fprintf(stderr, "usage: floor CATEGORY NAME COMMAND...\n       floor -F HZ COMMAND...\n");
+        return 2;
+    }
+    int program = strcmp(argv[1], "-F") ? at_tracepoint(argv[1], argv[2], argv + 3, &status)
+                                        : at_ticks(argv[2], argv + 3, &status);
     ok("info", bpf_program_info(program, &info));
     if (!info.run_count)
         die("no event was seen: is kernel.bpf_stats_enabled set", -1);

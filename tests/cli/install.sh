@@ -7,11 +7,27 @@
 
 install_sh=$(cd "${0%/*}/../../scripts" && pwd)/install.sh
 
+names=$("$STACKBOX" | cut -d ' ' -f 1 | LC_ALL=C sort)
+between "there are applets" "$(echo "$names" | grep -c .)" 6 20
+
 # links_in DIR: its links and where they lead to
 links_in()
 {
     for link in "$1"/*; do
         [ -h "$link" ] && printf '%s -> %s ' "${link##*/}" "$(readlink "$link")"
+    done
+}
+
+# links_to TARGET [NAME OTHER]: what links_in says where each applet has a link there, and NAME one
+# to OTHER
+links_to()
+{
+    for name in $names; do
+        if [ "$name" = "${2:-}" ]; then
+            printf '%s -> %s ' "$name" "$3"
+        else
+            printf '%s -> %s ' "$name" "$1"
+        fi
     done
 }
 
@@ -21,7 +37,7 @@ mkdir "$scratch/links"
 "$STACKBOX" --install "$scratch/links" >"$scratch/out" 2>&1
 is "links: exit status, and quiet" "$? $(cat "$scratch/out")" "0 "
 is "links: to the path of the binary" "$(links_in "$scratch/links")" \
-    "stackcount -> $(readlink -f "$STACKBOX") "
+    "$(links_to "$(readlink -f "$STACKBOX")")"
 "$scratch/links/stackcount" -h >"$scratch/out"
 is "links: work" "$?" 0
 "$STACKBOX" --install "$scratch/links" >"$scratch/out" 2>&1
@@ -30,7 +46,7 @@ is "links: once more" "$? $(cat "$scratch/out")" "0 "
 mkdir "$scratch/beside"
 cp "$STACKBOX" "$scratch/beside/box"
 (cd "$scratch" && beside/box --install ./beside) >"$scratch/out" 2>&1
-is "beside the binary: relative" "$? $(links_in "$scratch/beside")" "0 stackcount -> box "
+is "beside the binary: relative" "$? $(links_in "$scratch/beside")" "0 $(links_to box)"
 
 # taken WHAT: the name that a link is to have is there already, in $scratch/taken
 taken()
@@ -56,7 +72,7 @@ taken "a directory"
 ln -s "$scratch/links/stackcount" "$scratch/taken/stackcount"
 "$STACKBOX" --install "$scratch/taken" >"$scratch/out" 2>&1
 is "a link to our link will do" "$? $(links_in "$scratch/taken")" \
-    "0 stackcount -> $scratch/links/stackcount "
+    "0 $(links_to "$(readlink -f "$STACKBOX")" stackcount "$scratch/links/stackcount")"
 
 for directory in '' /nowhere "$scratch/out"; do
     "$STACKBOX" --install "$directory" >"$scratch/said" 2>&1
@@ -74,12 +90,14 @@ for time in first second; do
     is "tree, the $time time" "$? $(cat "$scratch/out")" "0 "
 done
 is "tree: what is there" "$(cd "$tree" && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
-    "./bin/stackbox ./bin/stackcount ./share/man/man1/stackbox.1 ./share/man/man1/stackcount.1 "
+    "$(for name in $names stackbox; do
+        printf './bin/%s\n./share/man/man1/%s.1\n' "$name" "$name"
+    done | LC_ALL=C sort | tr '\n' ' ')"
 is "tree: can be run by all" "$(stat -c %A "$tree/bin/stackbox")" -rwxr-xr-x
 is "tree: can be read by all" "$(stat -c %A "$tree/share/man/man1/stackcount.1")" -rw-r--r--
 mv "$tree" "$scratch/moved"
 is "tree: can be moved" "$("$scratch/moved/bin/stackcount" -h | sed q)" \
-    "Usage: stackcount [options] PATTERN..."
+    "Usage: stackcount [options] PATTERN... [-- COMMAND [ARG]...]"
 "$STACKBOX" stackcount --man >"$scratch/page"
 is "tree: the page of the applet" "$(cksum <"$scratch/moved/share/man/man1/stackcount.1")" \
     "$(cksum <"$scratch/page")"
@@ -96,7 +114,7 @@ rm "$scratch/a place/bin/stackcount"
 (cd "$scratch" && umask 077 && sh "$install_sh" "a place" "$STACKBOX") >"$scratch/out" 2>&1
 is "a relative directory with a blank" \
     "$? $(cat "$scratch/out") $(links_in "$scratch/a place/bin")" \
-    "0  stackcount -> stackbox "
+    "0  $(links_to stackbox)"
 is "what is private to the installer can be used by all" \
     "$(stat -c %A "$scratch/a place/bin/stackbox" "$scratch/a place/share/man/man1/stackbox.1" |
         tr '\n' ' ')" "-rwxr-xr-x -rw-r--r-- "

@@ -35,66 +35,113 @@ form()
         "$(listed_by_help | tr '\n' ' ')"
 }
 
+# read_applet NAME: its help and its page, whose form is looked at
+read_applet()
+{
+    applet=$1
+    "$STACKBOX" "$applet" --help >"$help"
+    "$STACKBOX" "$applet" --man >"$page"
+    form "$applet"
+}
+
+# What is listed is taken, in the form that is listed. --help after it ends all in time.
+listed_is_taken()
+{
+    sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
+        grep -v '^--help\|^--man' >"$scratch/options"
+    while read -r option argument; do
+        if [ "$argument" ]; then
+            "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
+            with_value=$?
+            "$STACKBOX" "$applet" "$option=1" --help >"$scratch/out" 2>&1
+            is "$applet: $option takes $argument" "$with_value $?" "0 0"
+        else
+            "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
+            with_value=$?
+            "$STACKBOX" "$applet" "$option=1" --help >"$scratch/out" 2>&1
+            is "$applet: $option takes nothing" "$with_value $?" "0 2"
+        fi
+    done <"$scratch/options"
+    is "$applet: as many as are listed" "$(grep -c . "$scratch/options")" \
+        "$(($(listed_by_help | wc -l) - 2))"
+}
+
+# letters WHICH: those that take a number. Each is that of the long option beside it: both give the
+# same limits to their values.
+letters()
+{
+    large=99999999999999999999
+    sed -n '/ --event /d; s/^  \(-.*\), --\([a-z-]*\) [A-Z].*/\1 \2/p' "$help" | tr -d , |
+        awk '{ for (i = 1; i < NF; i++) print $i, $NF }' >"$scratch/letters"
+    while read -r letter name; do
+        said=$("$STACKBOX" "$applet" "--$name" $large f 2>&1)
+        is "$applet: $letter is --$name" "$("$STACKBOX" "$applet" "$letter" $large f 2>&1)" \
+            "$applet: $letter${said#*--"$name"}"
+    done <"$scratch/letters"
+    is "$applet: letters that take a number" "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" "$1"
+}
+
+# An example that is wrong usage would not come as far as to its --help.
+examples()
+{
+    sed -n "/^Examples:/,\$s/^  \($applet .*\)/\1/p" "$help" | sed 's/ > .*//' >"$scratch/examples"
+    while read -r example; do
+        eval "set -- $example"
+        shift
+        "$STACKBOX" "$applet" "$@" --help >"$scratch/out" 2>&1
+        is "example: $example" "$?" 0
+    done <"$scratch/examples"
+    between "$applet: there are examples" "$(grep -c . "$scratch/examples")" 3 20
+}
+
 "$STACKBOX" --help >"$help"
 "$STACKBOX" --man >"$page"
 form stackbox
 is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help install man version "
 
-"$STACKBOX" stackcount --help >"$help"
-"$STACKBOX" stackcount --man >"$page"
-form stackcount
-is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by cgroup \
-cpu debug delimited depth duration folded force help interval kernel-stacks-only list man offset \
+read_applet stackcount
+is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
+by-name cgroup cpu debug delimited depth duration folded force help interval kernel-stacks-only list man offset \
 perpid pid raw-names regex stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfhiprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|NOTES|EXAMPLES|SEE ALSO|"
 
-# What is listed is taken, in the form that is listed. --help after it ends all in time.
-sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
-    grep -v '^--help\|^--man' >"$scratch/options"
-while read -r option argument; do
-    if [ "$argument" ]; then
-        "$STACKBOX" stackcount "$option" 1 --help >"$scratch/out" 2>&1
-        with_value=$?
-        "$STACKBOX" stackcount "$option=1" --help >"$scratch/out" 2>&1
-        is "$option takes $argument" "$with_value $?" "0 0"
-    else
-        "$STACKBOX" stackcount "$option" --help >"$scratch/out" 2>&1
-        with_value=$?
-        "$STACKBOX" stackcount "$option=1" --help >"$scratch/out" 2>&1
-        is "$option takes nothing" "$with_value $?" "0 2"
-    fi
-done <"$scratch/options"
-is "as many as are listed" "$(grep -c . "$scratch/options")" "$(($(listed_by_help | wc -l) - 2))"
-
+listed_is_taken
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
 contains "-L is listed where -t is" "$help" "  -t, -L, --tid TID[,TID] "
-
-# Each letter is that of the long option beside it: both give the same limits to their values.
-large=99999999999999999999
-sed -n 's/^  \(-.*\), --\([a-z-]*\) [A-Z].*/\1 \2/p' "$help" | tr -d , |
-    awk '{ for (i = 1; i < NF; i++) print $i, $NF }' >"$scratch/letters"
-while read -r letter name; do
-    said=$("$STACKBOX" stackcount "--$name" $large f 2>&1)
-    is "$letter is --$name" "$("$STACKBOX" stackcount "$letter" $large f 2>&1)" \
-        "stackcount: $letter${said#*--"$name"}"
-done <"$scratch/letters"
-is "letters that take a value" "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" \
-    "-p -t -L -C -c -D -i "
-
+letters "-p -t -L -C -c -D -i "
 # Taken for those who know it from elsewhere, but not advertised.
 "$STACKBOX" stackcount --hash-storage-size 10240 --help >"$scratch/out" 2>&1
 is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
+examples
 
-# An example that is wrong usage would not come as far as to its --help.
-sed -n '/^Examples:/,$s/^  \(stackcount .*\)/\1/p' "$help" | sed 's/ > .*//' >"$scratch/examples"
-while read -r example; do
-    eval "set -- $example"
-    shift
-    "$STACKBOX" stackcount "$@" --help >"$scratch/out" 2>&1
-    is "example: $example" "$?" 0
-done <"$scratch/examples"
-between "there are examples" "$(grep -c . "$scratch/examples")" 3 20
+read_applet profile
+is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name cgroup count cpu \
+debug delimited depth duration event folded frequency help include-idle interval kernel-stacks-only \
+man offset pid raw-names stack-storage-size symfs tid timestamp top user-stacks-only verbose "
+listed_is_taken
+contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
+letters "-F -c -p -t -L -C -D -i "
+examples
+
+for name in offcputime wakeuptime offwaketime; do
+    read_applet $name
+    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name \
+cgroup cpu debug delimited depth duration folded help interval kernel-stacks-only \
+kernel-threads-only man max-block-time min-block-time offset pid raw-names stack-storage-size state \
+symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
+    listed_is_taken
+    examples
+done
+
+# Rows of its own stand in the stead of those that all have.
+read_applet stacksnoop
+is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
+best-effort buffer buffer-size cgroup cpu debug delimited depth duration force format help \
+kernel-stacks-only list man max offset pid raw-names regex symfs tid timestamp user-stacks-only verbose "
+listed_is_taken
+letters "-p -t -L -C -D "
+examples

@@ -34,7 +34,8 @@ wrong()
 
 run
 is "alone: exit status" $status 0
-is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" "stackcount "
+is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" \
+    "stackcount profile offcputime wakeuptime offwaketime stacksnoop "
 is "alone: nothing on stderr" "$(cat "$scratch/err")" ""
 run --version
 is "--version" "$status $(cat "$scratch/out")" \
@@ -92,7 +93,16 @@ fi
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -K
 wrong '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
-wrong '-- COMMAND: running a command is not there yet; -p takes a process' vfs_read -- ls -l
+wrong '-P and --by-name exclude each other: one keeps processes apart, the other makes those of a name one' \
+    -P --by-name vfs_read
+wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -- ls -l
+wrong '--: takes a command after it, such as -- make -j4' vfs_read --
+wrong '-p: with -- COMMAND that command is traced, and all that comes of it' -p 1 vfs_read -- ls
+wrong '-t: with -- COMMAND that command is traced, and all that comes of it' -t 1 vfs_read -- ls
+wrong '--best-effort: takes a command to run, -- COMMAND' --best-effort vfs_read
+wrong '--best-effort: takes a command to run, -- COMMAND' vfs_read --best
+wrong '--list: traces nothing, so there is no command to run' --list vfs_read -- ls
+wrong '-D: "x" is no time: it takes seconds, such as 5 or 0.5' --best-effort -D x vfs_read -- ls
 wrong '-p: "12x" is not a whole number' -p 12x vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
 wrong '--pid: "" is not a whole number' --pid= vfs_read
@@ -128,10 +138,35 @@ wrong '--depth: takes N' --dept
 wrong '--: there is no such option' --=5 vfs_read
 wrong '-=: there is no such option' -K=1 vfs_read
 
+# ---- stacksnoop's own: what is of reports is refused
+
+wrong_of_snoop()
+{
+    line=$1
+    shift
+    refuses "stacksnoop: $line (see stacksnoop -h)" stacksnoop "$@"
+}
+wrong_of_snoop 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
+wrong_of_snoop '-f: each event is printed as it comes, and none is counted; --format perf is what flame graph tools take' \
+    -f vfs_read
+wrong_of_snoop '-i: each event is printed as it comes: there are no reports' -i 1 vfs_read
+wrong_of_snoop '-i: each event is printed as it comes: there are no reports' --interval=1 vfs_read
+wrong_of_snoop '--top: each event is printed as it comes: none is greater than another; --max stops after so many' \
+    --top 5 vfs_read
+wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the room for events that wait to be printed' \
+    --stack-storage-size 64 vfs_read
+wrong_of_snoop '--max: "0" is out of range: it takes 1 or more' --max 0 vfs_read
+wrong_of_snoop '--buffer-size: "0" is out of range: it takes 1 to 1048576' --buffer-size 0 vfs_read
+wrong_of_snoop '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
+refuses 'stacksnoop: --format: "svg" is none of text, perf' stacksnoop --format svg vfs_read
+refuses 'stacksnoop: --buffer: "big" is none of ring, perf' stacksnoop --buffer big vfs_read
+refuses 'stacksnoop: "5" is no pattern; did you mean -D 5?' stacksnoop vfs_read 5
+
 # What says all there is to say does not send on to the help.
 refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
 refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
+refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount 5 -- ls
 refuses 'stackcount: "0.5" is no pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
 # A number, too, to parse_seconds(); but letters of a regular expression to everybody else.
 run stackcount -r -p 4194304 .
@@ -140,6 +175,36 @@ is "-r .: a regular expression" "$status $(cat "$scratch/err")" \
 run stackcount -r '('
 is "-r '(': exit status" $status 2
 contains "-r '(': the reason" "$scratch/err" '"(" is not an extended regular expression: '
+
+# ---- profile
+
+# sampled LINE ARG...: the same as wrong, of profile
+sampled()
+{
+    line=$1
+    shift
+    refuses "profile: $line (see profile -h)" profile "$@"
+}
+
+sampled 'the duration is there twice: as "5" and by -D' -D 3 5
+sampled '"6" is one word too many: it takes a duration alone' 5 6
+sampled '"5s" is no time: a duration is in seconds, such as 5 or 0.5' 5s
+sampled '"0" is out of range: a duration is more than 0 seconds, at most 9223372035' 0
+sampled '"-" is no time: a duration is in seconds, such as 5 or 0.5' -
+sampled '-F and -c exclude each other: a sample is taken by time or by events' -F 99 -c 1000000
+sampled '-F: "0" is out of range: it takes 1 to 1000000000' -F 0 5
+sampled '--frequency: "9x" is not a whole number' --frequency 9x
+sampled '-c: "0" is out of range: it takes 1 to 4611686018427387904' -c 0
+sampled '-e: "cycle" is none of cpu-clock, task-clock, cycles, instructions, cache-misses, branch-misses, page-faults, context-switches' \
+    -e cycle 5
+sampled '-U and -K exclude each other: without either both stacks are shown' -UK 5
+sampled '-P: there is no such option' -P
+most=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+refuses "profile: -F: \"1000000000\" is more than this kernel allows: it takes 1 to $most (sysctl \
+kernel.perf_event_max_sample_rate)" profile -F 1000000000
+refuses "profile: -c: 9 ns of task-clock are less than this kernel allows: it takes \
+$((1000000000 / most)) or more (sysctl kernel.perf_event_max_sample_rate)" \
+    profile -e task-clock -c 9
 
 # ---- bytes and sizes
 

@@ -287,6 +287,35 @@ wait_stackbox()
     status=$?
 }
 
+# start_held ARG...: stackcount, with its command held: it waits to open a pipe that nobody writes to.
+# The child that is held becomes $held. release_held lets us go on.
+start_held()
+{
+    nobody=$(mktemp -u "$scratch/nobody.XXXXXX") && mkfifo "$nobody"
+    # shellcheck disable=SC2016 # for that shell
+    "$WORKLOADS/session" --limit "$LIMIT" unshare -m sh -c \
+        'mount --bind "$0" /proc/sys/kernel/perf_event_max_stack && exec "$@"' "$nobody" \
+        "$STACKBOX" stackcount "$@" </dev/null >"$scratch/out" 2>"$scratch/err" &
+    stackbox=$!
+    test_processes="$test_processes $stackbox"
+    wait_until 20 is_held "$stackbox"
+}
+
+release_held()
+{
+    while :; do echo 127 >"$nobody"; done 2>/dev/null &
+    test_processes="$test_processes $!"
+}
+
+# is_held PID: it has a child that waits at a pipe
+is_held()
+{
+    held=$(grep -l "^PPid:.$1$" /proc/[0-9]*/status 2>/dev/null)
+    held=${held#/proc/} held=${held%/status}
+    [ "$held" ] && grep -q '^[Ss]tackbox$' "/proc/$held/comm" 2>/dev/null &&
+        grep -q '^State:.S' "/proc/$held/status" 2>/dev/null
+}
+
 # user_stacks FILE: folded stacks without what is before main or a thread's start function in each,
 # sorted, counts of equal ones added
 user_stacks()

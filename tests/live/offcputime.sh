@@ -24,9 +24,9 @@ start_sleeps -n 20
 trace_sleeps offcputime -f -d
 # shellcheck disable=SC2086 # words
 sleeps_right "everything" $ALL
-close_to "everything: the child of vfork" \
+between "everything: the child of vfork, which has another number" \
     "$(grep '^child;.*;sleeper;vfork_outer;vfork_inner;child;-;.*hrtimer_nanosleep.*;__schedule ' \
-        "$scratch/out" | sum)" "$(row sleeps vfork 6)"
+        "$scratch/out" | sum)" 500000 "$(row sleeps vfork 6)" "$(row sleeps vfork 9)"
 is "everything: the idle are not blocked" "$(grep '^swapper' "$scratch/out")" ""
 is "everything: stacks begin where threads leave the CPU" \
     "$(sed 's/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" __schedule
@@ -38,7 +38,7 @@ trace_sleeps offcputime -f -d --state D -p @PID
 sleeps_right "--state D" vfork
 start_sleeps -n 8
 trace_sleeps offcputime -f -d --state S -p @PID
-close_to "--state S: nap" "$(sleep_lines nap | sum)" "$(row sleeps nap 6)"
+close_to "--state S: nap" "$(sleep_lines nap | sum)" "$(row sleeps nap 6)" "$(row sleeps nap 9)"
 is "--state S: not who waits for a child of vfork" "$(sleep_lines vfork)" ""
 is "--state S: not who is kept from running" "$(grep "^${PREFIX}burn" "$scratch/out")" ""
 
@@ -48,23 +48,25 @@ trace_sleeps offcputime -f -d --state R -p @PID
 for way in burn burnt; do
     close_to "--state R: $way" \
         "$(grep "^$PREFIX$way;.*;sleeper;${way}_outer;${way}_inner;-;.*;__schedule " "$scratch/out" |
-            sum)" "$(row sleeps $way 6)"
+            sum)" "$(row sleeps $way 6)" "$(row sleeps $way 9)"
     is "--state R: $way: nowhere else" \
-        "$(grep "^$PREFIX$way;" "$scratch/out" | grep -v ";${way}_inner;-;")" ""
+        "$(grep "^$PREFIX$way;" "$scratch/out" | grep -v ";${way}_inner;-;\|;sleeper;stay;")" ""
 done
 
 # The waits of one thread in turn: a quarter of the others', and twice as long.
 start_sleeps -n 10 -b 25000 -o mixed
 trace_sleeps offcputime -f -d -m 25000 -p @PID
-close_to "-m" "$(sleep_lines mixed | sum)" "$(row sleeps mixed 8)"
+close_to "-m" "$(sleep_lines mixed | sum)" "$(row sleeps mixed 8)" \
+    "$(row sleeps mixed 9)"
 start_sleeps -n 10 -b 25000 -o mixed
 trace_sleeps offcputime -f -d -m 1000 -M 25000 -p @PID
-close_to "-m and -M" "$(sleep_lines mixed | sum)" $(($(row sleeps mixed 6) - $(row sleeps mixed 8)))
+close_to "-m and -M" "$(sleep_lines mixed | sum)" $(($(row sleeps mixed 6) - $(row sleeps mixed 8))) \
+    25000
 
 # ---- Whose
 
 start_sleeps -n 8
-trace_sleeps offcputime -f -d -t @nap,@read
+trace_sleeps offcputime -f -d -t @nap,read
 sleeps_right "-t" nap read
 if [ "$(nproc)" -gt 1 ]; then
     start_sleeps -n 8 -c -o nap,tmout
@@ -78,7 +80,7 @@ trace_sleeps offcputime -u -d
 text_blocks >"$scratch/blocks"
 kernel_threads >"$scratch/kernel"
 close_to "-u: a user thread" "$(grep "^${PREFIX}nap|$(tid_of sleeps nap)|.*;nap_inner;nap_outer;" \
-    "$scratch/blocks" | cut -d '|' -f 3 | sum)" "$(row sleeps nap 6)"
+    "$scratch/blocks" | cut -d '|' -f 3 | sum)" "$(row sleeps nap 6)" "$(row sleeps nap 9)"
 is "-u: no kernel thread" "$(cut -d '|' -f 2 "$scratch/blocks" | grep -xFf "$scratch/kernel")" ""
 start_sleeps -n 8
 trace_sleeps offcputime -k
@@ -117,7 +119,7 @@ sed 's/^[0-9:]*;//' "$scratch/out" >"$scratch/lines"
 cp "$scratch/lines" "$scratch/out"
 is "-i: each long wait is in one report" \
     "$(sleep_lines nap | awk '{ print ($NF >= 350000) }' | tr '\n' ' ')" "1 1 1 "
-close_to "-i: and is whole" "$(sleep_lines nap | sum)" "$(row sleeps nap 6)"
+close_to "-i: and is whole" "$(sleep_lines nap | sum)" "$(row sleeps nap 6)" "$(row sleeps nap 9)"
 
 # ---- What has not ended
 
@@ -155,10 +157,9 @@ unfinished_between "--unfinished: one that never ran" "$LAIN" $((asked - started
 is "--unfinished: and nowhere else" \
     "$(grep "^${PREFIX}lain;" "$scratch/out" | grep -v "$LAIN")" ""
 close_to "--unfinished: what has ended is not marked" "$(sleep_lines nap | sum)" \
-    "$(row sleeps nap 6)"
+    "$(row sleeps nap 6)" "$(row sleeps nap 9)"
 is "--unfinished: one whose sleep has ended sleeps elsewhere" \
     "$(grep "^${PREFIX}nap;\[unfinished];.*;sleeper;stay;-;.*;__schedule " "$scratch/out" | wc -l)" 1
-is "--unfinished: nothing on stderr" "$(cat "$scratch/err")" ""
 is "without --unfinished there are no such blocks" \
     "$(grep "^$PREFIX\(last\|lain\);\|;\[" "$scratch/unmarked")" ""
 is "without --unfinished a line on stderr" "$(grep -c 'still blocked' "$scratch/unmarked.err")" 1
@@ -188,10 +189,10 @@ start_sleeps -n 8 -o nap,read
 tid=$(tid_of sleeps nap)
 trace_sleeps offcputime -d -t @nap
 is "text: kernel stacks, then user stacks, leaf first" \
-    "$(masked | sed '/^    --$/,$d' | grep -vx '    [a-z_0-9.]*')|$(masked | sed -n '4p')|$(
-       masked | sed -n '/^    --$/,$p')" \
+    "$(masked | head -n 3)|$(masked | sed -n '/^    --$/,$p')" \
     "Tracing off-CPU time (us) of TID $tid by user + kernel stack... Hit Ctrl-C to end.
-|    __schedule|    --
+
+    __schedule|    --
     nap_inner
     nap_outer
     sleeper
@@ -200,7 +201,7 @@ is "text: kernel stacks, then user stacks, leaf first" \
 start_sleeps -n 8 -o nap
 trace_sleeps offcputime -f -K -p @PID
 close_to "-K" "$(grep "^${PREFIX}nap;.*hrtimer_nanosleep.*;__schedule " "$scratch/out" | sum)" \
-    "$(row sleeps nap 6)"
+    "$(row sleeps nap 6)" "$(row sleeps nap 9)"
 lacks "-K: no user stack" "$scratch/out" "sleeper"
 
 # header_is TEXT ARG...
@@ -221,9 +222,8 @@ header_is "PIDs 1,$$ by user stack for 0.1 secs." -U -p "1,$$" 0.1
 
 start_sleeps -o lain,nap
 run_stackbox offcputime -t "$(tid_of sleeps lain)" 0.3
-is "no events" "$status $(grep -v 'still blocked' "$scratch/err" | sed 's/0\.[34] s/T s/')" \
+is "no events" "$status $(grep -v 'still blocked' "$scratch/err" | sed 's/ [0-9.]* s$/ T s/')" \
     "0 offcputime: no events in T s"
-finish_workload sleeps
 drop_workload sleeps
 
 # refused STATUS ARG...: one line that names the option

@@ -16,8 +16,8 @@ if [ "${1:-}" = inside ]; then
     judge_wakes offwake_text
     wakes_right "in a pid namespace"
     is "in a pid namespace: one that is not in it" \
-        "$(grep -c '^    target:          out\.1 host [0-9]*$' "$scratch/out") $(
-            grep -c '^    waker:           out\.0 host [0-9]*$' "$scratch/out")" "1 1"
+        "$(grep '^    target:          out\.1 ' "$scratch/out" | grep -vc ' host [0-9]*$') $(
+            grep '^    waker:           out\.0 host [0-9]*$' "$scratch/out" | sort -u | wc -l)" "0 1"
     exit 0
 fi
 
@@ -41,7 +41,7 @@ wakes_right "processes, folded"
 each_there()
 {
     is "$1: each is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
-    is "$1: nothing was lost" "$(grep -v 'still blocked' "$scratch/err")" ""
+    is "$1: nothing was lost" "$(grep -v 'still blocked\|^Tracing\|waits are not counted' "$scratch/err")" ""
 }
 start_wakes -n 4000 pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
 trace_wakes offwaketime -d -p @PID
@@ -62,7 +62,8 @@ only()
     judge_wakes offwake_text
     is "$1" "$(awk '$3 > 0 || $1 == "wrong"' "$scratch/verdict" | wc -l)" 1
     close_to "$1: its time" "$(awk -v name="$PREFIX$2" '$2 == name { print $3 }' "$scratch/verdict")" \
-        "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $7 }' "$scratch/wakes.out")"
+        "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $7 }' "$scratch/wakes.out")" \
+        "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $10 }' "$scratch/wakes.out")"
 }
 start_wakes -n 20 pipe futex signal
 trace_wakes offwaketime -d -t @3

@@ -15,18 +15,21 @@
 
 #include "insns/count.h"
 #include "insns/dump.h"
+#include "insns/follow.h"
 #include "insns/layout.h"
 #include "insns/life.h"
 #include "insns/offwake.h"
 #include "insns/program.h"
+#include "insns/snoop.h"
 
 #define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
 #define FD_BANKS  4
 
 /* Those of stackcount, which names them itself. */
 enum {
-    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
-    FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED, FD_WAITS,
+    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_FOLLOWED,
+    FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED, FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
+    FD_BUFFER, FD_WALKERS, FD_WAITS,
 };
 
 /* ---- One program for each family ---- */
@@ -199,7 +202,7 @@ static void build_calls(struct program *program, const void *wishes)
         EXIT());
 }
 
-/* ---- The program of stackcount, with each part that can be there or not ---- */
+/* ---- The program of stackcount and profile, with each part that can be there or not ---- */
 
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
@@ -211,6 +214,7 @@ static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 #define ALL_EVENTS .cpu = -1
 #define OF_PIDS    .pids = some_pids, .pid_count = 2
 #define OF_TIDS    .tids = some_tids, .tid_count = 1
+#define FOLLOWED   .followed = FD_FOLLOWED, .followed_size = 32768
 #define NAMESPACE  .in_namespace = true, .namespace_device = 4, .namespace_inode = 0xf0000123
 
 static const struct count_wishes count_kernel = {
@@ -225,6 +229,8 @@ static const struct count_wishes count_cpu = {
     .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_cgroup = {
     .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_followed = {
+    .filter = {ALL_EVENTS, FOLLOWED}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_pids = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_tids = {
@@ -246,14 +252,57 @@ static const struct count_wishes count_other_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
     .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
 
+static const struct count_wishes count_not_idle = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
+    .without_idle = true, MAPS};
+static const struct count_wishes count_not_idle_namespace = {
+    .filter = {ALL_EVENTS, NAMESPACE, .cgroup = FD_CGROUP}, .kernel_stack = true,
+    .per_process = true, .without_idle = true, MAPS};
+
 static void build_count(struct program *program, const void *wishes)
 {
     emit_count(program, wishes);
 }
 
+/* ---- That of stacksnoop ---- */
+
+#define SNOOP_MAPS .depth = 127, .buffer = FD_BUFFER, .control = FD_CONTROL, .account = FD_ACCOUNT, \
+                   .walkers = FD_WALKERS, .slots = FD_SLOTS, .lives = FD_LIVES
+
+static const struct snoop_wishes snoop_kernel = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_both = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_start = {
+    .filter = {ALL_EVENTS, NAMESPACE}, .kernel_stack = true, .user_stack = true, .caller = true,
+    .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_perf = {
+    .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_perf_user = {
+    .filter = {ALL_EVENTS}, .user_stack = true, .caller = true, .flags = KEY_USER_PROBE,
+    SNOOP_MAPS};
+
+static void build_snoop(struct program *program, const void *wishes)
+{
+    emit_snoop(program, wishes);
+}
+
 static void build_life(struct program *program, const void *ended)
 {
     emit_life(program, FD_LIVES, ended != NULL);
+}
+
+/* What a command does and all that come of it is followed. */
+static const struct event_filter followed = {FOLLOWED}, followed_namespace = {FOLLOWED, NAMESPACE};
+
+static void build_follow_birth(struct program *program, const void *filter)
+{
+    emit_follow_birth(program, &(struct follow_programs){.filter = filter, .self = 4711, .pid = 8});
+}
+
+static void build_follow_exec(struct program *program, const void *filter)
+{
+    emit_follow_exec(program, filter);
 }
 
 /* ---- Those of offcputime, wakeuptime and offwaketime ---- */
@@ -318,6 +367,7 @@ static const struct golden {
     {"count-both", build_count, &count_both},
     {"count-cpu", build_count, &count_cpu},
     {"count-cgroup", build_count, &count_cgroup},
+    {"count-followed", build_count, &count_followed},
     {"count-pids", build_count, &count_pids},
     {"count-tids", build_count, &count_tids},
     {"count-namespace", build_count, &count_namespace},
@@ -326,6 +376,16 @@ static const struct golden {
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
+    {"count-not-idle", build_count, &count_not_idle},
+    {"count-not-idle-namespace", build_count, &count_not_idle_namespace},
+    {"follow-birth", build_follow_birth, &followed},
+    {"follow-birth-namespace", build_follow_birth, &followed_namespace},
+    {"follow-exec", build_follow_exec, &followed},
+    {"snoop-kernel", build_snoop, &snoop_kernel},
+    {"snoop-both", build_snoop, &snoop_both},
+    {"snoop-start", build_snoop, &snoop_start},
+    {"snoop-perf", build_snoop, &snoop_perf},
+    {"snoop-perf-user", build_snoop, &snoop_perf_user},
     {"offcpu-switch-kernel", build_switch, &offcpu_kernel},
     {"offcpu-switch", build_switch, &offcpu_both},
     {"offcpu-switch-everything", build_switch, &offcpu_everything},

@@ -79,8 +79,8 @@ static const char *take(struct trace_options *options, char **words, size_t coun
 static void takes_a_duration(void)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
-    char *none[] = {NULL}, *half[] = {"0.5"}, *two[] = {"1", "2"}, *letters[] = {"1s"},
-         *nothing[] = {"0"};
+    char *none[] = {NULL}, *half[] = {(char[]){"0.5"}}, *letters[] = {(char[]){"1s"}};
+    char *two[] = {(char[]){"1"}, (char[]){"2"}}, *nothing[] = {(char[]){"0"}};
 
     CHECK_STRING(take(&options, none, 0), "");
     CHECK_NUMBER(options.duration, 0);

@@ -598,19 +598,29 @@ static bool stands_for_one(const struct option *letter, const struct option *con
     return false;
 }
 
+/* A row of its own may stand in the stead of one that all applets have, if it is the same option. */
+static bool stands_in_its_stead(const struct option *own, const struct option *shared)
+{
+    return own->letter == shared->letter && own->name && shared->name &&
+           !strcmp(own->name, shared->name) && own->parse == shared->parse &&
+           own->offset == shared->offset && !own->argument == !shared->argument &&
+           own->least == shared->least && own->greatest == shared->greatest;
+}
+
 static void check_tables(const char *name, const struct option *const *all)
 {
     const struct option *rows[128];
-    size_t count = 0;
+    size_t count = 0, own = 0;
 
-    for (; *all; all++)
+    for (; *all; all++, own = own ? own : count)
         for (const struct option *row = *all; row->parse && count < COUNT_OF(rows); row++)
             rows[count++] = row;
     CHECK(count && count < COUNT_OF(rows));
     for (size_t i = 0; i < count; i++) {
         check_row(name, rows[i]);
         for (size_t j = 0; j < i; j++) {
-            bool clash = rows_clash(rows[i], rows[j]);
+            bool clash = rows_clash(rows[i], rows[j]) &&
+                         !(j < own && i >= own && stands_in_its_stead(rows[j], rows[i]));
             if (clash)
                 printf("  %s: -%c --%s is there twice\n", name,
                        rows[i]->letter ? rows[i]->letter : ' ', rows[i]->name);

@@ -4,6 +4,7 @@
 #include "symbols/symbolize.h"
 
 #include "symbols/process.h"
+#include "symbols/tracing_frames.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -301,6 +302,48 @@ static void many_addresses(void)
     close(wishes.kallsyms);
 }
 
+/* What leads to a tracepoint's programs is at the leaf alone, of kernel stacks alone. */
+static void frames_of_tracing(void)
+{
+    static const char text[] =
+        "ffffffff81000000 t __traceiter_sched_switch\n"
+        "ffffffff81000100 t perf_trace_sched_switch\n"
+        "ffffffff81000200 T __schedule\n"
+        "ffffffff81000300 T schedule\n";
+    enum { TRACEITER, PERF_TRACE, SCHEDULE, CALLER };
+    static const uint64_t at[] = {0xffffffff81000010, 0xffffffff81000110, 0xffffffff81000210,
+                                  0xffffffff81000310};
+    const uint64_t switched[] = {at[TRACEITER], at[PERF_TRACE], at[SCHEDULE], at[TRACEITER]};
+    struct tally tally = {0};
+    struct symbols symbols;
+    struct symbolize_notes notes = {0};
+    const struct symbolize_wishes wishes = {.kallsyms = file_of(text)};
+
+    add_entry(&tally, 7, switched, 4, switched, 2);
+    add_entry(&tally, 7, switched + 2, 2, NULL, 0);
+    add_entry(&tally, 7, switched, 2, &at[CALLER], 1);
+    if (tally_add_stack(&tally, &tally.entries[1].waker.kernel, switched, 3))
+        abort();
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    tracing_frames_drop(&tally, &symbols);
+    CHECK_NUMBER(tally.entries[0].task.kernel.count, 2);
+    CHECK_NUMBER(tally.entries[0].task.user.count, 2);
+    CHECK_NUMBER(tally.addresses[tally.entries[0].task.kernel.first], at[SCHEDULE]);
+    check_symbol(frame(&symbols, 0, 0), at[SCHEDULE], "__schedule", "", 0x10);
+    check_symbol(frame(&symbols, 0, 1), at[TRACEITER], "__traceiter_sched_switch", "", 0x10);
+    CHECK_NUMBER(frame(&symbols, 0, 2)->address, at[TRACEITER]);
+    CHECK(!frame(&symbols, 0, 2)->kernel);
+    CHECK_NUMBER(tally.entries[1].task.kernel.count, 2);
+    CHECK_NUMBER(tally.entries[1].waker.kernel.count, 1);
+    check_symbol(frame(&symbols, 1, 0), at[SCHEDULE], "__schedule", "", 0x10);
+    check_symbol(frame(&symbols, 1, 2), at[SCHEDULE], "__schedule", "", 0x10);
+    CHECK_NUMBER(tally.entries[2].task.kernel.count, 2); /* it has nothing else */
+    CHECK_NUMBER(frame(&symbols, 2, 2)->address, at[CALLER]);
+    symbols_free(&symbols);
+    tally_free(&tally);
+    close(wishes.kallsyms);
+}
+
 static void nothing_to_name(void)
 {
     struct tally tally = {0};
@@ -327,6 +370,7 @@ int main(void)
     TEST(a_return_behind_a_mapping);
     TEST(processes_elsewhere_and_gone);
     TEST(many_addresses);
+    TEST(frames_of_tracing);
     TEST(nothing_to_name);
     return tests_done();
 }

@@ -6,7 +6,7 @@
  * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
  * said for each, with times in microseconds:
  *
- *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME
+ *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME LONGEST
  *
  * LONG_ are those of more than the bound of -b. The ways:
  *
@@ -174,7 +174,7 @@ APART void reap(long child)
 
 void child(void);
 
-/* Its memory is a copy of the parent's, and so is its name at first. */
+/* Its memory is the parent's, who does not run meanwhile; its name is its own. */
 APART void child(void)
 {
     FRAME;
@@ -191,7 +191,7 @@ WAY(vfork)
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
         watch = stopwatch_start();
-        made = call_kernel_all(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
+        made = call_kernel_all(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
         if (!made)
             child();
         waits_add(&self->waits, stopwatch_ns(&watch), bound);
@@ -365,10 +365,11 @@ static void say_all(void)
         if (it->wanted && sleeps_on(it))
             printf("still %s %d %s %.2f\n", it->name, it->tid, it->way, (double)it->since / 1e9);
         else if (it->wanted)
-            printf("thread %s %d %s %llu %llu %llu %llu\n", it->name, it->tid, it->way,
+            printf("thread %s %d %s %llu %llu %llu %llu %llu\n", it->name, it->tid, it->way,
                    (unsigned long long)it->waits.count, (unsigned long long)it->waits.ns / 1000,
                    (unsigned long long)it->waits.long_count,
-                   (unsigned long long)it->waits.long_ns / 1000);
+                   (unsigned long long)it->waits.long_ns / 1000,
+                   (unsigned long long)it->waits.longest / 1000);
     }
 }
 

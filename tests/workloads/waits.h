@@ -120,7 +120,7 @@ INLINE uint64_t stopwatch_ns(const struct stopwatch *watch)
 
 /* What the waits of one thread in one function came to. */
 struct waits {
-    uint64_t count, ns;
+    uint64_t count, ns, longest;
     uint64_t long_count, long_ns; /* those longer than the bound */
     uint64_t to_wake_ns;          /* from the call to just before the waker's own */
 };
@@ -129,6 +129,8 @@ INLINE void waits_add(struct waits *waits, uint64_t ns, uint64_t bound_us)
 {
     waits->count++;
     waits->ns += ns;
+    if (ns > waits->longest)
+        waits->longest = ns;
     if (ns > bound_us * 1000) {
         waits->long_count++;
         waits->long_ns += ns;

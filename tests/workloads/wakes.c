@@ -17,10 +17,11 @@
  * where it wakes the next; the sleep of the first of a group is in naps. At the end is said of each,
  * with times in microseconds:
  *
- *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY WAKER_NAME WAKER_PID WAKER_TID WAKER_STACK
+ *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY LONGEST WAKER_NAME WAKER_PID WAKER_TID
+ *          WAKER_STACK
  *
  * TIME: how long it was off the CPU; TO_WAKE: until just before its waker made the call; DELAY: how
- * long it was ready to run and did not, as the kernel counts it. In naps the last four are `-`, and
+ * long it was ready to run and did not, as the kernel counts it; LONGEST: of one wait. In naps the last four are `-`, and
  * TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, before `done` `rate N`, the wakes
  * per second of all.
  *
@@ -232,13 +233,15 @@ APART void stay(void)
 /* The second number of /proc/TID/schedstat: ns in which the thread was ready, and did not run. */
 static uint64_t delay_of_self(void)
 {
+    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     unsigned long long ran, delayed = 0;
-    FILE *file = fopen("/proc/thread-self/schedstat", "re");
+    char text[64] = "";
 
-    if (file && fscanf(file, "%llu %llu", &ran, &delayed) != 2)
-        delayed = 0;
-    if (file)
-        fclose(file);
+    /* Not by stdio, whose locks threads would wait for. */
+    if (file >= 0 && read(file, text, sizeof(text) - 1) > 0)
+        sscanf(text, "%llu %llu", &ran, &delayed);
+    if (file >= 0)
+        close(file);
     return delayed;
 }
 
@@ -344,9 +347,10 @@ static void say_member(const struct member *it)
 
     printf("wait %s %d %d ", it->name, it->pid, it->tid);
     say_stack(it, waker ? "_waits" : NULL, " ");
-    printf("%llu %llu %llu %llu ", (unsigned long long)it->waits.count,
+    printf("%llu %llu %llu %llu %llu ", (unsigned long long)it->waits.count,
            (unsigned long long)it->waits.ns / 1000,
-           (unsigned long long)it->waits.to_wake_ns / 1000, (unsigned long long)it->delay / 1000);
+           (unsigned long long)it->waits.to_wake_ns / 1000, (unsigned long long)it->delay / 1000,
+           (unsigned long long)it->waits.longest / 1000);
     if (!waker) {
         printf("- - - -\n");
         return;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * birth(context), in the one who forks:
+ *     state = followed[the current tid]       NOT_FOLLOWED for one that is beyond it
+ *     if (it is the thread `self`)            by the numbers of the caller's pid namespace
+ *         state = HELD
+ *     if (context->pid)                       not an idle task, all of which have 0
+ *         followed[context->pid] = state
+ *     return 0
+ *
+ * exec(context):
+ *     if (followed[the current tid] == HELD)
+ *         followed[the current tid] = FOLLOWED
+ *     return 0
+ *
+ * r6 = context, r7 = pid << 32 | tid, r8 = state.
+ */
+#include "insns/follow.h"
+
+#include "insns/layout.h"
+
+enum {
+    FOREIGN = -4,
+    SCRATCH = -16,
+};
+
+void emit_follow_birth(struct program *program, const struct follow_programs *programs)
+{
+    const struct event_filter *filter = programs->filter;
+    const struct event_filter nobody_asked = {
+        .in_namespace = filter->in_namespace,
+        .namespace_device = filter->namespace_device,
+        .namespace_inode = filter->namespace_inode,
+    };
+
+    EMIT(program,
+        MOV_REG(R6, R1),
+        MOV_IMM(R8, TASK_NOT_FOLLOWED));
+    emit_load_followed(program, filter, "beyond");
+    EMIT(program,
+        MOV_REG(R8, R0),
+    LABEL("beyond"),
+        ST(W, R10, FOREIGN, 0));
+    emit_load_pid(program, &nobody_asked, FOREIGN, SCRATCH);
+    EMIT(program,
+        LDX(W, R1, R10, FOREIGN),
+        JNE_IMM(R1, 0, "another"),
+        MOV32_REG(R1, R7),
+        JNE_IMM(R1, (int32_t)programs->self, "another"),
+        MOV_IMM(R8, TASK_HELD),
+    LABEL("another"),
+        LDX(W, R1, R6, (int16_t)programs->pid),
+        JEQ_IMM(R1, 0, "out"),
+        JGE_IMM(R1, (int32_t)filter->followed_size, "out"),
+        LOAD_MAP_VALUE(R2, filter->followed, 0),
+        ADD_REG(R2, R1),
+        STX(B, R2, 0, R8),
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+void emit_follow_exec(struct program *program, const struct event_filter *filter)
+{
+    emit_load_followed(program, filter, "out");
+    EMIT(program,
+        JNE_IMM(R0, TASK_HELD, "out"),
+        ST(B, R2, 0, TASK_FOLLOWED),
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}

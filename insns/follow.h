@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The programs that keep the map of who is followed (layout.h), on the tracepoint task:task_newtask
+ * and the raw one sched_process_exec. A new task of any kind, a worker of io_uring too, is what its
+ * maker is, from before its first instruction; a number that somebody had before is its new owner's
+ * then, so that nothing need ever be taken out.
+ */
+#ifndef STACKBOX_FOLLOW_H
+#define STACKBOX_FOLLOW_H
+
+#include "insns/filter.h"
+
+struct follow_programs {
+    const struct event_filter *filter; /* the map, and whose numbers `self` goes by */
+    uint32_t self;                     /* what this thread makes is held */
+    uint16_t pid;                      /* where task_newtask has the new one's number */
+};
+
+void emit_follow_birth(struct program *program, const struct follow_programs *programs);
+void emit_follow_exec(struct program *program, const struct event_filter *filter);
+
+#endif

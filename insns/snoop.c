@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * snoop(context):
+ *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
+ *         return 0
+ *     if (control[0] == PAUSED)
+ *         return 0
+ *     walker = &walkers[0]                                r9, of this CPU
+ *     record = reserve(ring, its size)                    r8
+ *     if (!record)
+ *         goto full
+ *     record.time = now
+ *     record.pid, .tid, .cpu, .flags, .comm
+ *     record.place = the number of the place that was hit
+ *     record.born = lives[pid]                            see life.c
+ *     record.caller = the return address                  see caller.c
+ *     record.frames, .kernel_bytes = the kernel's stack
+ *     record.frames, .user_bytes = the user's stack
+ *     submit(record)
+ *     return 0
+ * full:
+ *     account[TABLE_FULL] += 1
+ *     return 0
+ *
+ * The time is taken after the record has got its place in the ring: who has seen how far the ring is
+ * reserved knows that whatever comes behind that will have a later time.
+ *
+ * Without a ring the record is made in a slot (slot.c), and copied to the perf buffer of this CPU
+ * in the place of submit(); where that has no room, `full`.
+ *
+ * A stack, which may be that of a program that is preempted:
+ *
+ *     up to 4 times:
+ *         *walker = record.walker
+ *         bytes = get_stack(context, frames, sizeof(frames), flags)
+ *         if (*walker == record.walker)
+ *             goto walked
+ *     bytes = -EFAULT
+ *     walked:
+ *
+ * The kernel walks into a buffer of the CPU and copies from there: what the program of another
+ * thread walked on this CPU in between would be taken for ours. (An interrupt has a buffer of its
+ * own.) On some kernels programs on tracepoints can be preempted, too.
+ *
+ * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = walker.
+ */
+#include "insns/snoop.h"
+
+#include <errno.h>
+
+#include "insns/caller.h"
+#include "insns/layout.h"
+#include "insns/life.h"
+#include "insns/slot.h"
+#include "insns/stacks.h"
+
+#define MOST_WALKS 4
+
+/* Where things are on the stack, from r10. */
+enum {
+    INDEX = -4, /* the key of a small map */
+    FOREIGN = -8,
+    PID_SCRATCH = -16,
+};
+
+/* Where a member of the record is, from r8: a constant only for each kind of buffer. */
+#define AT(wishes, member) \
+    ((int16_t)(record_place(wishes) + (int)offsetof(struct snoop_record, member)))
+
+static int record_place(const struct snoop_wishes *wishes)
+{
+    return wishes->to_ring ? 0 : (int)offsetof(struct snoop_slot, record);
+}
+
+static int32_t record_bytes(const struct snoop_wishes *wishes)
+{
+    return (int32_t)SNOOP_RECORD_BYTES(wishes->kernel_stack + wishes->user_stack, wishes->depth);
+}
+
+static void name_maps(struct program *program, const struct snoop_wishes *wishes)
+{
+    program_name_map(program, wishes->buffer, wishes->to_ring ? "ring" : "buffers");
+    program_name_map(program, wishes->control, "control");
+    program_name_map(program, wishes->account, "account");
+    program_name_map(program, wishes->walkers, "walkers");
+    if (!wishes->to_ring)
+        program_name_map(program, wishes->slots, "slots");
+    if (wishes->lives >= 0)
+        program_name_map(program, wishes->lives, "lives");
+}
+
+/* r0 = the value of a small map by the index that stands on the stack; "out" if there is none. */
+static void emit_look_up(struct program *program, int map)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, INDEX),
+        LOAD_MAP(R1, map),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "out"));
+}
+
+static struct slot_wishes slot_of(const struct snoop_wishes *wishes)
+{
+    return (struct slot_wishes){
+        .slots = wishes->slots,
+        .account = wishes->account,
+        .preemptible = true,
+        .index = INDEX,
+    };
+}
+
+static void emit_reserve(struct program *program, const struct snoop_wishes *wishes)
+{
+    const struct slot_wishes slot = slot_of(wishes);
+
+    if (!wishes->to_ring) {
+        emit_claim_slot(program, &slot);
+        return;
+    }
+    EMIT(program,
+        LOAD_MAP(R1, wishes->buffer),
+        MOV_IMM(R2, record_bytes(wishes)),
+        MOV_IMM(R3, 0),
+        CALL(BPF_FUNC_ringbuf_reserve),
+        JEQ_IMM(R0, 0, "full"),
+        MOV_REG(R8, R0));
+}
+
+/* Not every kernel fills all of a comm, and a caller or a life may be left as it is. */
+static void emit_event(struct program *program, const struct snoop_wishes *wishes)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_ktime_get_ns),
+        STX(DW, R8, AT(wishes, time), R0),
+        ST(DW, R8, AT(wishes, born), 0),
+        ST(DW, R8, AT(wishes, caller), 0),
+        STX(W, R8, AT(wishes, tid), R7),
+        MOV_REG(R1, R7),
+        RSH_IMM(R1, 32),
+        STX(W, R8, AT(wishes, pid), R1),
+        CALL(BPF_FUNC_get_smp_processor_id),
+        STX(W, R8, AT(wishes, cpu), R0),
+        LDX(W, R1, R10, FOREIGN),
+        OR_IMM(R1, (int32_t)wishes->flags),
+        STX(W, R8, AT(wishes, flags), R1),
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        STX(W, R8, AT(wishes, walker), R0),
+        ST(W, R8, AT(wishes, kernel_bytes), 0),
+        ST(W, R8, AT(wishes, user_bytes), 0),
+        ST(DW, R8, AT(wishes, comm), 0),
+        ST(DW, R8, (int16_t)(AT(wishes, comm) + 8), 0),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, AT(wishes, comm)),
+        MOV_IMM(R2, (int)sizeof(((struct snoop_record *)0)->comm)),
+        CALL(BPF_FUNC_get_current_comm),
+        MOV_REG(R1, R6),
+    LABEL(SNOOP_PLACE_LABEL),
+        MOV_IMM(R0, 0),
+        STX(W, R8, AT(wishes, place), R0));
+}
+
+static void emit_walk(struct program *program, const struct snoop_wishes *wishes, bool user)
+{
+    const char *walked = user ? "user_walked" : "kernel_walked";
+    int32_t bytes = (int32_t)(wishes->depth * sizeof(uint64_t));
+    int32_t frames = AT(wishes, frames) + (user && wishes->kernel_stack ? bytes : 0);
+
+    for (int tried = 0; tried < MOST_WALKS; tried++)
+        EMIT(program,
+            LDX(W, R1, R8, AT(wishes, walker)),
+            STX(W, R9, 0, R1),
+            MOV_REG(R1, R6),
+            MOV_REG(R2, R8),
+            ADD_IMM(R2, frames),
+            MOV_IMM(R3, bytes),
+            MOV_IMM(R4, user ? BPF_F_USER_STACK : 0),
+            CALL(BPF_FUNC_get_stack),
+            LDX(W, R1, R8, AT(wishes, walker)),
+            LDX(W, R2, R9, 0),
+            JEQ_REG(R1, R2, walked));
+    EMIT(program,
+        MOV_IMM(R0, -EFAULT),
+    LABEL(walked),
+        STX(W, R8, user ? AT(wishes, user_bytes) : AT(wishes, kernel_bytes), R0));
+}
+
+/* The record goes on its way, or to "full". */
+static void emit_hand_over(struct program *program, const struct snoop_wishes *wishes)
+{
+    const struct slot_wishes slot = slot_of(wishes);
+
+    if (wishes->to_ring) {
+        EMIT(program,
+            MOV_REG(R1, R8),
+            MOV_IMM(R2, 0),
+            CALL(BPF_FUNC_ringbuf_submit),
+            JA("out"));
+        return;
+    }
+    EMIT(program,
+        MOV_REG(R1, R6),
+        LOAD_MAP(R2, wishes->buffer),
+        MOV32_IMM(R3, -1), /* BPF_F_CURRENT_CPU */
+        MOV_REG(R4, R8),
+        ADD_IMM(R4, record_place(wishes)),
+        MOV_IMM(R5, record_bytes(wishes)),
+        CALL(BPF_FUNC_perf_event_output),
+        MOV_REG(R7, R0));
+    emit_release_slot(program, &slot);
+    EMIT(program, JEQ_IMM(R7, 0, "out"));
+}
+
+void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
+{
+    name_maps(program, wishes);
+    EMIT(program, MOV_REG(R6, R1));
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH}, true);
+    EMIT(program, ST(W, R10, INDEX, 0));
+    emit_load_mode(program, wishes->control, INDEX);
+    emit_look_up(program, wishes->walkers);
+    EMIT(program, MOV_REG(R9, R0));
+    emit_reserve(program, wishes);
+    emit_event(program, wishes);
+    if (wishes->user_stack && wishes->lives >= 0)
+        emit_load_life(program, wishes->lives, !wishes->filter.in_namespace, INDEX,
+                       AT(wishes, born));
+    if (wishes->user_stack && wishes->caller)
+        emit_load_caller(program, AT(wishes, caller));
+    /* What a user's program does there the kernel is not in: it has no stack. */
+    if (wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE))
+        emit_walk(program, wishes, false);
+    if (wishes->user_stack)
+        emit_walk(program, wishes, true);
+    emit_hand_over(program, wishes);
+    EMIT(program,
+    LABEL("full"),
+        ST(W, R10, INDEX, ACCOUNT_TABLE_FULL));
+    emit_look_up(program, wishes->account);
+    EMIT(program,
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, 0, R1),
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}

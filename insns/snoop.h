@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The program of stacksnoop: hands each event with its stacks to a buffer, as a snoop_record. */
+#ifndef STACKBOX_SNOOP_H
+#define STACKBOX_SNOOP_H
+
+#include "insns/filter.h"
+#include "insns/program.h"
+
+struct snoop_wishes {
+    struct event_filter filter;
+    bool kernel_stack, user_stack;
+    bool caller;    /* the event is at the first instruction of a user's function */
+    uint32_t flags; /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_MARK: what is known of every event */
+    uint32_t depth; /* frames per stack */
+    bool to_ring;   /* `buffer` is a BPF_MAP_TYPE_RINGBUF, else a PERF_EVENT_ARRAY */
+    /* Descriptors of maps; slots are for a PERF_EVENT_ARRAY alone; lives may be below 0. */
+    int buffer, control, account, walkers, slots, lives;
+};
+
+/*
+ * The instruction that is called so is MOV_IMM(R0, 0), with the context in r1 before it. The number of
+ * the place is to be put into it, or CALL(BPF_FUNC_get_attach_cookie) in its stead.
+ */
+#define SNOOP_PLACE_LABEL "place"
+
+/* The same code for kprobe, kprobe.multi, tracepoint and uprobe programs. */
+void emit_snoop(struct program *program, const struct snoop_wishes *wishes);
+
+#endif

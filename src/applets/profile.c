@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* profile: samples what each CPU does, and counts the stacks. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "counting.h"
+#include "heading.h"
+#include "insns/count.h"
+#include "insns/dump.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+#include "kernel/sampling.h"
+
+#define SEE_HELP " (see profile -h)"
+#define DEFAULT_FREQUENCY 49 /* in step with nothing that runs at round numbers */
+#define MOST_COUNT (1ULL << 62)
+#define NS_PER_SECOND 1000000000
+
+struct profile_options {
+    struct trace_options trace;
+    uint64_t frequency, count;
+    const char *event;
+    bool idle;
+};
+
+static struct profile_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+
+#define AT(member) offsetof(struct profile_options, member)
+
+static const struct option own_options[] = {
+    OPTION_HEADING("Sampling"),
+    {'F', "frequency", "HZ", option_number, AT(frequency), 1, NS_PER_SECOND,
+     "samples per second on each CPU (default: 49; the most: sysctl "
+     "kernel.perf_event_max_sample_rate)"},
+    {'c', "count", "COUNT", option_number, AT(count), 1, MOST_COUNT,
+     "a sample at every COUNT events instead; the clocks count nanoseconds"},
+    {'e', "event", "EVENT", option_string, AT(event), 0, 0,
+     "what gives the samples, if not cpu-clock: see above"},
+    {'I', "include-idle", NULL, option_flag, AT(idle), 0, 0, "CPUs on which nobody runs, too"},
+    OPTION_LETTER('A', "verbose"),
+    {0},
+};
+
+static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
+
+static const struct manual_row events[] = {
+    {"cpu-clock", "time on a CPU (the default)"},
+    {"task-clock", "the same by another clock of the kernel"},
+    {"cycles, instructions", "of the processor: these four where it has counters for them"},
+    {"cache-misses", "accesses that the last cache could not serve"},
+    {"branch-misses", "branches that were not foreseen"},
+    {"page-faults", "accesses to memory that was not mapped yet"},
+    {"context-switches", "tasks that leave a CPU"},
+    {0},
+};
+
+static const struct manual_section sections[] = {{"Events", events}, {0}};
+
+static const struct manual_row examples[] = {
+    {"profile 5", "what this machine does, for five seconds"},
+    {"profile -p 185 -F 997", "one process, until Ctrl-C"},
+    {"profile -f 30 > out.folded", "input for a flame graph"},
+    {"profile -U -C 0 5", "user stacks of one CPU"},
+    {"profile -e page-faults -c 1 -p 185 5", "each page fault of a process"},
+    {"profile -i 10 -T --top 5", "the five greatest stacks of every ten seconds"},
+    {0},
+};
+
+static const struct manual_row notes[] = {
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, "
+     "which some systems have, root."},
+    {NULL, "Clocks have a fixed period, on every CPU, and so the samples of a stack are the time "
+     "that it took: HZ of them are a second on a CPU. What a virtual machine's host takes away from "
+     "it gives no samples. With other events -F is a frequency that the kernel seeks, and -c is "
+     "exact."},
+    {NULL, "The hardware's events are there where the processor has counters and a virtual "
+     "machine's host passes them on."},
+    {NULL, "A sample that hits while the kernel runs a BPF program on that CPU is lost."},
+    {NULL, "CPUs that come are sampled from half a second after that on, at the latest."},
+    {NULL, "Names and stacks of user programs are as stackcount(1) has them: stacks are found by "
+     "frame pointers, and code without them hides its callers. --hash-storage-size of bcc's profile "
+     "is taken, and ignored."},
+    {0},
+};
+
+struct profiling {
+    struct counting counting;
+    struct sampling_wishes wishes;
+    struct sampling sampling;
+    bool said; /* that a CPU which came cannot be sampled */
+};
+
+/* ---- The program ---- */
+
+static void build_program(const struct counting *counting, struct program *program)
+{
+    const struct store *store = &counting->store;
+    struct count_wishes wishes = {
+        .filter = counting->session.filter,
+        .kernel_stack = !settings.trace.user_only,
+        .user_stack = !settings.trace.kernel_only,
+        .per_process = true,
+        .without_idle = !settings.idle && !settings.trace.pids.count && !settings.trace.tids.count,
+        .depth = store->depth,
+        .control = store->control,
+        .account = store->account,
+        .slots = store->slots,
+        .lives = counting->session.lives.map,
+        .counts = {store->main.counts, store->stand_in.counts},
+        .stacks = {store->main.stacks, store->stand_in.stacks},
+        .spilled = {store->main.spilled, store->stand_in.spilled},
+    };
+
+    wishes.filter.cpu = -1; /* there are no events of others */
+    emit_count(program, &wishes);
+}
+
+static void debug_program(const struct program *program, const struct linked *linked)
+{
+    struct text dump = {0};
+
+    dump_insns(&dump, linked->insns, linked->count, program);
+    say("the program, %zu instructions:", linked->count);
+    if (!dump.failed)
+        fprintf(stderr, "%s", dump.data);
+    text_free(&dump);
+}
+
+static int refuse_sampling(int error)
+{
+    struct text why = {0};
+
+    refusal_explain(REFUSED_SAMPLING, error, 0, &why);
+    say("cannot sample: %s", why.data ? why.data : strerror(-error));
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
+/* The exit status, with what the verifier has to say in `log`. */
+static int load_program(struct profiling *profiling, struct text *log)
+{
+    struct program program = {0};
+    struct linked linked;
+
+    build_program(&profiling->counting, &program);
+    int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, log);
+    if (!result) {
+        if (settings.trace.debug)
+            debug_program(&program, &linked);
+        const struct bpf_load load = {
+            .type = BPF_PROG_TYPE_PERF_EVENT,
+            .name = "profile",
+            .insns = linked.insns,
+            .count = linked.count,
+        };
+        result = profiling->wishes.program = bpf_load_program(&load, log);
+    }
+    program_free(&program);
+    if (result < 0 && settings.trace.debug && log->length)
+        fprintf(stderr, "%s\n", log->data);
+    return result < 0 ? refuse_sampling(result) : 0;
+}
+
+/* ---- The run ---- */
+
+static int refuse_event(void)
+{
+    struct text names = {0};
+
+    sampling_add_available(&names);
+    say("-e: this machine has no %s; it has %s", settings.event,
+        names.length ? names.data : "none that can be sampled");
+    text_free(&names);
+    return EXIT_FAILURE;
+}
+
+static int open_sampling(struct profiling *profiling)
+{
+    int result = sampling_open(&profiling->sampling, &profiling->wishes);
+
+    if (!result)
+        return 0;
+    if (result == -ENOENT)
+        return refuse_event();
+    if (result != -ENODEV)
+        return refuse_sampling(result);
+    say("CPU %lld is offline: there is nothing to sample until it is brought online",
+        (long long)settings.trace.cpu);
+    return EXIT_FAILURE;
+}
+
+static void look_at_cpus(void *context)
+{
+    struct profiling *profiling = context;
+    int result = sampling_look(&profiling->sampling);
+
+    if (!result || profiling->said)
+        return;
+    profiling->said = true;
+    say("a CPU that came online is not sampled: %s", strerror(-result));
+}
+
+static void print_header(struct profiling *profiling)
+{
+    const struct trace_options *trace = &settings.trace;
+    struct text line = {0};
+
+    if (settings.count)
+        text_format(&line, "Sampling every %llu events of ", (unsigned long long)settings.count);
+    else
+        text_format(&line, "Sampling at %llu Hertz of ", (unsigned long long)settings.frequency);
+    heading_add_whose(&line, trace, "all threads");
+    text_format(&line, " by %s stack", heading_stacks(trace));
+    heading_add_cpu(&line, trace);
+    if (!line.failed)
+        session_timed_header(&profiling->counting.session, line.data);
+    text_free(&line);
+}
+
+/* What the kernel knows about the program that has run. */
+static void say_account(const struct profiling *profiling)
+{
+    struct bpf_program_info info;
+
+    if (bpf_program_info(profiling->wishes.program, &info))
+        return;
+    if (settings.trace.debug && info.run_count)
+        say("program %u: %llu runs, ns per event: %llu", info.id,
+            (unsigned long long)info.run_count,
+            (unsigned long long)(info.run_time_ns / info.run_count));
+    if (settings.trace.debug)
+        say("account: %llu events in reports, %llu not counted, %llu missed by the kernel",
+            (unsigned long long)profiling->counting.events,
+            (unsigned long long)profiling->counting.losses.table_full,
+            (unsigned long long)info.recursion_misses);
+    if (info.recursion_misses)
+        say("up to %llu events were missed: they came while a program ran on the same CPU already",
+            (unsigned long long)info.recursion_misses);
+}
+
+static int profile(struct profiling *profiling)
+{
+    struct text log = {0};
+    int status = load_program(profiling, &log);
+
+    text_free(&log);
+    if (!status)
+        status = open_sampling(profiling);
+    if (!status) {
+        profiling->counting.tick = look_at_cpus;
+        profiling->counting.ticking = profiling;
+        run_tick(&profiling->counting.session.run, SAMPLING_LOOK_NS);
+        print_header(profiling);
+        status = counting_run(&profiling->counting);
+        say_account(profiling);
+    }
+    sampling_close(&profiling->sampling);
+    if (profiling->wishes.program >= 0)
+        close(profiling->wishes.program);
+    return status;
+}
+
+/* ---- The command line ---- */
+
+/* Is a sample asked for more often than the kernel takes them? */
+static void check_rate(const struct sampling_event *event, struct text *error)
+{
+    uint64_t limit = sampling_rate_limit();
+
+    if (settings.frequency > limit)
+        text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu "
+                    "(sysctl kernel.perf_event_max_sample_rate)",
+                    (unsigned long long)settings.frequency, (unsigned long long)limit);
+    else if (settings.count && event->clock && settings.count < NS_PER_SECOND / limit)
+        text_format(error, "-c: %llu ns of %s are less than this kernel allows: it takes %llu or "
+                    "more (sysctl kernel.perf_event_max_sample_rate)",
+                    (unsigned long long)settings.count, event->name,
+                    (unsigned long long)(NS_PER_SECOND / limit));
+}
+
+static void refuse_unknown_event(struct text *error)
+{
+    text_format(error, "-e: \"%s\" is none of", settings.event);
+    for (const struct sampling_event *event = sampling_events; event->name; event++)
+        text_format(error, "%s %s", event == sampling_events ? "" : ",", event->name);
+}
+
+/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+static int check_usage(const struct arguments *arguments, const struct sampling_event **event,
+                       struct text *error)
+{
+    *event = settings.event ? sampling_find_event(settings.event) : sampling_events;
+    settings.trace.command = arguments->command;
+    if (!trace_options_check(&settings.trace, error) &&
+        !trace_options_take_duration(&settings.trace, arguments, error)) {
+        if (settings.frequency && settings.count)
+            text_add(error, "-F and -c exclude each other: a sample is taken by time or by events");
+        else if (!*event)
+            refuse_unknown_event(error);
+    }
+    if (error->length) {
+        text_add(error, SEE_HELP);
+        return -EINVAL;
+    }
+    if (!settings.frequency && !settings.count)
+        settings.frequency = DEFAULT_FREQUENCY;
+    check_rate(*event, error);
+    return error->length ? -EINVAL : 0;
+}
+
+static int open_and_profile(struct profiling *profiling)
+{
+    const struct counting_wishes wishes = {.kernel_events = true};
+    int status = counting_open(&profiling->counting, &settings.trace, &wishes);
+
+    profiling->counting.report.layout = LAYOUT_PROFILE;
+    profiling->counting.report.show_process = true;
+    if (!status)
+        status = profile(profiling);
+    return counting_close(&profiling->counting, status);
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct profiling profiling = {.wishes = {.program = -1}};
+    const struct sampling_event *event;
+    struct text error = {0};
+    int status;
+
+    if (check_usage(arguments, &event, &error)) {
+        say("%s", error.data ? error.data : "out of memory");
+        status = EXIT_USAGE;
+    } else {
+        profiling.wishes.event = event;
+        profiling.wishes.frequency = settings.frequency;
+        profiling.wishes.count = settings.count;
+        profiling.wishes.cpu = settings.trace.cpu;
+        profiling.wishes.idle = settings.idle;
+        status = open_and_profile(&profiling);
+    }
+    text_free(&error);
+    return status;
+}
+
+const struct applet profile_applet = {
+    .name = "profile",
+    .summary = "count the stacks that CPUs are in, by sampling them",
+    .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",
+    .about = "Looks at each CPU 49 times a second and counts in which stack it is. It runs until "
+             "Ctrl-C, or for SECONDS (as with -D), and then prints each stack, leaf first, with its "
+             "process and how often it was seen, the greatest last. CPUs on which nobody runs are "
+             "left out.",
+    .sections = sections,
+    .examples = examples,
+    .notes = notes,
+    .options = options,
+    .settings = &settings,
+    .run = run,
+};

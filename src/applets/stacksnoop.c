@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* stacksnoop: prints each event with its stack, as it comes. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "applet.h"
+#include "attaching.h"
+#include "insns/dump.h"
+#include "insns/snoop.h"
+#include "probes/find.h"
+#include "snooping.h"
+
+#define SEE_HELP " (see stacksnoop -h)"
+
+struct stacksnoop_options {
+    struct trace_options trace;
+    bool regex, force, list;
+    uint64_t most, buffer_size;
+    const char *attach, *format, *buffer;
+};
+
+static struct stacksnoop_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+
+#define AT(member) offsetof(struct stacksnoop_options, member)
+
+static const struct option own_options[] = {
+    OPTION_HEADING("Events"),
+    {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
+     "patterns are extended regular expressions, found anywhere in a name"},
+    {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events"},
+    {0, "format", "FORMAT", option_string, AT(format), 0, 0,
+     "text, or perf: what perf script prints, for its readers (default: text)"},
+    {'T', "timestamp", NULL, option_flag, AT(trace.timestamp), 0, 0,
+     "the time of day; else times are from the first event on"},
+    {0, "buffer-size", "KB", option_number, AT(buffer_size), 1, 1 << 20,
+     "room for events that wait to be printed (default: by the memory that is there, 32768 at most)"},
+    {0, "buffer", "KIND", option_string, AT(buffer), 0, 0,
+     "what they wait in: ring or perf (default: the first that this kernel has)"},
+    {0, "list", NULL, option_flag, AT(list), 0, 0,
+     "print what would be traced, as patterns, one a line, and trace nothing"},
+    {0, "force", NULL, option_flag, AT(force), 0, 0,
+     "trace even so many functions that attaching and detaching takes long"},
+    {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
+     "how functions are probed: multi, pmu or tracefs (default: the first that works)"},
+    /* There are no reports here: these are refused, and not listed. */
+    {'i', "interval", "S", option_seconds, AT(trace.interval), 0, 0, NULL},
+    {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
+    {0, "top", "N", option_number, AT(trace.top), 1, UINT64_MAX, NULL},
+    {0, "stack-storage-size", "N", option_number, AT(trace.storage), 1, 1 << 24, NULL},
+    {0, "by-name", NULL, option_flag, AT(trace.by_name), 0, 0, NULL},
+    {0},
+};
+
+static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
+
+static const struct manual_section sections[] = {{"Patterns", attaching_patterns}, {0}};
+
+static const struct manual_row examples[] = {
+    {"stacksnoop -p 185 c:malloc", "each allocation of one process"},
+    {"stacksnoop --max 10 'tcp_connect*'", "who makes the next ten connections"},
+    {"stacksnoop -T t:sched:sched_process_exec", "each exec, with the time of day"},
+    {"stacksnoop -K -d -s r::vfs_unlink", "returns from a function, with offsets"},
+    {"stacksnoop t:sched:sched_process_exec -- make -j4", "each program that a build runs"},
+    {"stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf",
+     "input for what reads perf script"},
+    {0},
+};
+
+static const struct manual_row notes[] = {
+    {NULL, "A line for each event: the time in seconds since the first, the name, pid and tid of the "
+     "thread, the CPU, and what was hit; r: before it is a return. Below it the stack, leaf first, "
+     "the kernel's part and then the user's, and an empty line. Events are in the order of their "
+     "times, whichever CPU they came from."},
+    {NULL, "An event that finds the buffer full is lost, and how many were is said at the end: the "
+     "events are those that were printed and those that are said to be lost. Of events that come "
+     "faster than they can be printed stackcount(1) makes counts, and loses none."},
+    {NULL, "Where functions are not probed by links each has a program of its own, which tells "
+     "what was hit."},
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON where no tracefs is needed. stackcount(1) "
+     "says more on what can be traced and where names come from."},
+    {0},
+};
+
+struct tracing {
+    struct find find;
+    enum attach_way way;
+    enum recorder_kind buffer;
+    enum record_format format;
+    struct attachment attachment;
+    const char **names; /* of the traced functions, sorted */
+};
+
+/* ---- The programs ---- */
+
+/* What is known of every event that a program gets. */
+static const struct {
+    const char *what;
+    bool caller;
+    uint32_t flags;
+} variants[ATTACH_PROGRAMS] = {
+    [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
+    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
+};
+
+static void build_program(const struct snooping *snooping, enum attach_program which,
+                          struct program *program)
+{
+    const struct recorder *recorder = &snooping->recorder;
+    const struct snoop_wishes wishes = {
+        .filter = snooping->session.filter,
+        .kernel_stack = !settings.trace.user_only,
+        .user_stack = !settings.trace.kernel_only,
+        .caller = variants[which].caller,
+        .flags = variants[which].flags,
+        .depth = recorder->depth,
+        .to_ring = recorder->kind == RECORDER_RING,
+        .buffer = recorder_buffer(recorder),
+        .control = recorder->control,
+        .account = recorder->account,
+        .walkers = recorder->walkers,
+        .slots = recorder->slots,
+        .lives = snooping->session.lives.map,
+    };
+
+    emit_snoop(program, &wishes);
+}
+
+static void debug_program(const struct program *program, const struct linked *linked,
+                          enum attach_program which)
+{
+    struct text dump = {0};
+
+    dump_insns(&dump, linked->insns, linked->count, program);
+    say("the program %s, %zu instructions:", variants[which].what, linked->count);
+    if (!dump.failed)
+        fprintf(stderr, "%s", dump.data);
+    text_free(&dump);
+}
+
+/* ---- The run ---- */
+
+/* The one that -p names; 0 where it names none or several. */
+static uint32_t the_process(void)
+{
+    return settings.trace.pids.count == 1 ? settings.trace.pids.numbers[0] : 0;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Of a function's several names frames show the one that was asked for. */
+static void prefer_traced_names(struct snooping *snooping, struct tracing *tracing)
+{
+    tracing->names = calloc(tracing->find.places.count + 1, sizeof(*tracing->names));
+    if (!tracing->names)
+        return;
+    for (size_t i = 0; i < tracing->find.places.count; i++)
+        tracing->names[i] = tracing->find.places.items[i].name;
+    qsort(tracing->names, tracing->find.places.count, sizeof(*tracing->names), compare_names);
+    snooping->traced = tracing->names;
+    snooping->traced_count = tracing->find.places.count;
+}
+
+static void print_header(struct snooping *snooping, const struct tracing *tracing)
+{
+    struct text what = {0};
+
+    text_format(&what, "Tracing %zu functions for ", tracing->attachment.attached);
+    for (size_t i = 0; i < tracing->find.count; i++)
+        text_format(&what, "%s\"%s\"", i ? ", " : "", tracing->find.patterns[i].typed);
+    if (!what.failed)
+        session_header(&snooping->session, what.data);
+    text_free(&what);
+}
+
+static int trace_with(struct snooping *snooping, struct tracing *tracing,
+                      const struct attach_request *request)
+{
+    int status = attaching_attach(&tracing->attachment, request, &tracing->find,
+                                  settings.trace.debug);
+
+    if (!status) {
+        prefer_traced_names(snooping, tracing);
+        print_header(snooping, tracing);
+        status = snooping_run(snooping, &tracing->find.places);
+        snooping_say_losses(snooping, attach_missed(&tracing->attachment));
+    }
+    attach_close(&tracing->attachment);
+    return status;
+}
+
+static bool is_needed(enum attach_program which, const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (attach_program_of(&places->items[i]) == which)
+            return true;
+    return false;
+}
+
+/* The instruction that tells the program which place was hit. */
+static size_t find_number(const struct program *program)
+{
+    for (size_t i = 0; i < program->label_count; i++)
+        if (!strcmp(program->labels[i].name, SNOOP_PLACE_LABEL))
+            return program->labels[i].slot;
+    return 0;
+}
+
+static int trace(struct snooping *snooping, struct tracing *tracing)
+{
+    struct program programs[ATTACH_PROGRAMS] = {0};
+    struct attach_request request = {
+        .program_name = "stacksnoop",
+        .numbered = true,
+        .tracefs = tracing->find.tracefs,
+        .way = tracing->way,
+        .pid = the_process(),
+        .force = settings.force,
+        .stop = &run_stopped,
+        .progress = attaching_show_progress,
+    };
+    struct text why = {0};
+    int result = 0, status = EXIT_FAILURE;
+
+    for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
+        if (!is_needed(which, &tracing->find.places))
+            continue;
+        build_program(snooping, which, &programs[which]);
+        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
+        request.number_at[which] = find_number(&programs[which]);
+        if (!result && settings.trace.debug)
+            debug_program(&programs[which], &request.programs[which], which);
+    }
+    if (result)
+        say("the program cannot be made: %s", why.data ? why.data : "out of memory");
+    else
+        status = trace_with(snooping, tracing, &request);
+    text_free(&why);
+    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
+        program_free(&programs[i]);
+    return status;
+}
+
+/* ---- The command line ---- */
+
+/* What other applets print at an interval or at the end there is none of here. */
+static void refuse_reports(struct text *error)
+{
+    const struct trace_options *trace = &settings.trace;
+
+    if (trace->folded)
+        text_add(error, "-f: each event is printed as it comes, and none is counted; --format perf "
+                        "is what flame graph tools take" SEE_HELP);
+    else if (trace->interval)
+        text_add(error, "-i: each event is printed as it comes: there are no reports" SEE_HELP);
+    else if (trace->top)
+        text_add(error, "--top: each event is printed as it comes: none is greater than another; "
+                        "--max stops after so many" SEE_HELP);
+    else if (trace->by_name)
+        text_add(error, "--by-name: each event is printed as it comes, with its own process" SEE_HELP);
+    else if (trace->storage)
+        text_add(error, "--stack-storage-size: no stacks are kept; --buffer-size is the room for "
+                        "events that wait to be printed" SEE_HELP);
+}
+
+static int parse_format(struct tracing *tracing, struct text *error)
+{
+    const char *format = settings.format;
+
+    if (!format || !strcmp(format, "text"))
+        return 0;
+    tracing->format = RECORD_PERF;
+    if (!strcmp(format, "perf"))
+        return 0;
+    text_format(error, "--format: \"%s\" is none of text, perf", format);
+    return -EINVAL;
+}
+
+static int parse_buffer(struct tracing *tracing, struct text *error)
+{
+    const char *buffer = settings.buffer;
+
+    if (!buffer)
+        return 0;
+    tracing->buffer = !strcmp(buffer, "ring") ? RECORDER_RING : RECORDER_PERF;
+    if (tracing->buffer == RECORDER_RING || !strcmp(buffer, "perf"))
+        return 0;
+    text_format(error, "--buffer: \"%s\" is none of ring, perf", buffer);
+    return -EINVAL;
+}
+
+/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+static int check_usage(struct tracing *tracing, const struct arguments *arguments,
+                       struct text *error)
+{
+    settings.trace.command = arguments->command;
+    refuse_reports(error);
+    if (error->length)
+        return -EINVAL;
+    if (trace_options_check(&settings.trace, error)) {
+        text_add(error, SEE_HELP);
+        return -EINVAL;
+    }
+    if (settings.list && arguments->command)
+        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+    if (error->length || attaching_check_words(arguments, SEE_HELP, error))
+        return -EINVAL;
+    int result = parse_format(tracing, error);
+    if (!result)
+        result = parse_buffer(tracing, error);
+    if (!result)
+        result = attaching_parse_way(&tracing->way, settings.attach, error);
+    return result ? result
+                  : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
+                               error);
+}
+
+static int open_and_trace(struct tracing *tracing)
+{
+    const struct snooping_wishes wishes = {
+        .options = &settings.trace,
+        .format = tracing->format,
+        .buffer = tracing->buffer,
+        .buffer_bytes = settings.buffer_size * 1024,
+        .most = settings.most,
+    };
+    struct snooping snooping;
+    int status = snooping_open(&snooping, &wishes);
+
+    if (!status)
+        status = attaching_find(&tracing->find, snooping.session.kallsyms, the_process());
+    if (!status)
+        status = trace(&snooping, tracing);
+    return snooping_close(&snooping, status);
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct tracing tracing = {.find = {.tracefs = -1, .kallsyms = -1}};
+    struct text error = {0};
+    int status;
+
+    if (check_usage(&tracing, arguments, &error)) {
+        say("%s", error.data ? error.data : "out of memory");
+        status = EXIT_USAGE;
+    } else {
+        status = settings.list ? attaching_list(&tracing.find, the_process())
+                               : open_and_trace(&tracing);
+    }
+    find_close(&tracing.find);
+    free(tracing.names);
+    text_free(&error);
+    return status;
+}
+
+const struct applet stacksnoop_applet = {
+    .name = "stacksnoop",
+    .summary = "print each event with its stack, as it comes",
+    .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
+    .about = "Prints each hit of a function of the kernel, of a program or of a library, of a "
+             "tracepoint or of a USDT probe: the time, the thread, and the stack that led to it, "
+             "leaf first. It runs until Ctrl-C, for -D seconds, until --max events, or while COMMAND "
+             "does.",
+    .sections = sections,
+    .examples = examples,
+    .notes = notes,
+    .options = options,
+    .settings = &settings,
+    .run = run,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/cpus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define ONLINE "/sys/devices/system/cpu/online"
+#define LONGEST_LIST 65536
+#define MOST_CPUS 8192 /* more than any kernel is built for */
+
+static bool take_number(const char **list, unsigned *number)
+{
+    const char *at = *list;
+    unsigned value = 0;
+
+    for (; *at >= '0' && *at <= '9' && value < MOST_CPUS; at++)
+        value = value * 10 + (unsigned)(*at - '0');
+    bool taken = at != *list && value < MOST_CPUS;
+    *list = at;
+    *number = value;
+    return taken;
+}
+
+bool cpus_next(const char **list, unsigned *first, unsigned *last)
+{
+    if (!take_number(list, first))
+        return false;
+    *last = *first;
+    if (**list == '-') {
+        ++*list;
+        if (!take_number(list, last) || *last < *first)
+            return false;
+    }
+    if (**list == ',')
+        ++*list;
+    return true;
+}
+
+/* 1: there are no more. */
+static int add_range(unsigned first, unsigned last, bool *any, cpus_add *add, void *context)
+{
+    for (unsigned cpu = first; cpu <= last; cpu++) {
+        int result = add(context, cpu);
+        if (result == -EINVAL && *any)
+            return 1;
+        if (result && result != -ENODEV)
+            return result;
+        *any = true;
+    }
+    return 0;
+}
+
+int cpus_each_online(cpus_add *add, void *context)
+{
+    struct text list = {0};
+    unsigned first, last;
+    bool any = false;
+
+    if (read_file(AT_FDCWD, ONLINE, LONGEST_LIST, &list) || !list.length)
+        text_format(&list, "0-%d\n", MOST_CPUS - 1);
+    const char *at = list.data;
+    int result = list.failed ? -ENOMEM : 0;
+    while (!result && cpus_next(&at, &first, &last))
+        result = add_range(first, last, &any, add, context);
+    text_free(&list);
+    return result < 0 ? result : 0;
+}

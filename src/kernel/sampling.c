@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/sampling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/cpus.h"
+#include "kernel/perf.h"
+
+#define NS_PER_SECOND 1000000000
+#define DEFAULT_RATE_LIMIT 100000 /* the kernel's own */
+
+/* An event seems to stand still if it is looked at again before its clock went on. */
+#define SOONEST_LOOK_NS (SAMPLING_LOOK_NS / 2)
+
+const struct sampling_event sampling_events[] = {
+    {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true},
+    {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true},
+    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false},
+    {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false},
+    {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false},
+    {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false},
+    {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false},
+    {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false},
+    {0},
+};
+
+const struct sampling_event *sampling_find_event(const char *name)
+{
+    for (const struct sampling_event *event = sampling_events; event->name; event++)
+        if (!strcmp(event->name, name))
+            return event;
+    return NULL;
+}
+
+uint64_t sampling_rate_limit(void)
+{
+    struct text content = {0};
+    uint64_t limit = 0;
+
+    if (!read_file(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 64, &content) &&
+        content.data)
+        limit = strtoull(content.data, NULL, 10);
+    text_free(&content);
+    return limit ? limit : DEFAULT_RATE_LIMIT;
+}
+
+/*
+ * A clock's period never changes: the kernel's search for a frequency would wander about it. What else
+ * is counted comes as often as it likes, and there that search is the only way to a frequency.
+ */
+static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
+{
+    const struct sampling_event *event = wishes->event;
+    struct perf_sampled sampled = {
+        .type = event->type,
+        .config = event->config,
+        .by_frequency = !wishes->count && !event->clock,
+        .period = wishes->count ? wishes->count : wishes->frequency,
+        .leaves_idle_out = !wishes->idle && event->clock,
+        .cpu = cpu,
+    };
+
+    if (!wishes->count && event->clock)
+        sampled.period = NS_PER_SECOND / wishes->frequency;
+    int result = perf_open_sampled(&sampled);
+    return result == -EOPNOTSUPP ? -ENOENT : result;
+}
+
+/* -ECANCELED: it could be, which is all there is to know. */
+static int try_event(void *event, unsigned cpu)
+{
+    const struct sampling_wishes wishes = {.event = event, .frequency = 1, .idle = true};
+    int fd = open_event(&wishes, cpu);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return -ECANCELED;
+}
+
+void sampling_add_available(struct text *names)
+{
+    const char *between = "";
+
+    for (const struct sampling_event *event = sampling_events; event->name; event++)
+        if (cpus_each_online(try_event, (void *)(uintptr_t)event) == -ECANCELED) {
+            text_format(names, "%s%s", between, event->name);
+            between = ", ";
+        }
+}
+
+/* ---- CPUs ---- */
+
+static int make_room(struct sampling *sampling, unsigned cpu)
+{
+    int result = array_reserve(&sampling->events, &sampling->room, cpu + 1, sizeof(int));
+
+    if (!result)
+        result = array_reserve(&sampling->armed, &sampling->armed_room, cpu + 1, sizeof(uint64_t));
+    for (; !result && sampling->count <= cpu; sampling->count++) {
+        sampling->events[sampling->count] = -1;
+        sampling->armed[sampling->count] = 0;
+    }
+    return result;
+}
+
+static bool is_sampled(const struct sampling *sampling, unsigned cpu)
+{
+    return cpu < sampling->count && sampling->events[cpu] >= 0;
+}
+
+static int add_cpu(void *context, unsigned cpu)
+{
+    struct sampling *sampling = context;
+
+    if (is_sampled(sampling, cpu) || (sampling->wishes.cpu >= 0 && sampling->wishes.cpu != cpu))
+        return 0;
+    int fd = open_event(&sampling->wishes, cpu);
+    int result = fd < 0 ? fd : make_room(sampling, cpu);
+    if (!result)
+        result = perf_attach(fd, sampling->wishes.program);
+    if (result) {
+        if (fd >= 0)
+            close(fd);
+        return result;
+    }
+    sampling->events[cpu] = fd;
+    sampling->armed[cpu] = 0;
+    return 0;
+}
+
+/* The event of a CPU that went offline is dead, and stays so when that comes back. */
+static void drop_dead(struct sampling *sampling)
+{
+    for (unsigned cpu = 0; cpu < sampling->count; cpu++) {
+        uint64_t armed = 0;
+        if (!is_sampled(sampling, cpu))
+            continue;
+        bool lives = !perf_armed_ns(sampling->events[cpu], &armed) && armed > sampling->armed[cpu];
+        sampling->armed[cpu] = armed;
+        if (lives)
+            continue;
+        close(sampling->events[cpu]);
+        sampling->events[cpu] = -1;
+    }
+}
+
+int sampling_open(struct sampling *sampling, const struct sampling_wishes *wishes)
+{
+    *sampling = (struct sampling){.wishes = *wishes, .looked = now_ns()};
+    int result = cpus_each_online(add_cpu, sampling);
+
+    for (unsigned cpu = 0; !result && cpu < sampling->count; cpu++)
+        if (is_sampled(sampling, cpu))
+            return 0;
+    return result ? result : -ENODEV;
+}
+
+int sampling_look(struct sampling *sampling)
+{
+    uint64_t now = now_ns();
+
+    if (now - sampling->looked < SOONEST_LOOK_NS)
+        return 0;
+    sampling->looked = now;
+    drop_dead(sampling);
+    return cpus_each_online(add_cpu, sampling);
+}
+
+void sampling_close(struct sampling *sampling)
+{
+    for (unsigned cpu = 0; cpu < sampling->count; cpu++)
+        if (is_sampled(sampling, cpu))
+            close(sampling->events[cpu]);
+    free(sampling->events);
+    free(sampling->armed);
+    *sampling = (struct sampling){0};
+}

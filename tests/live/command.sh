@@ -1,0 +1,197 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# `-- COMMAND`: what of it counts, how it ends, where it prints, what it inherits, and what becomes of
+# it where tracing is not possible or ends early.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+EXEC=t:sched:sched_process_exec
+# Valid, and nobody hits it: no process hangs here.
+QUIET=t:sched:sched_process_hang
+
+# counted: all of the report in $scratch/out
+counted()
+{
+    folded_sum "$scratch/out"
+}
+
+# ---- exactly the command's own, while others exec all the time
+
+while :; do /bin/true; done &
+test_processes="$test_processes $!"
+for i in 1 2 3; do
+    # shellcheck disable=SC2016 # for that shell
+    run_stackbox stackcount -f $EXEC -- sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
+    is "six execs, $i: exit status" "$status" 0
+    is "six execs, $i: all" "$(counted)" 6
+    is "six execs, $i: the shell, then five" \
+        "$(folded_sum "$scratch/out" '^sh;') $(folded_sum "$scratch/out" '^true;')" "1 5"
+done
+run_stackbox stackcount -f -K $EXEC -- sh -c 'exec sh -c "exec /bin/true"'
+is "execs of one process" "$(counted)" 3
+run_stackbox stackcount -f -K -D 0.5 $EXEC
+[ "$(counted)" -gt 6 ] && pass "without a command there are more" ||
+    fail "without a command there are more" "$(counted)"
+
+# ---- exit statuses
+
+# exits NAME STATUS WORD...
+exits()
+{
+    name=$1 expected=$2
+    shift 2
+    run_stackbox stackcount "$@"
+    is "exit status: $name" "$status" "$expected"
+}
+exits "true" 0 $QUIET -- true
+exits "false" 1 $QUIET -- false
+exits "another" 42 $QUIET -- sh -c 'exit 42'
+exits "one that is like a failure of ours" 125 $QUIET -- sh -c 'exit 125'
+exits "a signal" 137 $QUIET -- sh -c 'kill -s KILL $$'
+exits "a signal that we take" 143 $QUIET -- sh -c 'kill -s TERM $$'
+exits "not found" 127 $QUIET -- no-such-command
+is "not found: what is said" "$(grep -v '^stackcount: no events' "$scratch/err")" \
+    'stackcount: cannot run "no-such-command": No such file or directory'
+exits "not found by its path" 127 $QUIET -- /no/such/command
+exits "no name" 127 $QUIET -- ''
+exits "a directory" 126 $QUIET -- /
+is "a directory: what is said" "$(grep -v '^stackcount: no events' "$scratch/err")" \
+    'stackcount: cannot run "/": Permission denied'
+printf 'exit 7\n' >"$scratch/script"
+exits "no right to execute" 126 $QUIET -- "$scratch/script"
+chmod 755 "$scratch/script"
+exits "a script without #!" 7 $QUIET -- "$scratch/script"
+PATH=/no/such/directory:$scratch:$PATH exits "the same, by PATH" 7 $QUIET -- script
+PATH=$scratch::$PATH exits "empty parts of PATH" 0 $QUIET -- true
+printf '#!/no/such/interpreter\n' >"$scratch/script"
+exits "no interpreter" 127 $QUIET -- "$scratch/script"
+exits "wrong usage" 2 -p 1 $QUIET -- true
+exits "a process's depth is wrong usage too" 2 --depth 60000 $QUIET -- sh -c ": >$scratch/ran"
+exits "no such function" 125 no_such_function -- sh -c ": >$scratch/ran"
+exits "no such CPU" 125 -C 65535 $QUIET -- sh -c ": >$scratch/ran"
+[ -e "$scratch/ran" ] && fail "where tracing failed it is not run" "it was" ||
+    pass "where tracing failed it is not run"
+"$STACKBOX" stackcount $QUIET -- true </dev/null >/dev/full 2>"$scratch/err"
+is "exit status: a full disk" "$? $(grep -c 'No space left' "$scratch/err")" "125 1"
+under="$WORKLOADS/deny --cap bpf --cap perfmon --cap sys_admin --"
+exits "no rights" 125 $QUIET -- sh -c ": >$scratch/ran"
+is "no rights: one line" "$(wc -l <"$scratch/err") $(ls "$scratch/ran" 2>/dev/null)" "1 "
+exits "no rights, best effort" 9 --best-effort $QUIET -- sh -c 'echo said; exit 9'
+is "no rights, best effort: one warning, and it ran" \
+    "$(grep -c '^stackcount: ' "$scratch/err") $(grep -vc '^stackcount: ' "$scratch/err")" "1 1"
+exits "no rights, best effort, not found" 127 --best-effort $QUIET -- no-such-command
+exits "no rights, wrong usage" 2 --best-effort -KU $QUIET -- true
+under=
+exits "no such function, best effort" 9 --best-effort no_such_function -- sh -c 'exit 9'
+exits "no such depth, best effort" 2 --best-effort --depth 60000 $QUIET -- true
+exits "nothing wrong, best effort" 9 --best-effort $QUIET -- sh -c 'exit 9'
+if ! have_kprobes; then
+    exits "no kprobes, best effort" 0 --best-effort vfs_read -- echo said
+    is "no kprobes, best effort: one warning, and it ran" \
+        "$(grep -c 'no kernel probes' "$scratch/err") $(tail -n 1 "$scratch/err")" "1 said"
+fi
+for denied in bpf:EPERM perf_event_open:EACCES; do
+    under="$WORKLOADS/deny --syscall $denied --"
+    exits "without $denied" 125 $QUIET -- true
+    exits "without $denied, best effort" 9 --best-effort $QUIET -- sh -c 'exit 9'
+    under=
+done
+under="$WORKLOADS/deny --syscall pidfd_open:ENOSYS --"
+exits "without pidfds" 42 $QUIET -- sh -c 'sleep 0.3; exit 42'
+under=
+
+# SIGCHLD was ignored: how a child ended would not be known.
+(
+    trap '' CHLD
+    "$STACKBOX" stackcount $QUIET -- sh -c 'exit 42' </dev/null >/dev/null 2>&1
+)
+is "exit status: children's ends were ignored" $? 42
+
+# ---- where it prints, what it reads
+
+run_stackbox stackcount -f $EXEC -- sh -c 'echo to stdout; echo to stderr >&2'
+is "stdout: the report alone" "$(cut -d ';' -f 1 "$scratch/out")" "sh"
+is "stderr: all that the command prints" "$(grep -c '^to std' "$scratch/err")" 2
+echo "a line for it" | "$STACKBOX" stackcount $QUIET -- cat >"$scratch/out" 2>"$scratch/err"
+is "stdin is its own" "$? $(grep -c '^a line for it$' "$scratch/err")" "0 1"
+# Without a terminal Enter would end the tracing.
+{ sleep 0.5; echo; sleep 0.5; echo; } | "$WORKLOADS/session" --limit 60 "$STACKBOX" stackcount -f \
+    $EXEC -- sh -c 'read -r line; read -r line; /bin/true' >"$scratch/out" 2>"$scratch/err"
+is "Enter is its own, too" "$? $(counted)" "0 2"
+"$STACKBOX" stackcount $EXEC -- sh -c 'echo said; exit 3' <&- >&- 2>&-
+is "all streams closed" $? 3
+"$STACKBOX" stackcount -f $EXEC -- sh -c 'echo said; exit 3' >"$scratch/out" 2>&- <&-
+is "stdin and stderr closed" "$? $(counted)" "3 1"
+"$STACKBOX" stackcount -f -i 0.1 $EXEC -- sh -c 'sleep 0.5; exit 3' 2>"$scratch/err" | true
+pass "a reader that leaves"
+
+# ---- what it inherits is what we got
+
+cat >"$scratch/inherited" <<'END'
+grep '^Sig[BI]\|^SigCgt' /proc/self/status
+ls /proc/self/fd | tr '\n' ' '
+echo $(ulimit -Sn) $(ulimit -Hn) $(ulimit -Sl) $(ulimit -Hl) $(umask)
+cat /proc/self/stat | cut -d ' ' -f 5,6,7,18,19,41
+cd -P . && pwd
+END
+# inherited NAME [WORD...]: the same when run bare and when traced
+inherited()
+{
+    name=$1
+    shift
+    "$@" sh "$scratch/inherited" >"$scratch/bare" 2>&1 </dev/null
+    "$@" "$STACKBOX" stackcount -f $QUIET -- sh "$scratch/inherited" 2>"$scratch/err" >/dev/null </dev/null
+    grep -v '^Tracing\|^stackcount: no events' "$scratch/err" >"$scratch/traced"
+    if cmp -s "$scratch/bare" "$scratch/traced" && [ "$(wc -l <"$scratch/bare")" = 6 ]; then
+        pass "inherited: $name"
+    else
+        fail "inherited: $name" "$(diff "$scratch/bare" "$scratch/traced" | tr '\n' '|')"
+    fi
+}
+inherited "as it is"
+(ulimit -Sn 100; inherited "a soft limit of descriptors"; [ $test_failures = 0 ]) || test_failures=1
+(trap '' HUP PIPE USR1 CHLD; inherited "ignored signals"; [ $test_failures = 0 ]) || test_failures=1
+(exec 7</dev/null; inherited "another descriptor"; [ $test_failures = 0 ]) || test_failures=1
+if command -v nice >/dev/null; then
+    inherited "priority" nice -n 5
+else
+    skip "inherited: priority" "nice is not installed"
+fi
+
+# ---- -D, and what comes after
+
+# It executes nothing until the report is there.
+run_stackbox stackcount -f -D 0.4 $EXEC -- \
+    sh -c "until [ -s $scratch/out ]; do :; done; /bin/true; echo end; exit 3"
+is "-D ends the tracing alone" "$status $(counted) $(grep -c '^end$' "$scratch/err")" "3 1 1"
+run_stackbox stackcount -D 0.2 $QUIET -- \
+    sh -c "i=0; until [ \$((i += 1)) -gt 200 ]; do ls -l /proc/\$PPID/fd >$scratch/fds
+           grep -q 'bpf\|perf_event' $scratch/fds || break; sleep 0.1; done
+           cat $scratch/out >$scratch/then"
+is "and the report comes before the command's end" "$(tail -n 1 "$scratch/then")" "Detaching..."
+is "with nothing left attached" "$(grep -c 'bpf\|perf_event' "$scratch/fds")" 0
+run_stackbox stackcount -f -i 0.2 $EXEC -- sh -c 'for i in 1 2 3 4 5; do sleep 0.15; done'
+is "-i: each in one report" "$(counted)" 6
+
+
+# ---- kill -9 while it is held: it never runs
+
+if start_held $QUIET -- sh -c ": >$scratch/ran"; then
+    is "held: it is no command yet" "$(cat "/proc/$held/comm")" stackbox
+    kill -s KILL "$stackbox"
+    wait "$stackbox" 2>/dev/null
+    if wait_until 10 ended "$held"; then
+        pass "kill -9: what is held ends"
+    else
+        fail "kill -9: what is held ends" "it is there"
+    fi
+    [ -e "$scratch/ran" ] && fail "kill -9: it was not run" "it was" ||
+        pass "kill -9: it was not run"
+else
+    fail "kill -9 while it is held" "it was not held: $(cat "$scratch/err")"
+fi
+true

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# `-- COMMAND`: all that comes of it counts, in whatever way it comes about and whoever it runs as, and
+# nobody else, who makes the same calls all the while.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# A function where there are kprobes: programs on tracepoints of system calls may be preempted on the
+# newest kernels, and miss events then.
+if have_kprobes; then
+    EVENT=__x64_sys_getppid
+elif have_syscall_tracepoints; then
+    EVENT=t:syscalls:sys_enter_getppid
+else
+    skip_all "nothing to count calls by"
+fi
+
+# Nobody else's process has this name.
+NOISE=calls$$
+
+# counted: all of the report in $scratch/out
+counted()
+{
+    folded_sum "$scratch/out"
+}
+
+# made: what the command says that it made
+made()
+{
+    sed -n 's/^done CALLS=//p' "$scratch/err"
+}
+
+# all NAME OPTION... -- WORD...: that command's calls are counted, all of them and no others
+all()
+{
+    name=$1
+    shift
+    run_stackbox stackcount -f "$@"
+    is "$name: exit status" $status 0
+    is "$name" "$(counted)" "$(made)"
+    lacks "$name: nothing was missed" "$scratch/err" "forks and execs were missed"
+}
+
+while :; do
+    "$WORKLOADS/calls" -n 1000 -N $NOISE >/dev/null
+done &
+test_processes="$test_processes $!"
+
+all "a family" -K $EVENT -- "$WORKLOADS/family"
+made_alone=$(made)
+all "many short processes" -K $EVENT -- "$WORKLOADS/family" -c 1000
+all "user stacks" $EVENT -- "$WORKLOADS/family"
+all "each process apart" -P $EVENT -- "$WORKLOADS/family"
+all "over intervals" -K -i 0.3 $EVENT -- "$WORKLOADS/family" -n 100 -c 500
+all "as another user" -K $EVENT -- "$WORKLOADS/deny" --uid 65534 -- "$WORKLOADS/calls" -n 300
+all "without capabilities" -K $EVENT -- "$WORKLOADS/deny" --cap all -- "$WORKLOADS/calls" -n 300
+if command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
+    all "by setpriv" -K $EVENT -- setpriv --reuid=65534 --clear-groups "$WORKLOADS/calls" -n 300
+else
+    skip "by setpriv" "it is not installed, or knows no --reuid"
+fi
+all "in a pid namespace of its own" -K $EVENT -- "$WORKLOADS/deny" --pid-namespace -- \
+    "$WORKLOADS/family"
+if [ "$(nproc)" -gt 1 ]; then
+    run_stackbox stackcount -f -K -C 0 $EVENT -- "$WORKLOADS/calls" -t 2 -n 500
+    is "and on one CPU" "$(counted)" 500
+fi
+
+# We ourselves in a pid namespace: our number and the command's are others there.
+if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
+    under="$WORKLOADS/deny --pid-namespace --"
+    all "from a pid namespace" -K $EVENT -- "$WORKLOADS/family"
+    all "from a pid namespace, user stacks" $EVENT -- "$WORKLOADS/family"
+    under=
+else
+    skip "from a pid namespace" "$(cat "$scratch/why")"
+fi
+
+# What goes on after the command has ended is not counted, what it left is until then.
+run_stackbox stackcount -f -K -P $EVENT -- sh -c \
+    "$WORKLOADS/calls -n 70 & wait; (sleep 0.5; $WORKLOADS/calls -n 30 >$scratch/late) & exit 0"
+is "what comes after the command's end does not count" "$(folded_sum "$scratch/out" '^calls-')" 70
+
+# Functions of programs.
+if have_uprobes; then
+    run_stackbox stackcount -f "$WORKLOADS/brief:brief_inner" -- "$WORKLOADS/brief" -c 30 -n 10 -l 0
+    is "functions of a program" "$(counted)" "$(made)"
+    start_workload one brief -w -c 20 -n 10 -l 0
+    kill -s USR2 "$(pid_of one)"
+    run_stackbox stackcount -f "$WORKLOADS/brief:brief_inner" -- "$WORKLOADS/brief" -v -c 20 -n 5 -l 0
+    wait_workload one
+    is "the command's alone" "$(counted)" "$(made)"
+    is "with their names" "$(grep -c ';main;.*live;brief_outer;brief_inner ' "$scratch/out")" 1
+else
+    skip "functions of programs" "this kernel has no uprobes"
+fi
+
+# What a task was says nothing of the next one with its number. They come round soon where there are
+# few: only in guests, for others would have none left.
+if [ "$GUEST" ]; then
+    limit=$(cat /proc/sys/kernel/pid_max)
+    echo 400 >/proc/sys/kernel/pid_max
+    all "numbers that come round" -K $EVENT -- "$WORKLOADS/family" -c 2000
+    run_stackbox stackcount -f -K $EVENT -- sh -c \
+        "echo 2000 >/proc/sys/kernel/pid_max; $WORKLOADS/calls -n 10"
+    contains "pid_max was raised: it is said" "$scratch/err" "kernel.pid_max was raised"
+    echo "$limit" >/proc/sys/kernel/pid_max
+fi
+is "the family is what it was" "$made_alone" 330

@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Signals and `-- COMMAND`: what ends the tracing goes on to the command, once; what a terminal gave to
+# both does not; a second signal stops at once.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# Valid, and nobody hits it: no process hangs here.
+QUIET=t:sched:sched_process_hang
+GOT=$scratch/got
+
+has_begun()
+{
+    grep -q '^begun' "$GOT" 2>/dev/null
+}
+
+# start_signals OPTION...: stackbox with a command that notes what signals it gets
+start_signals()
+{
+    rm -f "$GOT" "$GOT.end"
+    start_stackbox stackcount "$@" $QUIET -- "$WORKLOADS/signals" "$GOT"
+    wait_until 20 has_begun
+}
+
+# got: what the command got
+got()
+{
+    sed 1d "$GOT" | tr '\n' ' '
+}
+
+# end_command: it ends with status 5
+end_command()
+{
+    : >"$GOT.end"
+}
+
+has_reported()
+{
+    grep -q '^Detaching' "$scratch/out"
+}
+
+for signal in INT TERM HUP; do
+    start_signals
+    kill -s $signal "$stackbox"
+    wait_until 20 has_reported && pass "SIG$signal ends the tracing with its report" ||
+        fail "SIG$signal ends the tracing with its report" "$(cat "$scratch/out")"
+    ended "$stackbox" && fail "SIG$signal: it waits for the command" "it ended" ||
+        pass "SIG$signal: it waits for the command"
+    sleep 0.2
+    is "SIG$signal is passed on once" "$(got)" "$signal "
+    end_command
+    wait_stackbox
+    is "SIG$signal: the command's status" $status 5
+done
+
+start_signals
+kill -s TERM "$stackbox"
+wait_until 20 has_reported
+kill -s TERM "$stackbox"
+wait "$stackbox" 2>/dev/null
+is "a second signal stops at once" "$? $(got)" "143 TERM "
+end_command
+
+start_signals -D 0.2
+wait_until 20 has_reported
+kill -s TERM "$stackbox"
+sleep 0.3
+ended "$stackbox" && fail "after -D a signal does not end the wait" "it ended" ||
+    pass "after -D a signal does not end the wait"
+is "and is passed on" "$(got)" "TERM "
+end_command
+wait_stackbox
+is "and the status is the command's" $status 5
+
+start_signals
+kill -s USR1 "$stackbox"
+kill -s USR1 "$stackbox"
+sleep 0.3
+ended "$stackbox" && fail "SIGUSR1 is ours alone" "it ended" || is "SIGUSR1 is ours alone" "$(got)" ""
+kill -s STOP "$(grep -l "^PPid:.$stackbox$" /proc/[0-9]*/status | tr -cd 0-9)"
+sleep 0.3
+ended "$stackbox" && fail "a command that is stopped has not ended" "we ended" ||
+    pass "a command that is stopped has not ended"
+kill -s KILL "$(grep -l "^PPid:.$stackbox$" /proc/[0-9]*/status | tr -cd 0-9)"
+wait_stackbox
+is "one that is killed has" "$status $(tail -n 1 "$scratch/out")" "137 Detaching..."
+
+# Held: neither we nor the command come to anything.
+for expected in 129:HUP 130:INT 143:TERM; do
+    signal=${expected#*:}
+    if start_held $QUIET -- sh -c ": >$scratch/ran"; then
+        kill -s "$signal" "$stackbox"
+        release_held
+        wait_stackbox
+        is "SIG$signal while it is held" "$status" "${expected%:*}"
+        wait_until 10 ended "$held" && pass "SIG$signal: what is held ends" ||
+            fail "SIG$signal: what is held ends" "it is there"
+    else
+        fail "SIG$signal while it is held" "it was not held: $(cat "$scratch/err")"
+    fi
+done
+if start_held --best-effort $QUIET -- sh -c ": >$scratch/ran"; then
+    kill -s TERM "$stackbox"
+    release_held
+    wait_stackbox
+    is "a signal while it is held, best effort" "$status" 143
+fi
+[ -e "$scratch/ran" ] && fail "it was not run" "it was" || pass "it was not run"
+
+# A signal that was ignored stays so, for both.
+# ignoring WORD...: in the background, with SIGHUP and SIGINT ignored, what it prints in $scratch/ignored
+ignoring()
+{
+    (
+        trap '' HUP INT
+        exec "$@" sh -c 'grep ^SigIgn /proc/self/status; sleep 1; exit 6' </dev/null \
+            >"$scratch/ignored" 2>&1
+    ) &
+    ignoring=$!
+    wait_until 20 grep -q '^SigIgn' "$scratch/ignored"
+}
+ignoring env
+wait $ignoring
+bare=$(grep '^SigIgn' "$scratch/ignored")
+ignoring "$STACKBOX" stackcount $QUIET --
+kill -s HUP $ignoring
+kill -s INT $ignoring
+wait $ignoring
+is "ignored signals stay so" "$? $(grep '^SigIgn' "$scratch/ignored")" "6 $bare"
+
+# ---- with a terminal
+
+mkfifo "$scratch/keys"
+# start_terminal WORD...: in a terminal of its own; printf ... >&9 types there
+start_terminal()
+{
+    rm -f "$GOT" "$GOT.end"
+    "$WORKLOADS/session" --limit 60 --terminal "$@" <"$scratch/keys" >"$scratch/out" 2>&1 &
+    terminal=$!
+    test_processes="$test_processes $terminal"
+    exec 9>"$scratch/keys"
+}
+# finish_terminal: in $status what the command in the terminal ended with
+finish_terminal()
+{
+    wait $terminal
+    status=$?
+    exec 9>&-
+}
+
+start_terminal "$STACKBOX" stackcount $QUIET -- "$WORKLOADS/signals" "$GOT"
+wait_until 20 has_begun
+# Ours comes late, so that a second one to the command would be a second one.
+stackbox=$(grep -l "^PPid:.$terminal$" /proc/[0-9]*/status | tr -cd 0-9)
+kill -s STOP "$stackbox"
+printf '\003' >&9
+wait_until 20 grep -q INT "$GOT"
+kill -s CONT "$stackbox"
+wait_until 20 has_reported && pass "Ctrl-C ends the tracing with its report" ||
+    fail "Ctrl-C ends the tracing with its report" "$(cat "$scratch/out")"
+sleep 0.3
+is "Ctrl-C is not sent twice" "$(got)" "INT "
+end_command
+finish_terminal
+is "Ctrl-C: the command's status" $status 5
+
+start_terminal "$STACKBOX" stackcount $QUIET -- sh -c ": >$GOT; echo begun >$GOT; exec sleep 60"
+wait_until 20 has_begun
+printf '\003' >&9
+finish_terminal
+is "Ctrl-C ends both" "$status $(grep -c '^Detaching' "$scratch/out")" "130 1"
+
+start_terminal "$STACKBOX" stackcount $QUIET -- sh -c 'read -r line; echo "read $line"; exit 4'
+wait_until 20 grep -q '^Tracing' "$scratch/out"
+echo typed >&9
+finish_terminal
+is "what is typed is the command's" "$status $(grep -c '^read typed' "$scratch/out")" "4 1"
+true

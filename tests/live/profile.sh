@@ -1,0 +1,188 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# profile finds what burns CPU time, and how much: the workload alternates between functions by the
+# clock of its own thread, and tells at the end what each really took. Whose samples are shown is
+# exactly who was asked for.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# An emulated machine delivers ticks late, and those that are later than the next one not at all: how
+# many samples come is looked at with ticks further apart there.
+FAST=997 HZ=997 MS=2000
+[ -z "$GUEST" ] || HZ=99
+# Nobody else's processes have these names.
+A=a$$ B=b$$ SLEEPER=s$$
+
+# samples least|most NAME [PART...]: of those parts of a workload, by its own clock
+samples()
+{
+    bound=$1 workload=$2 sum=0
+    shift 2
+    for part in ${*:-greater lesser other}; do
+        sum=$((sum + $(count_of "$workload" "${part}_$bound")))
+    done
+    echo $sum
+}
+
+# near NAME ACTUAL WORKLOAD [PART...]: within 5 % of what the workload says
+near()
+{
+    near=$1 actual=$2
+    shift 2
+    between "$near" "$actual" $(($(samples least "$@") * 95 / 100)) \
+        $((($(samples most "$@") * 105 + 99) / 100))
+}
+
+# near_shared ...: the same of a thread that had to share its CPU. Where ticks are further apart than
+# the turns that threads take, it is chance whom each finds: of twice as many half is expected, and four
+# standard deviations of that are allowed besides.
+near_shared()
+{
+    if [ $HZ = $FAST ]; then
+        near "$@"
+        return
+    fi
+    near=$1 actual=$2 deviation=1
+    shift 2
+    most=$(samples most "$@")
+    while [ $((deviation * deviation * 2)) -lt "$most" ]; do
+        deviation=$((deviation + 1))
+    done
+    between "$near" "$actual" $(($(samples least "$@") * 95 / 100 - 4 * deviation)) \
+        $(((most * 105 + 99) / 100 + 4 * deviation))
+}
+
+# ---- Two functions of one thread, for ten seconds of its time
+
+start_workload sleeper burn -w -N $SLEEPER
+start_workload a burn -w -k -s 10000 -F $FAST -N $A
+start_workload b burn -w -k -s 3000 -F $FAST -N $B
+if start_stackbox profile -F $FAST -f; then
+    kill -s USR2 "$(pid_of b)"
+    go a
+    wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"
+    finish_stackbox
+    is "exit status" $status 0
+    greater=$(folded_sum "$scratch/out" "^$A;.*;greater;spin[; ]")
+    lesser=$(folded_sum "$scratch/out" "^$A;.*;lesser;spin[; ]")
+    # Tenths of a point: two points, which is more than four standard errors of a share of 8,400 samples
+    # taken at random. Where an emulated machine gave fewer of them it is as many errors of those.
+    burnt=$(($(count_of a greater) + $(count_of a lesser)))
+    truth=$(($(count_of a greater) * 1000 / burnt))
+    bound=20 least=8400
+    if [ "$GUEST" ]; then
+        least=1000
+        while [ $((bound * bound * (greater + lesser))) -lt $((16 * 210000)) ]; do
+            bound=$((bound + 1))
+        done
+    fi
+    between "the workload did as it should" $truth 695 705
+    between "there are enough samples to tell" $((greater + lesser)) $least 11000
+    between "the greater function's share" $((1000 * greater / (greater + lesser + 1))) \
+        $((truth - bound)) $((truth + bound))
+    between "little of that thread is elsewhere" \
+        $(($(folded_sum "$scratch/out" "^$A;") - greater - lesser)) 0 100
+    if [ $HZ = $FAST ]; then
+        near "samples of the greater" "$greater" a greater
+        near "samples of the lesser" "$lesser" a lesser
+        near "a process beside it" "$(folded_sum "$scratch/out" "^$B;")" b
+    fi
+    is "who sleeps has no samples" "$(folded_sum "$scratch/out" "^$SLEEPER;")" 0
+    is "a CPU on which nobody runs has none" "$(folded_sum "$scratch/out" "^swapper")" 0
+else
+    fail "two functions" "did not start: $(cat "$scratch/err")"
+fi
+finish_workload a
+finish_workload b
+drop_workload sleeper
+
+# ---- As many samples as there was time
+
+start_workload a burn -w -k -s 5000 -F $HZ -N $A
+if start_stackbox profile -F $HZ -f; then
+    go a
+    finish_stackbox
+    near "samples are CPU time" "$(folded_sum "$scratch/out" "^$A;")" a
+else
+    fail "samples are CPU time" "did not start: $(cat "$scratch/err")"
+fi
+finish_workload a
+
+# ---- Filters
+
+# picked NAME OPTION...: of two processes with two threads each; $out is what it shows
+picked()
+{
+    picked=$1
+    shift
+    start_stackbox profile -F $HZ -f "$@" || fail "$picked" "$(cat "$scratch/err")"
+    kill -s USR2 "$(pid_of b)"
+    go a
+    wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"
+    finish_stackbox
+    out=$scratch/out
+}
+
+start_both()
+{
+    start_workload a burn -w -k -2 -s $MS -F $HZ -N $A
+    start_workload b burn -w -k -2 -s $MS -F $HZ -N $B
+}
+
+finish_both()
+{
+    finish_workload a
+    finish_workload b
+}
+
+start_both
+picked "-p" -p "$(pid_of a)"
+is "-p: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
+near_shared "-p: one thread" "$(folded_sum "$out" '(greater|lesser);spin')" a greater lesser
+near_shared "-p: the other thread" "$(folded_sum "$out" ';other;spin')" a other
+finish_both
+
+start_both
+picked "-p of two" -p "$(pid_of a),$(pid_of b)"
+is "-p of two: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^($A|$B);")"
+near_shared "-p of two: one" "$(folded_sum "$out" "^$A;")" a
+near_shared "-p of two: the other" "$(folded_sum "$out" "^$B;")" b
+finish_both
+
+start_both
+picked "-t" -t "$(count_of a other_tid)"
+is "-t: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
+is "-t: no other thread" "$(folded_sum "$out" '(greater|lesser);spin')" 0
+near_shared "-t: that thread" "$(folded_sum "$out" ';other;spin')" a other
+finish_both
+
+if [ "$(nproc)" -gt 1 ]; then
+    start_both
+    picked "-C" -C 1
+    is "-C: nobody of another CPU" "$(folded_sum "$out" '(greater|lesser);spin')" 0
+    near_shared "-C: a thread there" "$(folded_sum "$out" "^$A;.*;other;spin")" a other
+    near_shared "-C: another thread there" "$(folded_sum "$out" "^$B;.*;other;spin")" b other
+    contains "-C: the header says so" "$scratch/err" \
+        "Sampling at $HZ Hertz of all threads by user + kernel stack on CPU#1... Hit "
+    finish_both
+else
+    skip "-C" "one CPU"
+fi
+
+cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
+mine=$cgroups/test$$
+if [ "$cgroups" ] && mkdir "$mine" "$mine/below" 2>"$scratch/why"; then
+    start_both
+    pid_of a >"$mine/below/cgroup.procs"
+    picked "--cgroup" --cgroup "$mine"
+    is "--cgroup: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
+    near_shared "--cgroup: who is in it" "$(folded_sum "$out")" a
+    finish_both
+    rmdir "$mine/below" "$mine"
+else
+    skip "--cgroup" "no cgroup v2 to make one in: $(cat "$scratch/why" 2>/dev/null)"
+fi

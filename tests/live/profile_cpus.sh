@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: no
+#
+# CPUs that go while profile runs are no error, and those that come are sampled from then on: one that
+# was offline at the start, and one that went and came back.
+. "${0%/*}/lib.sh"
+
+CPU=/sys/devices/system/cpu/cpu1/online
+[ -f $CPU ] || skip_all "no CPU that can be taken offline"
+echo 0 >$CPU 2>/dev/null || skip_all "this kernel does not let CPU 1 go"
+HZ=99
+
+# burn_on_1 NAME: burns on both CPUs, after a while in which it is noticed that one came
+#
+# A thread on a CPU that goes is moved, and then may run anywhere: each time it is a new one.
+burn_on_1()
+{
+    sleep 1
+    start_workload "$1" burn -w -k -2 -s 2000 -F $HZ -N "$1"
+    go "$1"
+    finish_workload "$1"
+}
+
+# near NAME ACTUAL WORKLOAD PART...: within 10 % of what the workload says
+near()
+{
+    near=$1 actual=$2 workload=$3 least=0 most=0
+    shift 3
+    for part in "$@"; do
+        least=$((least + $(count_of "$workload" "${part}_least")))
+        most=$((most + $(count_of "$workload" "${part}_most")))
+    done
+    between "$near" "$actual" $((least * 90 / 100)) $(((most * 110 + 99) / 100))
+}
+
+# offline at the start
+run_stackbox profile -C 1 1
+is "-C: a CPU that is offline" "$status $(cat "$scratch/err")" \
+    "1 profile: CPU 1 is offline: there is nothing to sample until it is brought online"
+if start_stackbox profile -F $HZ -f; then
+    echo 1 >$CPU
+    burn_on_1 came
+    echo 0 >$CPU
+    sleep 1
+    echo 1 >$CPU
+    burn_on_1 back
+    # So fast that no list of CPUs ever lacked it.
+    echo 0 >$CPU
+    echo 1 >$CPU
+    burn_on_1 fast
+    finish_stackbox
+    is "exit status" $status 0
+    is "nothing to complain of" "$(cat "$scratch/err")" \
+        "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
+    for name in came back fast; do
+        near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" $name other
+        near "a CPU that $name: the other one" \
+            "$(folded_sum "$scratch/out" "^$name;.*;(greater|lesser);")" \
+            $name greater lesser
+    done
+else
+    fail "CPUs" "did not start: $(cat "$scratch/err")"
+fi
+
+# The one that is sampled alone goes and comes back.
+if start_stackbox profile -F $HZ -f -C 1; then
+    echo 0 >$CPU
+    sleep 1
+    echo 1 >$CPU
+    burn_on_1 alone
+    finish_stackbox
+    is "-C: exit status" $status 0
+    near "-C: a CPU that went and came back" "$(folded_sum "$scratch/out" "^alone;.*;other;")" \
+        alone other
+    is "-C: nobody of another CPU" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
+else
+    fail "-C" "did not start: $(cat "$scratch/err")"
+fi
+echo 1 >$CPU

@@ -1,0 +1,188 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# profile by other events than the clock: each page fault, each switch; what the machine lacks; CPUs on
+# which nobody runs; what it says when it may not sample.
+. "${0%/*}/lib.sh"
+
+have_root || {
+    run_stackbox profile 1
+    contains "not root" "$scratch/err" "run it as root, or give it CAP_BPF and CAP_PERFMON"
+    is "not root: status" $status 1
+    exit 0
+}
+
+# ---- The one event of a clock, in the form of all
+
+start_workload one burn -w -k -s 1000 -F 100 -N burn$$
+if start_stackbox profile -e task-clock -c 10000000 -p "$(pid_of one)"; then
+    go one
+    finish_stackbox
+    is "the header" "$(head -n 2 "$scratch/out" | tr '\n' '|')" "Sampling every 10000000 events of \
+PID $(pid_of one) by user + kernel stack... Hit Ctrl-C to end.||"
+    least=$(($(count_of one greater_least) + $(count_of one lesser_least)))
+    between "task-clock: a sample each 10 ms" \
+        "$(awk '/^        [0-9]+$/ { sum += $1 } END { print sum }' "$scratch/out")" \
+        $((least * 90 / 100)) 110
+    contains "whose it is" "$scratch/out" "    -                burn$$ ($(pid_of one))"
+else
+    fail "task-clock" "did not start: $(cat "$scratch/err")"
+fi
+finish_workload one
+
+# ---- Events that are counted one by one
+
+N=3000
+start_workload one faults -w -k -n $N -N faults$$
+if start_stackbox profile -e page-faults -c 1 -f -p "$(pid_of one)"; then
+    go one
+    finish_stackbox
+    is "page-faults: the workload had as many" "$(count_of one faults)" $N
+    is "page-faults: each is a sample" "$(folded_sum "$scratch/out" ';touch ')" $N
+    lacks "page-faults: they have no kernel stack" "$scratch/out" "touch;"
+else
+    fail "page-faults" "did not start: $(cat "$scratch/err")"
+fi
+finish_workload one
+
+# switches NAME: how often it left its CPU so far, by the kernel's own count
+switches()
+{
+    awk '/ctxt_switches/ { sum += $2 } END { print sum }' "/proc/$(pid_of "$1")/status"
+}
+
+start_workload one faults -w -k -n 1 -z 100 -N faults$$
+if start_stackbox profile -e context-switches -c 1 -f -p "$(pid_of one)"; then
+    before=$(switches one)
+    go one
+    finish_stackbox
+    is "context-switches: each is a sample" "$(folded_sum "$scratch/out")" \
+        $(($(switches one) - before))
+    # (It may also be made to leave where it does not sleep, and then find its time over.)
+    between "context-switches: in the stack that sleeps" \
+        "$(folded_sum "$scratch/out" ';nap;.*schedule')" 90 $(($(switches one) - before))
+else
+    fail "context-switches" "did not start: $(cat "$scratch/err")"
+fi
+finish_workload one
+
+# By frequency the kernel seeks a period: of very many it makes some.
+if start_stackbox profile -e page-faults -F 99 -f; then
+    faults=0
+    for i in $(seq 30); do
+        "$WORKLOADS/faults" -n 10000 -N faults$$ >"$scratch/faults"
+        faults=$((faults + $(sed -n 's/^count faults //p' "$scratch/faults")))
+    done
+    finish_stackbox
+    between "page-faults by frequency: the workload had as many" $faults 300000 301000
+    between "page-faults by frequency" "$(folded_sum "$scratch/out" "^faults$$;.*;touch ")" 1 30000
+else
+    fail "page-faults by frequency" "did not start: $(cat "$scratch/err")"
+fi
+
+# What the machine has is told by opening each.
+lacked=
+for event in cycles instructions cache-misses branch-misses; do
+    run_stackbox profile -e $event -f 0.3
+    [ $status != 0 ] && lacked=$event && cp "$scratch/err" "$scratch/lacked" && break
+done
+if [ "$lacked" ]; then
+    is "an event that the machine lacks" "$(sed 's/ it has .*//' "$scratch/lacked")" \
+        "profile: -e: this machine has no $lacked;"
+    contains "and those that it has" "$scratch/lacked" "it has cpu-clock, task-clock, "
+    is "and one line" "$(wc -l <"$scratch/lacked")" 1
+else
+    skip "an event that the machine lacks" "it has them all"
+fi
+
+# ---- Whose samples
+
+# idle: how long (s/100) nobody ran, of all CPUs
+idle()
+{
+    awk '$1 == "cpu" { print $5 + $6 }' /proc/stat
+}
+
+before=$(idle)
+run_stackbox profile -F 199 -I -K -f 1
+if [ $(($(idle) - before)) -lt 20 ]; then
+    skip "-I: CPUs on which nobody runs" "there were none"
+else
+    between "-I: CPUs on which nobody runs" "$(folded_sum "$scratch/out" '^swapper/')" 1 10000
+fi
+run_stackbox profile -F 199 -f 1
+is "without: none of them" "$(folded_sum "$scratch/out" '^swapper')" 0
+
+# Time in the kernel: the stack begins where it was interrupted, and nothing of the sampling is in it.
+"$WORKLOADS/session" --limit 60 dd if=/dev/zero of=/dev/null bs=1048576 2>/dev/null &
+reader=$!
+test_processes="$test_processes $reader"
+run_stackbox profile -F 499 -f -p $reader 2
+kill $reader
+wait $reader 2>/dev/null
+between "time in the kernel has a stack there" \
+    "$(folded_sum "$scratch/out" 'do_syscall_64;.*vfs_read;')" 20 2000
+is "no stack shows the sampling" \
+    "$(grep -cE 'perf_swevent_hrtimer|hrtimer_interrupt|perf_event_overflow|bpf_overflow' "$scratch/out")" 0
+
+# In a pid namespace: pids are its own, idle CPUs are left out, and others are not lost.
+start_workload outside burn -w -s 60000 -N outside$$
+kill -s USR2 "$(pid_of outside)"
+"$WORKLOADS/session" --limit 60 "$WORKLOADS/deny" --pid-namespace -- sh -c '
+    "$2/burn" -s 60000 -N inside >/dev/null & inside=$!
+    "$1" profile -F 199 -f -p $inside 1 >"$3/picked" 2>"$3/err"
+    "$1" profile -F 199 1 >"$3/all" 2>>"$3/err"
+    kill $inside' sh "$STACKBOX" "$WORKLOADS" "$scratch" </dev/null
+is "in a pid namespace: -p" "$(folded_sum "$scratch/picked")" \
+    "$(folded_sum "$scratch/picked" '^inside;.*main;')"
+between "in a pid namespace: -p: samples" "$(folded_sum "$scratch/picked")" 10 210
+lacks "in a pid namespace: idle CPUs are left out" "$scratch/all" swapper
+contains "in a pid namespace: a process outside" "$scratch/all" "outside$$"
+drop_workload outside
+
+# ---- Refusals
+
+DENY="$WORKLOADS/deny"
+ulimit -l unlimited 2>/dev/null
+
+# refused NAME TEXT DENIAL...: profile under a denial says TEXT, in one line
+refused()
+{
+    refused=$1 text=$2
+    shift 2
+    "$WORKLOADS/session" --limit 60 "$DENY" "$@" -- "$STACKBOX" profile 1 </dev/null \
+        >"$scratch/out" 2>"$scratch/err"
+    is "$refused: status" $? 1
+    is "$refused: one line" "$(wc -l <"$scratch/err")" 1
+    contains "$refused" "$scratch/err" "$text"
+}
+
+refused "not root" "CAP_BPF and CAP_PERFMON are missing: run it as root" --uid 65534
+refused "CAP_BPF alone" "cannot sample: CAP_PERFMON is missing" --only bpf --uid 65534
+refused "no perf_event_open(2)" "a seccomp filter refuses" --syscall perf_event_open:ENOSYS
+refused "perf_event_open(2) refused" "a seccomp filter refuses" --syscall perf_event_open:EACCES
+refused "no programs of this type" "cannot sample: this kernel runs no BPF programs at perf events" \
+    --syscall bpf/5:EINVAL
+refused "no programs at events" "cannot sample: this kernel runs no BPF programs at perf events" \
+    --syscall ioctl:EOPNOTSUPP
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+if echo 3 2>/dev/null >/proc/sys/kernel/perf_event_paranoid; then
+    "$DENY" --only bpf --only perfmon --uid 65534 -- "$STACKBOX" profile 0.2 </dev/null \
+        >"$scratch/out" 2>"$scratch/err"
+    if [ $? = 0 ]; then
+        skip "perf_event_paranoid" "this kernel's levels end at 2"
+    else
+        refused "perf_event_paranoid" "perf_event_paranoid = 3" --only bpf --only perfmon --uid 65534
+    fi
+    echo 2 >/proc/sys/kernel/perf_event_paranoid
+    start_workload one burn -w -s 60000 -N burn$$
+    kill -s USR2 "$(pid_of one)"
+    "$DENY" --only bpf --only perfmon --uid 65534 -- "$STACKBOX" profile -F 499 -f 1 </dev/null \
+        >"$scratch/out" 2>"$scratch/err"
+    is "two capabilities are enough" $? 0
+    between "and give samples" "$(folded_sum "$scratch/out" "^burn$$;")" 10 550
+    drop_workload one
+    echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
+fi

@@ -1,0 +1,219 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# stacksnoop: each event once, with its own stack and name, in the order in which they were. The
+# workload takes turns, each after the one before, on whichever CPU; the stack of each says its number.
+# What does not fit into a buffer is said, to the last event.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+N=600
+[ -z "$GUEST" ] || N=200
+THREADS=4
+TURNS=$WORKLOADS/turns
+
+# numbers: of each record on stdin its time, tid, event and the number that its stack says, or `none`
+numbers()
+{
+    awk '
+        /^[^\t]/ { time = $1; tid = $4; event = $NF; frames = 0; next }
+        /^\t/ { frame[++frames] = substr($0, 2); next }
+        {
+            digits = value = 0
+            for (i = frames; i > 0; i--)
+                if (frame[i] == "zero" || frame[i] == "one") {
+                    value = value * 2 + (frame[i] == "one")
+                    digits++
+                }
+            print time, tid, event, digits == 10 ? value : "none"
+        }
+    '
+}
+
+# steps_back FILE: how often in the first column a number is less than the one before
+steps_back()
+{
+    awk 'NR > 1 && $1 + 0 < last + 0 { back++ } { last = $1 } END { print back + 0 }' "$1"
+}
+
+# said_lost: how many events stackbox says were lost
+said_lost()
+{
+    sed -n 's/.*: \([0-9]*\) events were lost.*/\1/p' "$scratch/err" |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# said_missed: how many the kernel kept from it, at most
+said_missed()
+{
+    sed -n 's/.*: up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err" |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+records()
+{
+    tail -n +2 "$scratch/out" | grep -c '^[^	]*[^	 ]'
+}
+
+# in_turn NAME EVENT PATTERN OPTION...: every turn is there, in its order, with its stack and its name
+in_turn()
+{
+    name=$1 event=$2 pattern=$3
+    shift 3
+    start_workload one turns -w -k -t $THREADS -n $N
+    if ! start_stackbox stacksnoop -p "$(pid_of one)" "$@" "$pattern"; then
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+        return
+    fi
+    go one
+    finish_stackbox
+    is "$name: exit status" $status 0
+    is "$name: turns" "$(calls_of one)" $N
+    finish_workload one
+    tail -n +2 "$scratch/out" | numbers >"$scratch/numbers"
+    is "$name: nothing is lost" "$(said_lost)" 0
+    is "$name: times never go back" "$(steps_back "$scratch/numbers")" 0
+    is "$name: one event" "$(cut -d ' ' -f 3 "$scratch/numbers" | sort -u)" "$event"
+    is "$name: its threads" "$(cut -d ' ' -f 2 "$scratch/numbers" | sort -u | wc -l)" $THREADS
+    seq 0 $((N - 1)) >"$scratch/truth"
+    cut -d ' ' -f 4 "$scratch/numbers" >"$scratch/seen"
+    in_turn_as_seen
+}
+
+# Programs on tracepoints of system calls are kept from events on the newest kernels, which is said;
+# and a kernel that cannot walk a stack while all may be preempted says nothing of its number.
+in_turn_as_seen()
+{
+    missed=$(said_missed) count=$(wc -l <"$scratch/seen")
+    if [ "$missed" != 0 ]; then
+        between "$name: with what is said to be missed" $((count + missed)) $N $((2 * N))
+        is "$name: the others are in their order" "$(sort -n "$scratch/seen" | cksum)" \
+            "$(cksum <"$scratch/seen")"
+    elif grep -q 'without their stack' "$scratch/err"; then
+        is "$name: records" "$count" $N
+        case " $(cat /proc/cmdline) " in
+        *" preempt=full "*) skip "$name: the order" \
+            "$(grep -m 1 'without their stack' "$scratch/err")" ;;
+        *) fail "$name: the order" "$(grep -m 1 'without their stack' "$scratch/err")" ;;
+        esac
+    elif cmp -s "$scratch/truth" "$scratch/seen"; then
+        pass "$name: each turn in its order"
+    else
+        fail "$name: each turn in its order" \
+            "$count records, $(diff "$scratch/truth" "$scratch/seen" | head -n 6 | tr '\n' '|')"
+    fi
+}
+
+# names NAME WAY: of two functions the event is the one that the stack begins with, as often as called
+names()
+{
+    start_workload one turns -w -k -t $THREADS -n 40
+    if start_stackbox stacksnoop -U -p "$(pid_of one)" --attach-by "$2" "$TURNS:zero" "$TURNS:one"; then
+        go one
+        finish_stackbox
+        tail -n +2 "$scratch/out" | awk '/^[^\t]/ { event = $NF; getline; sub(/\t/, "")
+            count[event == $0 ? event : event " at " $0]++ }
+            END { for (name in count) print name, count[name] }' | sort >"$scratch/counts"
+        is "$1" "$(tr '\n' ' ' <"$scratch/counts")" \
+            "one $(count_of one one) zero $(count_of one zero) "
+        finish_workload one
+    elif grep -q 'this kernel has no' "$scratch/err"; then
+        skip "$1" "$(head -n 1 "$scratch/err")"
+        drop_workload one
+    else
+        fail "$1" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+    fi
+}
+
+# kernel_names NAME WAY: the same of kernel functions
+kernel_names()
+{
+    start_workload one calls -w -k -n 30 -c getppid
+    start_workload two calls -w -k -n 50 -c getuid
+    if start_stackbox stacksnoop -K -p "$(pid_of one),$(pid_of two)" --attach-by "$2" \
+        __x64_sys_getppid __x64_sys_getuid; then
+        go one
+        go two
+        finish_stackbox
+        is "$1" "$(tail -n +2 "$scratch/out" | awk '/^[^\t]/ { print $3, $NF }' | sort | uniq -c |
+            awk '{ print $2, $3, $1 }' | sort -n)" "$(printf '%s\n' \
+            "$(pid_of one) __x64_sys_getppid 30" "$(pid_of two) __x64_sys_getuid 50" | sort -n)"
+        finish_workload one
+        finish_workload two
+    else
+        if grep -q 'this kernel has no' "$scratch/err"; then
+            skip "$1" "$(head -n 1 "$scratch/err")"
+        else
+            fail "$1" "did not start: $(cat "$scratch/err")"
+        fi
+        drop_workload one
+        drop_workload two
+    fi
+}
+
+# sum NAME PATTERN OPTION...: more than fits: what is printed and what is said to be lost is all
+sum()
+{
+    name=$1 pattern=$2
+    shift 2
+    start_workload one calls -w -k -t 2 -n 20000
+    if start_stackbox stacksnoop -p "$(pid_of one)" "$@" "$pattern"; then
+        go one
+        finish_stackbox
+        lost=$(said_lost) printed=$(records)
+        between "$name: some are lost" "$lost" 1 40000
+        between "$name: what is lost and what is printed is all" $((lost + printed)) \
+            $((40000 - $(said_missed))) 40000
+        tail -n +2 "$scratch/out" | grep '^[^	]' >"$scratch/heads"
+        is "$name: times never go back" "$(steps_back "$scratch/heads")" 0
+    else
+        fail "$name" "did not start: $(cat "$scratch/err")"
+    fi
+    finish_workload one
+}
+
+kinds=
+for kind in ring perf; do
+    if "$STACKBOX" stacksnoop -D 0.1 --buffer $kind t:sched:sched_process_exec >"$scratch/out" 2>&1; then
+        kinds="$kinds $kind"
+    else
+        fail "--buffer $kind" "$(cat "$scratch/out")"
+    fi
+done
+
+for kind in $kinds; do
+    if have_uprobes; then
+        in_turn "$kind: a user function" turned "$TURNS:turned" --buffer $kind
+    else
+        skip "$kind: a user function" "this kernel has no user probes"
+    fi
+    if have_kprobes; then
+        in_turn "$kind: a kernel function" __x64_sys_getppid __x64_sys_getppid --buffer $kind
+    else
+        skip "$kind: a kernel function" "this kernel has no kprobes"
+    fi
+    if have_syscall_tracepoints; then
+        in_turn "$kind: a tracepoint" syscalls:sys_enter_getppid t:syscalls:sys_enter_getppid \
+            --buffer $kind
+        sum "$kind, small" t:syscalls:sys_enter_getppid --buffer $kind --buffer-size 16
+    else
+        skip "$kind: a tracepoint" "this kernel has no tracepoints of system calls"
+    fi
+done
+
+for way in multi pmu tracefs; do
+    if have_uprobes; then
+        names "user functions by $way: the event is the one that was hit" $way
+    fi
+    if have_kprobes; then
+        kernel_names "kernel functions by $way: the event is the one that was hit" $way
+    fi
+done
+if have_uprobes; then
+    in_turn "a return" r:turned "r:$TURNS:turned" -U
+fi

@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# What stacksnoop prints, when, and how it ends.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+EVENT=t:syscalls:sys_enter_getppid
+PLACE=$EVENT
+have_kprobes && PLACE=__x64_sys_getppid # which has a kernel stack on 5.10, too
+NAME=${PLACE#t:}
+
+# snoop CALLS OPTION...: that many calls, and stacksnoop's output in $scratch/out
+snoop()
+{
+    calls=$1
+    shift
+    start_workload one calls -w -k -n "$calls" -N "two words"
+    start_stackbox stacksnoop -p "$(pid_of one)" "$@" $PLACE || fail "stacksnoop $*" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+}
+
+heads()
+{
+    tail -n +2 "$scratch/out" | grep '^[^	]'
+}
+
+# ---- the text
+
+snoop 3
+is "the first line" "$(head -n 1 "$scratch/out")" \
+    "TIME(s)            COMM            PID     TID     CPU EVENT"
+pid=$(pid_of one)
+printf '%-18s %-15s %-7d %-7s %-3s %s\n' 0.000000000 "two words" "$pid" TID CPU "$NAME" >"$scratch/truth"
+tid=$(heads | head -n 1 | cut -c 44-50)
+cpu=$(heads | head -n 1 | cut -c 52-54)
+is "columns" "$(heads | head -n 1)" \
+    "$(sed "s/TID    /$tid/; s/CPU/$cpu/" "$scratch/truth")"
+is "the thread is the second of the process" "$([ $((tid)) -gt 0 ] && [ $((tid)) != "$pid" ]; echo $?)" 0
+is "records" "$(heads | wc -l)" 3
+is "an empty line behind each" "$(grep -c '^$' "$scratch/out")" 3
+is "the last line is empty" "$(tail -n 1 "$scratch/out")" ""
+contains "a frame of the user" "$scratch/out" "	make_calls"
+is "the kernel's frames come first" \
+    "$(awk '/entry_SYSCALL|do_syscall/ { kernel = NR } /make_calls/ { print kernel && kernel < NR; exit }' "$scratch/out")" 1
+lacks "no delimiter" "$scratch/out" "	--"
+contains "the header is on stderr" "$scratch/err" "Tracing 1 functions for \"$PLACE\"... Hit"
+finish_workload one
+
+snoop 1 -d -s -a
+contains "-d" "$scratch/out" "	--"
+contains "-s" "$scratch/out" "	make_calls+0x"
+contains "-a" "$scratch/out" "_[k]"
+finish_workload one
+snoop 1 -v
+is "-v: 16 columns of address" \
+    "$(grep -c '^	[0-9a-f]\{1,16\} *  *make_calls$' "$scratch/out")" 1
+finish_workload one
+snoop 1 -U
+lacks "-U: no kernel frames" "$scratch/out" syscall_64
+contains "-U" "$scratch/out" "	make_calls"
+finish_workload one
+snoop 1 -K
+lacks "-K: no user frames" "$scratch/out" make_calls
+is "-K: a stack" "$(sed -n '3,$p' "$scratch/out" | grep -c '^	[^[]')" \
+    "$(sed -n '3,$p' "$scratch/out" | grep -c '^	')"
+finish_workload one
+snoop 1 --depth 2 -U
+is "--depth" "$(grep -c '^	' "$scratch/out")" 2
+finish_workload one
+
+# ---- times
+
+before=$(date +%H%M%S)
+snoop 2 -T
+after=$(date +%H%M%S)
+time=$(heads | head -n 1 | cut -d ' ' -f 1)
+case $time in
+[0-2][0-9]:[0-5][0-9]:[0-6][0-9].?????????)
+    now=$(echo "$time" | tr -d : | cut -c 1-6)
+    if [ "$after" -lt "$before" ]; then
+        skip "-T" "it is midnight"
+    else
+        between "-T" "$((1$now))" "$((1$before))" "$((1$after))"
+    fi ;;
+*) fail "-T" "the time is \"$time\"" ;;
+esac
+finish_workload one
+
+# ---- perf's format, as its readers take it
+
+# perf_records: what they make of it: comm, pid/tid, cpu, time, the functions leaf first; or `bad`
+perf_records()
+{
+    awk '
+        function flush() { if (head != "") print head, stack; head = stack = "" }
+        /^$/ { flush(); next }
+        head == "" {
+            if ($0 !~ /^[^ ][^ ]+ +[0-9]+\/[0-9]+ +\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9]+: +stackbox: *$/)
+                print "bad head", $0
+            head = $1 " " $2 " " $3
+            next
+        }
+        /^ +[0-9a-f]+ .+ \([^ ()]+\)$/ {
+            line = $0; sub(/^ +[0-9a-f]+ /, "", line); sub(/ \([^()]*\)$/, "", line)
+            stack = stack line ";"
+            next
+        }
+        { print "bad frame", $0 }
+        END { if (head != "") print "bad end" }
+    ' "$scratch/out"
+}
+
+snoop 3 --format perf
+perf_records >"$scratch/records"
+is "perf: nothing that readers do not know" "$(grep '^bad' "$scratch/records")" ""
+is "perf: records" "$(grep -c "^two_words $(pid_of one)/[0-9]* \[[0-9]*\] .*;make_calls;" "$scratch/records")" 3
+is "perf: no other line" "$(wc -l <"$scratch/records")" 3
+is "perf: an empty line behind each, the last too" "$(tail -n 1 "$scratch/out")" ""
+contains "perf: the module of a user frame" "$scratch/out" " make_calls (calls)"
+contains "perf: the kernel's" "$scratch/out" " ([kernel.kallsyms])"
+finish_workload one
+if command -v perl >/dev/null && command -v stackcollapse-perf.pl >/dev/null; then
+    is "stackcollapse-perf.pl takes it" \
+        "$(stackcollapse-perf.pl <"$scratch/out" | awk '{ sum += $NF } END { print sum }')" 3
+fi
+start_workload one calls -w -k -n 1 -N x
+start_stackbox stacksnoop -p "$(pid_of one)" --format perf $PLACE || fail "perf" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+perf_records >"$scratch/records"
+is "perf: a name of one letter" "$(grep -c '^bad' "$scratch/records") $(cut -c 1-2 "$scratch/records")" "0 x_"
+finish_workload one
+
+# ---- the end
+
+start_workload one calls -w -k -n 50
+start_stackbox stacksnoop -p "$(pid_of one)" --max 7 $PLACE || fail "--max" "$(cat "$scratch/err")"
+go one
+wait_stackbox
+is "--max: it ends, with so many records" "$status $(heads | wc -l)" "0 7"
+finish_workload one
+
+# The reader goes away with the first line: a quiet end.
+start_workload one calls -w -k -n 50
+{ "$STACKBOX" stacksnoop -p "$(pid_of one)" $PLACE 2>"$scratch/err"; echo $? >"$scratch/status"; } |
+    head -n 1 >"$scratch/out" &
+wait_until 20 grep -q '^Tracing' "$scratch/err"
+go one
+wait_until 20 test -s "$scratch/status"
+is "closed stdout: status, and what is said" \
+    "$(cat "$scratch/status") $(grep -vc '^Tracing\|no events' "$scratch/err")" "0 0"
+finish_workload one
+
+start_stackbox stacksnoop -p "$$" -D 0.2 $PLACE
+wait_stackbox
+contains "no events: it is said" "$scratch/err" "no events in 0.2 s"
+is "no events: the line above them alone" "$status $(wc -l <"$scratch/out")" "0 1"
+
+# As they come: an event is there within moments, while tracing goes on.
+start_workload one calls -w -k -n 1
+start_stackbox stacksnoop -p "$(pid_of one)" $PLACE || fail "as they come" "$(cat "$scratch/err")"
+go one
+if wait_until 20 grep -q make_calls "$scratch/out"; then
+    is "as they come: printed while it runs" "$(ended "$stackbox" || echo runs)" runs
+else
+    fail "as they come" "nothing was printed: $(cat "$scratch/out" "$scratch/err")"
+fi
+finish_workload one
+finish_stackbox
+
+# ---- names of processes that have ended when their events are read
+
+start_stackbox stacksnoop -U $EVENT || fail "ended processes" "$(cat "$scratch/err")"
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    "$WORKLOADS/calls" -n 2 -N gone$$ >"$scratch/calls"
+done
+finish_stackbox
+is "ended processes: all their events" "$(heads | grep -c " gone$$ ")" 20
+is "ended processes: names of their frames" \
+    "$(awk '/^[^\t]/ { wanted = / gone'$$' / } wanted && /^\tmake_calls$/ { n++ } END { print n }' "$scratch/out")" 20

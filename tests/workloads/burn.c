@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * burn [-s MS] [-F HZ] [-2] [-N COMM] [-w] [-k]
+ *
+ * Burns MS milliseconds of its own CPU time: seven tenths of it in greater(), the rest in lesser(), a
+ * few milliseconds in the one or the other at a time. With -2 a second thread burns as much in other(),
+ * on another CPU. All times are by the clock that the kernel keeps for each thread, and where they go
+ * is printed: `count greater NS` and so on. How many samples of a clock of HZ that is comes beside it:
+ * `count greater_least N`, `count greater_most N`. Most it is NS * HZ; but where the machine itself does
+ * not run for a while, as a virtual one does not now and then, the ticks of that time come as one. A
+ * time in which that may have been is at the least one tick.
+ *
+ *   -s MS       1000
+ *   -F HZ       997
+ *   -N COMM     the name of all threads
+ *   -w          prints `ready` and waits for SIGUSR2
+ *   -k          waits so once more before the end
+ *
+ * `count tid N` and `count other_tid N` tell the threads apart; they are printed before `ready`.
+ */
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+struct burner {
+    pthread_t thread;
+    unsigned cpu;
+    uint64_t last, state;
+    uint64_t burnt[2];    /* ns */
+    double least[2];      /* samples */
+};
+
+static uint64_t wanted = 1000000000, period = 1000000000 / 997;
+static pthread_barrier_t start;
+static int other_tid;
+
+void spin(struct burner *self, unsigned part, uint64_t time);
+void greater(struct burner *self, uint64_t time);
+void lesser(struct burner *self, uint64_t time);
+void other(struct burner *self, uint64_t time);
+void *burn_other(void *argument);
+
+/* Part of spin(): libc's function and the vDSO have frames of another kind, which hide their caller. */
+static inline __attribute__((always_inline)) uint64_t thread_ns(void)
+{
+    struct timespec now;
+
+    call_kernel_all(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t random_below(struct burner *self, uint64_t limit)
+{
+    self->state = self->state * 6364136223846793005u + 1442695040888963407u;
+    return (self->state >> 33) % limit;
+}
+
+/* A step without a gap takes some 20 us: in one that takes longer than a period something else ran. */
+APART void spin(struct burner *self, unsigned part, uint64_t time)
+{
+    uint64_t end = self->last + time;
+
+    FRAME;
+    while (self->last < end) {
+        for (unsigned i = 0; i < 20000; i++)
+            __asm__ volatile("" ::: "memory");
+        uint64_t now = thread_ns(), step = now - self->last;
+        self->last = now;
+        self->burnt[part] += step;
+        self->least[part] += (double)(step < period ? step : period) / (double)period;
+    }
+}
+
+APART void greater(struct burner *self, uint64_t time)
+{
+    FRAME;
+    spin(self, 0, time);
+    NO_TAIL_CALL;
+}
+
+APART void lesser(struct burner *self, uint64_t time)
+{
+    FRAME;
+    spin(self, 1, time);
+    __asm__ volatile("nop" ::: "memory"); /* no twin of greater() */
+}
+
+APART void other(struct burner *self, uint64_t time)
+{
+    FRAME;
+    spin(self, 0, time);
+    __asm__ volatile("nop\n\tnop" ::: "memory");
+}
+
+/* Of no length that a sampling clock could be in step with. */
+static uint64_t slice(struct burner *self)
+{
+    return 500000 + random_below(self, 4000000);
+}
+
+static void burn(struct burner *self)
+{
+    self->last = thread_ns();
+    while (self->burnt[0] + self->burnt[1] < wanted) {
+        if (self->burnt[0] * 3 <= self->burnt[1] * 7)
+            greater(self, slice(self));
+        else
+            lesser(self, slice(self));
+    }
+}
+
+APART void *burn_other(void *argument)
+{
+    struct burner *self = argument;
+
+    pin_to_cpu(self->cpu);
+    other_tid = (int)call_kernel(SYS_gettid, 0);
+    pthread_barrier_wait(&start);
+    pthread_barrier_wait(&start);
+    self->last = thread_ns();
+    while (self->burnt[0] < wanted)
+        other(self, slice(self));
+    return NULL;
+}
+
+static void say_part(const char *name, const struct burner *self, unsigned part)
+{
+    printf("count %s %llu\ncount %s_least %.0f\ncount %s_most %.0f\n", name,
+           (unsigned long long)self->burnt[part], name, self->least[part], name,
+           (double)self->burnt[part] / (double)period);
+}
+
+int main(int argc, char **argv)
+{
+    struct burner self = {.cpu = 0, .state = (uint64_t)getpid()};
+    struct burner second = {.cpu = 1, .state = (uint64_t)getpid() + 1};
+    int option, waits = 0, stays = 0, two = 0;
+    const char *comm = NULL;
+
+    while ((option = getopt(argc, argv, "s:F:2N:wk")) != -1) {
+        switch (option) {
+        case 's': wanted = number_of(optarg) * 1000000; break;
+        case 'F': period = 1000000000 / number_of(optarg); break;
+        case '2': two = 1; break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    begin(comm);
+    pthread_barrier_init(&start, NULL, 1 + (unsigned)two);
+    if (two && pthread_create(&second.thread, NULL, burn_other, &second))
+        return 2;
+    pthread_barrier_wait(&start);
+    pin_to_cpu(self.cpu); /* a thread that is made after this would have no other CPU */
+    printf("count tid %d\ncount other_tid %d\n", (int)getpid(), other_tid);
+    if (waits)
+        say_ready_and_wait();
+    pthread_barrier_wait(&start);
+    burn(&self);
+    if (two)
+        pthread_join(second.thread, NULL);
+    say_part("greater", &self, 0);
+    say_part("lesser", &self, 1);
+    say_part("other", &second, 0);
+    say_done(0);
+    if (stays)
+        wait_for_word();
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * faults [-n N] [-z N] [-N COMM] [-w] [-k]
+ *
+ * Touches N pages that it never touched before, in touch(): so many page faults, and one for each. Then
+ * it sleeps N times, in nap(). Prints `count faults N` with how many more faults its thread had after
+ * touch() by the kernel's own count, and `done`.
+ *
+ *   -n N              1000
+ *   -z N              how often it sleeps (0), for 2 ms each
+ *   -N COMM, -w, -k   as ever
+ */
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+void touch(volatile char *pages, unsigned long count, long size);
+void nap(unsigned long count);
+
+APART void touch(volatile char *pages, unsigned long count, long size)
+{
+    FRAME;
+    for (unsigned long i = 0; i < count; i++)
+        pages[i * (unsigned long)size] = 1;
+}
+
+APART void nap(unsigned long count)
+{
+    static const struct timespec time = {.tv_nsec = 2000000};
+
+    FRAME;
+    for (unsigned long i = 0; i < count; i++)
+        call_kernel(SYS_nanosleep, (long)&time);
+}
+
+static uint64_t faults_so_far(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_THREAD, &usage);
+    return (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long count = 1000, naps = 0;
+    int option, waits = 0, stays = 0;
+    long size = sysconf(_SC_PAGESIZE);
+    const char *comm = NULL;
+
+    while ((option = getopt(argc, argv, "n:z:N:wk")) != -1) {
+        switch (option) {
+        case 'n': count = number_of(optarg); break;
+        case 'z': naps = number_of(optarg); break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    begin(comm);
+    char *pages = mmap(NULL, count * (unsigned long)size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return 2;
+    madvise(pages, count * (unsigned long)size, MADV_NOHUGEPAGE); /* one fault would do for many */
+    faults_so_far(); /* what it touches itself it touches here */
+    if (waits)
+        say_ready_and_wait();
+    uint64_t before = faults_so_far();
+    touch(pages, count, size);
+    say_count("faults", faults_so_far() - before);
+    nap(naps);
+    say_done(count);
+    if (stays)
+        wait_for_word();
+    return 0;
+}

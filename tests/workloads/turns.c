@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * turns [-t THREADS] [-n N] [-N COMM] [-w] [-k]
+ *
+ * N turns, one after the other, each by the next of THREADS threads, which are pinned to the CPUs in
+ * turn: no turn begins before the one before it has ended, on whichever CPU that was. A turn is a call
+ * of turned(), which makes one getppid system call. Its stack says its number: from the root to the
+ * leaf it is ten frames that are zero() or one(), the binary digits of the number modulo 1024, the
+ * greatest first.
+ * Prints `done CALLS=` with the turns made, and before that `count zero` and `count one` with the
+ * calls of each.
+ *
+ *   -t THREADS   4
+ *   -n N         1000
+ *   -N COMM, -w, -k   as ever
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "word.h"
+
+#ifndef SYS_getppid
+#define SYS_getppid SYS_getpgid
+#endif
+
+#define DIGITS 10
+#define MOST_THREADS 64
+
+static atomic_ulong turn;
+static unsigned long turns = 1000;
+static unsigned threads = 4;
+static uint64_t made, zeros, ones; /* by who has the turn */
+
+void turned(void);
+void zero(unsigned long number, unsigned digits);
+void one(unsigned long number, unsigned digits);
+
+APART void turned(void)
+{
+    FRAME;
+    call_kernel(SYS_getppid, 0);
+    made++;
+    NO_TAIL_CALL;
+}
+
+static inline __attribute__((always_inline)) void descend(unsigned long number, unsigned digits)
+{
+    if (!digits)
+        turned();
+    else if (number >> (digits - 1) & 1)
+        one(number, digits - 1);
+    else
+        zero(number, digits - 1);
+    NO_TAIL_CALL;
+}
+
+APART void zero(unsigned long number, unsigned digits)
+{
+    FRAME;
+    zeros++;
+    descend(number, digits);
+}
+
+APART void one(unsigned long number, unsigned digits)
+{
+    FRAME;
+    ones++;
+    descend(number, digits);
+}
+
+static void *take_turns(void *argument)
+{
+    unsigned index = *(unsigned *)argument;
+    unsigned long mine = index;
+
+    FRAME;
+    pin_to_cpu(index);
+    while (mine < turns) {
+        if (atomic_load(&turn) != mine) {
+            sched_yield();
+            continue;
+        }
+        descend(mine, DIGITS);
+        atomic_store(&turn, mine + 1);
+        mine += threads;
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static unsigned indices[MOST_THREADS];
+    static pthread_t ids[MOST_THREADS];
+    int option, waits = 0, stays = 0;
+    const char *comm = NULL;
+
+    while ((option = getopt(argc, argv, "t:n:N:wk")) != -1) {
+        switch (option) {
+        case 't': threads = (unsigned)number_of(optarg); break;
+        case 'n': turns = number_of(optarg); break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    if (!threads || threads > MOST_THREADS)
+        return 2;
+    begin(comm);
+    if (waits)
+        say_ready_and_wait();
+    for (unsigned i = 0; i < threads; i++) {
+        indices[i] = i;
+        if (pthread_create(&ids[i], NULL, take_turns, &indices[i]))
+            return 2;
+    }
+    for (unsigned i = 0; i < threads; i++)
+        pthread_join(ids[i], NULL);
+    say_count("zero", zeros);
+    say_count("one", ones);
+    say_done(made);
+    if (stays)
+        wait_for_word();
+    return 0;
+}
