@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An entry of the map of waits stays as long as its thread lives: blocking, waking and running again
- * then need no more than lookups. The waker's part is written by whoever wakes, whether its program
+ * An entry of the map of waits stays as long as its thread lives: blocking, waking and running
+ * again then need no more than lookups. The waker's part is written by whoever wakes, whether its program
  * runs after that of the leaving or, on another CPU, already before.
  *
  * switch(context):
@@ -41,8 +41,8 @@
  *
  * For wakeuptime a waking also ends the wait, if it has begun, and counts it.
  *
- * A thread that nobody asked for gets an entry at its first waking, which is never filled in: so the
- * waker of a thread's first wait is known, and the wakers of those not asked for are not looked at
+ * A thread that nobody asked for gets an entry at its first waking, which is never filled in: so
+ * the waker of a thread's first wait is known, and the wakers of those not asked for are not looked at
  * again.
  *
  * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = mode.
@@ -421,8 +421,8 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
 /* ---- The thread that comes ---- */
 
 /*
- * For wakeuptime a wait that still runs either was woken before it began, or nobody was seen to wake
- * it: then it counts as that until here.
+ * For wakeuptime a wait that still runs either was woken before it began, or nobody was seen to
+ * wake it: then it counts as that until here.
  */
 static void emit_come(struct program *program, const struct offwake_wishes *wishes)
 {

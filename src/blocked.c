@@ -52,7 +52,7 @@ static int add_thread(void *context, const struct asleep *thread)
                ? stack_texts_add(&adding->texts, thread->stack, &adding->frames[index]) : 0;
 }
 
-/* Frames of functions that are in no symbol table are left out: there is nothing to show of them. */
+/* Frames of functions that are in no symbol table are left out: there is nothing to show. */
 static int add_stacks(struct adding *adding)
 {
     const struct stack_frame *frame = adding->texts.frames;

@@ -394,8 +394,8 @@ static void say_account(const struct tracing *tracing)
             (unsigned long long)tracing->counting.losses.table_full, (unsigned long long)missed);
     }
     if (waits->not_seen)
-        say("%llu events of threads were not seen: the map of waits has room for %u threads, by the "
-            "memory that was free; -p, -t or --cgroup select fewer",
+        say("%llu events of threads were not seen: the map of waits has room for %u threads, by "
+            "the memory that was free; -p, -t or --cgroup select fewer",
             (unsigned long long)waits->not_seen, waits->entries);
     if (waits->ends_unseen)
         say("%llu waits are not counted: the kernel did not show their threads come to the CPU again",
@@ -404,8 +404,8 @@ static void say_account(const struct tracing *tracing)
         say("up to %llu switches and wakes were missed: they came while a program ran on the same "
             "CPU already", (unsigned long long)missed);
     if (waits->waiting && !settings.unfinished)
-        say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no report; "
-            "--unfinished shows it", (unsigned long long)waits->waiting,
+        say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no "
+            "report; --unfinished shows it", (unsigned long long)waits->waiting,
             waits->waiting == 1 ? "thread was" : "threads were", (double)waits->waited / 1e9);
 }
 
@@ -550,16 +550,16 @@ static const struct manual_row offwaketime_examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "A wait is from the moment that a thread leaves its CPU, blocked, until it runs again; "
-     "for wakeuptime until it is woken. It counts in the report in which it ends. A thread that was "
-     "preempted does not wait, unless --state R asks for it. The number shown is the thread's."},
+     "for wakeuptime until it is woken. It counts in the report in which it ends. A thread that "
+     "was preempted does not wait, unless --state R asks for it. The number shown is the thread's."},
     {NULL, "Name, numbers and stacks of a thread are those that it had when it left; a waker's "
      "those that it had when it woke. What a device or a timer does interrupts whatever thread "
      "there is: of such a waker the name is that thread's, and the stack the kernel's alone. "
      "[no waker]: nobody was seen to wake."},
     {NULL, "-p, -t, -C, --cgroup, -u, -k and --state select threads as they leave; whoever wakes "
      "them is shown."},
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON and the right to read tracefs, which need not "
-     "be mounted: then it is mounted for this process alone."},
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON and the right to read tracefs, which need "
+     "not be mounted: then it is mounted for this process alone."},
     {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without "
      "them hides its callers."},
     {0},
@@ -571,8 +571,8 @@ static const struct manual_section sections[] = {{0}};
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
-    .about = paragraph " It runs for so many seconds, or until Ctrl-C, and then prints the sums in " \
-             "microseconds, the greatest last.",                                                   \
+    .about = paragraph " It runs for so many seconds, or until Ctrl-C, and then prints the sums " \
+             "in microseconds, the greatest last.",                                                \
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
     .notes = notes,                                                                                \

@@ -94,8 +94,8 @@ int bpf_next_key(int map, const void *key, void *next)
 }
 
 /*
- * `command` is to look up, or to look up and delete. `any` is set once a batch was answered: an error
- * before that means that the kernel has no batches, and nothing was taken yet.
+ * `command` is to look up, or to look up and delete. `any` is set once a batch was answered: an
+ * error before that means that the kernel has no batches, and nothing was taken yet.
  */
 static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size,
                         uint32_t value_size, bpf_take *take, void *context, bool *any)

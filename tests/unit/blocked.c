@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What makes a report of blocked time besides counts: stacks kept, stacks of text, interrupts. */
+#include "unit/test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kernel/stack_table.h"
+#include "symbols/interrupts.h"
+#include "symbols/stack_text.h"
+
+static const char symbols[] =
+    "ffffffff81000000 T __schedule\n"
+    "ffffffff81000100 t do_sys_poll\n"
+    "ffffffff81000200 T common_interrupt\n"
+    "ffffffff81000300 T asm_sysvec_apic_timer_interrupt\n"
+    "ffffffff81000400 T asm_exc_page_fault\n"
+    "ffffffff81000500 T exit_to_user_mode_loop\n"
+    "ffffffff81000600 T try_to_wake_up\n"
+    "ffffffff81000700 D not_a_function\n"
+    "ffffffffc0000000 t do_sys_poll\t[other]\n"
+    "ffffffffc0001000 t asm_sysvec_apic_timer_interrupt\t[other]\n"
+    "ffffffffc0002000 t end\t[other]\n";
+
+static int open_symbols(const char *text)
+{
+    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    return fd;
+}
+
+#define CORE(offset) (0xffffffff81000000 + (offset))
+
+static void texts_become_addresses(void)
+{
+    struct stack_texts texts = {0};
+    size_t first, second;
+    int kallsyms = open_symbols(symbols);
+
+    CHECK_NUMBER(stack_texts_add(&texts, "[<0>] do_sys_poll+0x4d/0x6b0\n[<0>] no_such+0x1/0x2\n"
+                                         "nonsense\n[<0>] \n[<0>] +0x1/0x2\n\n", &first), 0);
+    CHECK_NUMBER(stack_texts_add(&texts, "[<0>] do_sys_poll+0x1/0x6b0 [other]\n"
+                                         "[<ffffffff81000605>] try_to_wake_up+0x5/0x10", &second), 0);
+    CHECK_NUMBER(first, 2);
+    CHECK_NUMBER(second, 2);
+    CHECK_NUMBER(stack_texts_find(&texts, kallsyms), 0);
+    CHECK(texts.frames[0].address == CORE(0x14d));
+    CHECK(texts.frames[1].address == 0);
+    CHECK(texts.frames[2].address == 0xffffffffc0000001);
+    CHECK(texts.frames[3].address == CORE(0x605));
+    stack_texts_free(&texts);
+    close(kallsyms);
+}
+
+static bool did(const struct interrupts *interrupts, uint64_t first, uint64_t second, uint64_t third)
+{
+    const uint64_t frames[] = {CORE(first), CORE(second), CORE(third)};
+
+    return interrupts_did(interrupts, frames, COUNT_OF(frames));
+}
+
+static void interrupts_are_told_from_threads(void)
+{
+    struct interrupts interrupts;
+    int kallsyms = open_symbols(symbols);
+
+    CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
+    CHECK(did(&interrupts, 0x605, 0x305, 0x105));
+    CHECK(did(&interrupts, 0x605, 0x2ff, 0x105));
+    CHECK(!did(&interrupts, 0x605, 0x105, 0x105));
+    /* A page fault is the thread's own. */
+    CHECK(!did(&interrupts, 0x605, 0x405, 0x105));
+    /* Preempted by an interrupt, or on its way out of one: what follows is its own. */
+    CHECK(!did(&interrupts, 0x605, 0x005, 0x305));
+    CHECK(!did(&interrupts, 0x605, 0x505, 0x305));
+    /* An interrupt that comes while it is switched. */
+    CHECK(did(&interrupts, 0x605, 0x305, 0x005));
+    /* The kernel's own functions alone. */
+    CHECK(!interrupts_did(&interrupts, (uint64_t[]){0xffffffffc0001005}, 1));
+    CHECK(!interrupts_did(&interrupts, NULL, 0));
+    interrupts_free(&interrupts);
+    close(kallsyms);
+}
+
+static void hidden_addresses_tell_nothing(void)
+{
+    struct interrupts interrupts;
+    int kallsyms = open_symbols("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
+                                "0000000000000000 T try_to_wake_up\n");
+
+    CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
+    CHECK(!interrupts_did(&interrupts, (uint64_t[]){0, 5}, 2));
+    interrupts_free(&interrupts);
+    close(kallsyms);
+}
+
+/* ---- Kept stacks ---- */
+
+static void add(struct stack_table *table, uint64_t number)
+{
+    struct spilled_stack *stack = malloc(SPILLED_STACK_BYTES(2));
+
+    stack->bytes = 16;
+    stack->frames[0] = number;
+    stack->frames[1] = number + 1;
+    CHECK_NUMBER(stack_table_add(table, STACK_SPILLED | (int64_t)number, stack, 2), 0);
+    free(stack);
+}
+
+/* The state in which a stack is found, and that it is the right one. */
+static enum stack_state find(struct stack_table *table, struct tally *tally, uint64_t number)
+{
+    struct stack stack;
+
+    CHECK_NUMBER(stack_table_find(table, STACK_SPILLED | (int64_t)number, tally, &stack), 0);
+    CHECK(stack.state != STACK_KEPT ||
+          (stack.count == 2 && tally->addresses[stack.first] == number &&
+           tally->addresses[stack.first + 1] == number + 1));
+    return stack.state;
+}
+
+static void stacks_stay_while_they_are_used(void)
+{
+    struct stack_table table = {0};
+    struct tally tally = {0};
+
+    stack_table_begin(&table);
+    for (uint64_t i = 1; i <= 1000; i++)
+        add(&table, i);
+    stack_table_drop(&table);
+    /* Report 2: used no more, but a count may come with it, or with the next. */
+    stack_table_begin(&table);
+    CHECK_NUMBER(find(&table, &tally, 1000), STACK_KEPT);
+    stack_table_keep(&table, STACK_SPILLED | 7);
+    stack_table_drop(&table);
+    stack_table_begin(&table);
+    tally_clear(&tally);
+    CHECK_NUMBER(find(&table, &tally, 1000), STACK_KEPT);
+    stack_table_keep(&table, STACK_SPILLED | 7);
+    stack_table_drop(&table);
+    CHECK_NUMBER(table.count, 1);
+    CHECK_NUMBER(find(&table, &tally, 7), STACK_KEPT);
+    CHECK_NUMBER(find(&table, &tally, 1000), STACK_FULL);
+    stack_table_free(&table);
+    tally_free(&tally);
+}
+
+static void words_that_are_no_stacks(void)
+{
+    struct stack_table table = {0};
+    struct tally tally = {0};
+    struct stack stack;
+
+    CHECK_NUMBER(stack_table_find(&table, NO_STACK, &tally, &stack), 0);
+    CHECK_NUMBER(stack.state, STACK_NONE);
+    CHECK_NUMBER(stack_table_find(&table, 0, &tally, &stack), 0);
+    CHECK_NUMBER(stack.state, STACK_NONE);
+    CHECK_NUMBER(stack_table_find(&table, -EFAULT, &tally, &stack), 0);
+    CHECK_NUMBER(stack.state, STACK_NONE);
+    CHECK_NUMBER(stack_table_find(&table, -ENOMEM, &tally, &stack), 0);
+    CHECK_NUMBER(stack.state, STACK_FULL);
+    stack_table_keep(&table, STACK_SPILLED | 1);
+    stack_table_drop(&table);
+}
+
+int main(void)
+{
+    TEST(texts_become_addresses);
+    TEST(interrupts_are_told_from_threads);
+    TEST(hidden_addresses_tell_nothing);
+    TEST(stacks_stay_while_they_are_used);
+    TEST(words_that_are_no_stacks);
+    return tests_done();
+}
