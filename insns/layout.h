@@ -75,7 +75,7 @@ _Static_assert(offsetof(struct party, comm) % 8 == 0, "cleared by two aligned st
 struct wait {
     uint64_t since; /* CLOCK_MONOTONIC; 0: it does not wait */
     uint32_t tid;   /* as `target` would have it; 0 before that was filled in */
-    uint32_t unused;
+    uint32_t woken; /* since it waits; a waker without it may be of a wake that found it running */
     struct party target;
     struct party waker; /* where wakers are asked for, else the map's values end before it */
 };

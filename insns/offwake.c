@@ -17,13 +17,15 @@
  *             goto out
  *         slot.party = current
  *         if (wait = waits[prev_pid], made anew if it is not there)
- *             wait.target = slot.party, wait.tid = tid, wait.since = now
+ *             wait.target = slot.party, wait.tid = tid, wait.woken = 0, wait.since = now
  *     }
  * out:
- *     if (next_pid && (wait = waits[next_pid]) && wait.since) {
- *         time = now - wait.since, wait.since = 0
- *         if (least <= time <= most)
- *             counts[wait.target, wait.waker] += { time, 1 }
+ *     if (next_pid && (wait = waits[next_pid])) {
+ *         if (wait.since) {
+ *             time = now - wait.since, wait.since = 0
+ *             if (least <= time <= most)
+ *                 counts[wait.target, wait.waker] += { time, 1 }
+ *         }
  *         wait.waker = nobody
  *     }
  *     return 0
@@ -35,7 +37,7 @@
  *         return 0
  *     slot.party = current
  *     if (wait = waits[pid], made anew if it is not there)
- *         wait.waker = slot.party
+ *         wait.waker = slot.party, wait.woken = wait.since != 0
  *
  * For wakeuptime a waking also ends the wait, if it has begun, and counts it.
  *
@@ -82,6 +84,7 @@ enum {
 enum {
     SINCE = offsetof(struct wait, since),
     WAIT_TID = offsetof(struct wait, tid),
+    WOKEN = offsetof(struct wait, woken),
     TARGET = offsetof(struct wait, target),
     TARGET_FLAGS = TARGET + (int)offsetof(struct party, flags),
     WAKER = offsetof(struct wait, waker),
@@ -361,12 +364,12 @@ static void emit_state_filter(struct program *program, const struct offwake_wish
         EMIT(program,
             MOV_REG(R2, R1),
             AND_IMM(R2, STATE_ANY),
-            JEQ_IMM(R2, 0, "asked_for"));
+            JEQ_IMM(R2, 0, "state_counts"));
     EMIT(program,
         AND_IMM(R1, (int32_t)wishes->states),
         JEQ_IMM(R1, 0, "out"));
     if (wishes->runnable)
-        EMIT(program, LABEL("asked_for"));
+        EMIT(program, LABEL("state_counts"));
 }
 
 /* TID = prev_pid; what it waited for it waits for no more. */
@@ -411,6 +414,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     emit_make_wait(program, wishes);
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
+        ST(W, R0, WOKEN, 0),
         MOV_REG(R7, R0));
     emit_copy_party(program, TARGET);
     EMIT(program,
@@ -442,7 +446,7 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
         JEQ_IMM(R0, 0, "end"),
         MOV_REG(R7, R0),
         LDX(DW, R8, R7, SINCE),
-        JEQ_IMM(R8, 0, "end"));
+        JEQ_IMM(R8, 0, wishes->view == VIEW_OFFCPU ? "end" : "counted"));
     emit_end_wait(program);
     if (wishes->view == VIEW_WAKEUP)
         EMIT(program,
@@ -479,13 +483,12 @@ static void emit_waking_filter(struct program *program, const struct offwake_wis
     LABEL("first_waking"));
 }
 
-/* The wait r0 has ended, if it had begun. */
+/* The wait r0 has ended. */
 static void emit_count_woken(struct program *program, const struct offwake_wishes *wishes)
 {
     EMIT(program,
         MOV_REG(R7, R0),
-        LDX(DW, R8, R7, SINCE),
-        JEQ_IMM(R8, 0, "out"));
+        LDX(DW, R8, R7, SINCE));
     emit_end_wait(program);
     emit_count_wait(program, wishes, "counted");
     EMIT(program, LABEL("counted"));
@@ -520,6 +523,10 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     emit_party(program, wishes, &shown);
     emit_make_wait(program, wishes);
     emit_copy_party(program, WAKER);
+    EMIT(program,
+        LDX(DW, R1, R0, SINCE),
+        JEQ_IMM(R1, 0, "out"),
+        ST(W, R0, WOKEN, 1));
     if (wishes->view == VIEW_WAKEUP)
         emit_count_woken(program, wishes);
     EMIT(program,

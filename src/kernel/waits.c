@@ -204,6 +204,8 @@ static int take_waiting(void *context, const void *key, const void *value)
     if (result || !wait.since || wait.since > taking->now ||
         blocked.nanoseconds < waits->least || blocked.nanoseconds > waits->most)
         return result;
+    if (!wait.woken)
+        wait.waker = (struct party){.kernel_stack = NO_STACK, .user_stack = NO_STACK};
     waits->waiting++;
     waits->waited += blocked.nanoseconds;
     return waits->unfinished ? add_entry(taking, &wait, &blocked, MARK_UNFINISHED) : 0;

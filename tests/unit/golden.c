@@ -17,6 +17,7 @@
 #include "insns/dump.h"
 #include "insns/layout.h"
 #include "insns/life.h"
+#include "insns/offwake.h"
 #include "insns/program.h"
 
 #define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
@@ -25,7 +26,7 @@
 /* Those of stackcount, which names them itself. */
 enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED,
-    FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
+    FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED, FD_WAITS,
 };
 
 /* ---- One program for each family ---- */
@@ -255,6 +256,48 @@ static void build_life(struct program *program, const void *ended)
     emit_life(program, FD_LIVES, ended != NULL);
 }
 
+/* ---- Those of offcputime, wakeuptime and offwaketime ---- */
+
+#define WAIT_MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS, \
+             .lives = FD_LIVES, .waits = FD_WAITS,                                             \
+             .counts = {FD_MAIN_COUNTS, FD_STAND_IN_COUNTS},                                   \
+             .spilled = {FD_MAIN_SPILLED, FD_STAND_IN_SPILLED}
+#define FIELDS .prev_pid = 24, .prev_state = 32, .next_pid = 56, .target_pid = 24, .wide_state = true
+#define ALL_WAITS .states = STATE_BLOCKED, .most = UINT64_MAX
+
+static const struct offwake_wishes offcpu_kernel = {
+    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, ALL_WAITS, FIELDS,
+    WAIT_MAPS};
+static const struct offwake_wishes offcpu_both = {
+    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, ALL_WAITS,
+    FIELDS, WAIT_MAPS};
+static const struct offwake_wishes offcpu_everything = {
+    .view = VIEW_OFFCPU, .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS, .cgroup = FD_CGROUP},
+    .kernel_stack = true, .user_stack = true, .threads = THREADS_USER, .states = 2, .runnable = true,
+    .least = 1000, .most = 5000999, .prev_pid = 24, .prev_state = 28, .next_pid = 48, WAIT_MAPS};
+static const struct offwake_wishes offcpu_kernel_threads = {
+    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, .threads = THREADS_KERNEL,
+    ALL_WAITS, FIELDS, WAIT_MAPS};
+static const struct offwake_wishes wakeup_both = {
+    .view = VIEW_WAKEUP, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, ALL_WAITS,
+    FIELDS, WAIT_MAPS};
+static const struct offwake_wishes offwake_both = {
+    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true,
+    ALL_WAITS, FIELDS, WAIT_MAPS};
+static const struct offwake_wishes offwake_namespace = {
+    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .user_stack = true, ALL_WAITS,
+    FIELDS, WAIT_MAPS};
+
+static void build_switch(struct program *program, const void *wishes)
+{
+    emit_switch(program, wishes);
+}
+
+static void build_waking(struct program *program, const void *wishes)
+{
+    emit_waking(program, wishes);
+}
+
 /* ---- The table: every variant of every real program has its row here ---- */
 
 static const struct golden {
@@ -283,6 +326,16 @@ static const struct golden {
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
+    {"offcpu-switch-kernel", build_switch, &offcpu_kernel},
+    {"offcpu-switch", build_switch, &offcpu_both},
+    {"offcpu-switch-everything", build_switch, &offcpu_everything},
+    {"offcpu-switch-kernel-threads", build_switch, &offcpu_kernel_threads},
+    {"wakeup-switch", build_switch, &wakeup_both},
+    {"wakeup-waking", build_waking, &wakeup_both},
+    {"offwake-switch", build_switch, &offwake_both},
+    {"offwake-waking", build_waking, &offwake_both},
+    {"offwake-switch-namespace", build_switch, &offwake_namespace},
+    {"offwake-waking-namespace", build_waking, &offwake_namespace},
     {"life-begins", build_life, NULL},
     {"life-ends", build_life, "ended"},
 };
