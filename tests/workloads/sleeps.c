@@ -6,9 +6,9 @@
  * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
  * said for each, with times in microseconds:
  *
- *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME LONGEST
+ *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME LONGEST DOUBT
  *
- * LONG_ are those of more than the bound of -b. The ways:
+ * LONG_ are those of more than the bound of -b, DOUBT is how much less TIME may have been. The ways:
  *
  *   nap      clock_nanosleep(2)
  *   tmout    futex(2), until its timeout
@@ -79,9 +79,9 @@ WAY(nap)
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         nap(period);
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
     }
 }
 
@@ -91,9 +91,9 @@ WAY(mixed)
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         nap(i % 2 ? 2 * period : period / 4);
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
     }
 }
 
@@ -105,9 +105,9 @@ WAY(tmout)
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         futex_wait(&never, 0, &time);
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
     }
 }
 
@@ -118,10 +118,10 @@ WAY(woken)
 
     FRAME;
     for (uint32_t i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         while (__atomic_load_n(&roused, __ATOMIC_SEQ_CST) <= i)
             futex_wait(&roused, i, NULL);
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
     }
 }
 
@@ -131,9 +131,9 @@ WAY(rouse)
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         nap(period);
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
         __atomic_add_fetch(&roused, 1, __ATOMIC_SEQ_CST);
         futex_wake(&roused, 1);
     }
@@ -145,9 +145,9 @@ WAY(read)
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         read_byte(tube[0]);
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
     }
 }
 
@@ -157,9 +157,9 @@ WAY(feed)
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         nap(period);
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
         write_byte(tube[1]);
     }
 }
@@ -190,22 +190,23 @@ WAY(vfork)
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_start();
+        watch = stopwatch_read();
         made = call_kernel_all(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
         if (!made)
             child();
-        waits_add(&self->waits, stopwatch_ns(&watch), bound);
+        waits_add(&self->waits, &watch, bound);
         reap(made);
     }
 }
 
 static inline __attribute__((always_inline)) void burn_on(struct sleeper *self)
 {
-    struct stopwatch watch = stopwatch_start();
+    struct stopwatch watch = stopwatch_read();
 
     while (!stop_burning) {
     }
-    self->waits.ns = stopwatch_ns(&watch);
+    waits_add(&self->waits, &watch, 0);
+    self->waits.count = 0;
 }
 
 WAY(burn)
@@ -298,6 +299,8 @@ APART void *sleeper(void *argument)
         pin_to_cpu(1);
     else if (spread)
         pin_to_cpu(self->index);
+    if (!burns(self))
+        run_before_others();
     if (self->index == LAIN)
         __atomic_add_fetch(&standing, 1, __ATOMIC_SEQ_CST);
     else
@@ -365,11 +368,12 @@ static void say_all(void)
         if (it->wanted && sleeps_on(it))
             printf("still %s %d %s %.2f\n", it->name, it->tid, it->way, (double)it->since / 1e9);
         else if (it->wanted)
-            printf("thread %s %d %s %llu %llu %llu %llu %llu\n", it->name, it->tid, it->way,
+            printf("thread %s %d %s %llu %llu %llu %llu %llu %llu\n", it->name, it->tid, it->way,
                    (unsigned long long)it->waits.count, (unsigned long long)it->waits.ns / 1000,
                    (unsigned long long)it->waits.long_count,
                    (unsigned long long)it->waits.long_ns / 1000,
-                   (unsigned long long)it->waits.longest / 1000);
+                   (unsigned long long)it->waits.longest / 1000,
+                   (unsigned long long)it->waits.doubt_ns / 1000);
     }
 }
 

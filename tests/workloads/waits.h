@@ -7,6 +7,7 @@
 #define STACKBOX_WORKLOADS_WAITS_H
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -93,42 +94,53 @@ INLINE uint64_t clock_ns(clockid_t clock)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+/* A normal thread that is ready may be kept from running: how long is no truth about its waiting. */
+INLINE void run_before_others(void)
+{
+    struct sched_param first = {.sched_priority = 1};
+
+    (void)!sched_setscheduler(0, SCHED_FIFO, &first);
+}
+
 /*
  * The time that the thread was off the CPU between two readings: by the monotonic clock, less what
  * it ran itself. The kernel's work for the call itself is so in no way mistaken for waiting. In it
- * is, as in what is traced, the time from the wake until a CPU was free.
+ * is, as in what is traced, the time from the wake until a CPU was free. Where time passed between
+ * the readings of the two clocks, as on a virtual machine that did not run, it is told apart: the
+ * truth is up to that much less.
  */
 struct stopwatch {
-    uint64_t wall, cpu;
+    uint64_t before, cpu, after;
 };
 
-INLINE struct stopwatch stopwatch_start(void)
+INLINE struct stopwatch stopwatch_read(void)
 {
-    struct stopwatch watch = {.wall = clock_ns(CLOCK_MONOTONIC)};
+    struct stopwatch watch = {.before = clock_ns(CLOCK_MONOTONIC)};
 
     watch.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    watch.after = clock_ns(CLOCK_MONOTONIC);
     return watch;
-}
-
-INLINE uint64_t stopwatch_ns(const struct stopwatch *watch)
-{
-    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - watch->cpu;
-    uint64_t wall = clock_ns(CLOCK_MONOTONIC) - watch->wall;
-
-    return wall > cpu ? wall - cpu : 0;
 }
 
 /* What the waits of one thread in one function came to. */
 struct waits {
     uint64_t count, ns, longest;
+    uint64_t doubt_ns;
     uint64_t long_count, long_ns; /* those longer than the bound */
     uint64_t to_wake_ns;          /* from the call to just before the waker's own */
 };
 
-INLINE void waits_add(struct waits *waits, uint64_t ns, uint64_t bound_us)
+/* The wait from the readings of `start` until now. */
+INLINE void waits_add(struct waits *waits, const struct stopwatch *start, uint64_t bound_us)
 {
+    struct stopwatch end = stopwatch_read();
+    uint64_t wall = end.after - start->before, cpu = end.cpu - start->cpu;
+    uint64_t ns = wall > cpu ? wall - cpu : 0;
+    uint64_t doubt = end.after - end.before + start->after - start->before;
+
     waits->count++;
     waits->ns += ns;
+    waits->doubt_ns += doubt < ns ? doubt : ns;
     if (ns > waits->longest)
         waits->longest = ns;
     if (ns > bound_us * 1000) {

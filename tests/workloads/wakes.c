@@ -17,11 +17,12 @@
  * where it wakes the next; the sleep of the first of a group is in naps. At the end is said of each,
  * with times in microseconds:
  *
- *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY LONGEST WAKER_NAME WAKER_PID WAKER_TID
- *          WAKER_STACK
+ *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY LONGEST DOUBT WAKER_NAME WAKER_PID
+ *          WAKER_TID WAKER_STACK
  *
  * TIME: how long it was off the CPU; TO_WAKE: until just before its waker made the call; DELAY: how
- * long it was ready to run and did not, as the kernel counts it; LONGEST: of one wait. In naps the last four are `-`, and
+ * long it was ready to run and did not, as the kernel counts it; LONGEST: of one wait; DOUBT: how much less TIME may
+ * have been. In naps the last four are `-`, and
  * TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, before `done` `rate N`, the wakes
  * per second of all.
  *
@@ -91,9 +92,9 @@ static inline __attribute__((always_inline)) void measured(struct member *self,
 {
     uint64_t stamp = self->stamps[self->waits.count % STAMPS];
 
-    if (self->previous && stamp > watch->wall)
-        self->waits.to_wake_ns += stamp - watch->wall;
-    waits_add(&self->waits, stopwatch_ns(watch), 0);
+    if (self->previous && stamp > watch->before)
+        self->waits.to_wake_ns += stamp - watch->before;
+    waits_add(&self->waits, watch, 0);
 }
 
 APART void pipe_waits(struct member *self)
@@ -101,7 +102,7 @@ APART void pipe_waits(struct member *self)
     struct stopwatch watch;
 
     FRAME;
-    watch = stopwatch_start();
+    watch = stopwatch_read();
     read_byte(self->tube[0]);
     measured(self, &watch);
 }
@@ -113,7 +114,7 @@ APART void futex_waits(struct member *self)
     uint32_t seen = (uint32_t)self->waits.count;
 
     FRAME;
-    watch = stopwatch_start();
+    watch = stopwatch_read();
     while (__atomic_load_n(&self->word, __ATOMIC_SEQ_CST) == seen)
         futex_wait(&self->word, seen, NULL);
     measured(self, &watch);
@@ -124,7 +125,7 @@ APART void signal_waits(struct member *self)
     struct stopwatch watch;
 
     FRAME;
-    watch = stopwatch_start();
+    watch = stopwatch_read();
     while (signal_wait(SIGRTMIN) < 0) {
     }
     measured(self, &watch);
@@ -135,7 +136,7 @@ APART void naps(struct member *self)
     struct stopwatch watch;
 
     FRAME;
-    watch = stopwatch_start();
+    watch = stopwatch_read();
     nap(period);
     measured(self, &watch);
 }
@@ -257,6 +258,8 @@ APART void *member(void *argument)
     prctl(PR_SET_NAME, self->name);
     if (pinned)
         pin_to_cpu(self->group);
+    if (!self->ring)
+        run_before_others();
     stand_by();
     delayed = delay_of_self();
     for (unsigned long i = 0; i < wanted; i++) {
@@ -347,10 +350,11 @@ static void say_member(const struct member *it)
 
     printf("wait %s %d %d ", it->name, it->pid, it->tid);
     say_stack(it, waker ? "_waits" : NULL, " ");
-    printf("%llu %llu %llu %llu %llu ", (unsigned long long)it->waits.count,
+    printf("%llu %llu %llu %llu %llu %llu ", (unsigned long long)it->waits.count,
            (unsigned long long)it->waits.ns / 1000,
            (unsigned long long)it->waits.to_wake_ns / 1000, (unsigned long long)it->delay / 1000,
-           (unsigned long long)it->waits.longest / 1000);
+           (unsigned long long)it->waits.longest / 1000,
+           (unsigned long long)it->waits.doubt_ns / 1000);
     if (!waker) {
         printf("- - - -\n");
         return;
