@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
@@ -322,15 +323,27 @@ static void what_is_left_for_later(void)
 }
 
 /* More than there is room for: so many are told to be missing, and it goes on. */
+static void map_and_unmap(int times)
+{
+    for (int i = 0; i < times; i++)
+        munmap(mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+}
+
 static void what_is_lost_is_counted(void)
 {
     struct heard heard = {.parent = getpid()};
+    cpu_set_t before, one;
 
-    for (int i = 0; i < MAPPINGS; i++)
-        munmap(mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+    /* What is lost is told with the next record of that CPU that there is room for. */
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_getaffinity(0, sizeof(before), &before);
+    sched_setaffinity(0, sizeof(one), &one);
+    map_and_unmap(MAPPINGS);
     task_events_read(events, UINT64_MAX, see, take, &heard);
     CHECK(heard.own_maps < MAPPINGS);
-    /* What is lost is told with the next record that there is room for. */
+    map_and_unmap(1);
+    sched_setaffinity(0, sizeof(before), &before);
     make_children(&heard, CHILDREN);
     task_events_read(events, UINT64_MAX, see, take, &heard);
     CHECK_NUMBER(heard.forks, CHILDREN);
