@@ -72,6 +72,70 @@ stackbox_once()
     sed -n 's/.* ns per event: //p' "$out/ours.err" >>"$out/ours.raw"
 }
 
+# A tick of a clock, of the whole machine, on which a program burns CPU time.
+burner="build/release/workloads/burn -s 1500"
+
+sample_floor_once()
+{
+    # shellcheck disable=SC2086 # words
+    "$bench/floor" -F 997 $burner 2>/dev/null | sed -n 's/^ns per event: //p' >>"$out/sample_floor.raw"
+}
+
+sample_once()
+{
+    ./stackbox profile --debug -f -F 997 >/dev/null 2>"$out/sample.err" &
+    tracer=$!
+    sleep 0.5
+    $burner >/dev/null
+    kill -s TERM "$tracer"
+    wait "$tracer"
+    sed -n 's/.* ns per event: //p' "$out/sample.err" >>"$out/sample.raw"
+}
+
+# pingpong_once PEER COMMAND...: two processes hand a byte to and fro while COMMAND traces the machine
+pingpong_once()
+{
+    peer=$1
+    shift
+    if [ $# != 0 ]; then
+        "$@" >/dev/null 2>&1 &
+        tracer=$!
+        sleep 1
+    fi
+    "$bench/pingpong" 100000 | sed -n 's/^us per round: //p' >>"$out/pingpong_$peer.raw"
+    [ $# = 0 ] || { kill -s INT "$tracer"; kill -s TERM "$tracer"; wait "$tracer"; } 2>/dev/null
+}
+
+# What bpftrace is told so that it does what offcputime does, but for the user's stack and exactness.
+bpftrace_offcpu='tracepoint:sched:sched_switch {
+    if (args->prev_state) { @start[args->prev_pid] = nsecs; @stack[args->prev_pid] = kstack; }
+    $since = @start[args->next_pid];
+    if ($since) {
+        @us[args->next_pid, @stack[args->next_pid]] = sum((nsecs - $since) / 1000);
+        delete(@start[args->next_pid]);
+        delete(@stack[args->next_pid]);
+    }
+}'
+
+pingpongs_once()
+{
+    pingpong_once alone
+    pingpong_once offcputime ./stackbox offcputime -f
+    pingpong_once offcputime_k ./stackbox offcputime -f -K
+    pingpong_once offwaketime ./stackbox offwaketime -f
+    command -v offcputime >/dev/null && ! offcputime --version 2>&1 | grep -q stackbox &&
+        pingpong_once libbpf offcputime 60
+    command -v bpftrace >/dev/null && pingpong_once bpftrace bpftrace -e "$bpftrace_offcpu"
+}
+
+# pingpong_row PEER NAME
+pingpong_row()
+{
+    [ -s "$out/pingpong_$1.raw" ] || return
+    row "$2" "$(median "$out/pingpong_$1.raw") us" \
+        "$(median_ratio "$out/pingpong_$1.raw" "$out/pingpong_alone.raw")"
+}
+
 bpftrace_once()
 {
     command -v bpftrace >/dev/null || return
@@ -172,6 +236,9 @@ for round in $(seq "$rounds"); do
     floor_once
     stackbox_once
     bpftrace_once
+    sample_floor_once
+    sample_once
+    pingpongs_once
     empty_once
     crowd_once 2>/dev/null
     probes_once
@@ -186,6 +253,15 @@ row "per event, stackcount" "$(median "$out/ours.raw") ns" \
     "$(median_ratio "$out/ours.raw" "$out/floor.raw")"
 [ -s "$out/bpftrace.raw" ] && row "per event, bpftrace" "$(median "$out/bpftrace.raw") ns" \
     "$(median_ratio "$out/bpftrace.raw" "$out/floor.raw")"
+row "per sample, the bare floor" "$(median "$out/sample_floor.raw") ns" "1"
+row "per sample, profile" "$(median "$out/sample.raw") ns" \
+    "$(median_ratio "$out/sample.raw" "$out/sample_floor.raw")"
+row "a round of two switches and two wakes, alone" "$(median "$out/pingpong_alone.raw") us" "1"
+pingpong_row offcputime "    under offcputime, kernel and user stacks"
+pingpong_row offcputime_k "    under offcputime -K"
+pingpong_row offwaketime "    under offwaketime"
+pingpong_row libbpf "    under libbpf-tools' offcputime, kernel and user stacks"
+pingpong_row bpftrace "    under bpftrace, kernel stacks"
 row "an empty run of 10 ms: own CPU time" "$(median "$out/empty_cpu.raw") ms" ""
 row "an empty run of 10 ms: wall time" "$(median "$out/empty_wall.raw") ms" ""
 row "an empty run with 500 processes more: own CPU time" "$(median "$out/crowd_cpu.raw") ms" \

@@ -10,7 +10,8 @@ static int refuse_map(const struct option *option, const char *text, void *desti
                       struct text *error)
 {
     (void)option, (void)text, (void)destination;
-    text_add(error, "filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes");
+    text_add(error, "filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes "
+                    "processes");
     return -EINVAL;
 }
 
