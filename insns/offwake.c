@@ -53,7 +53,7 @@
 
 #include "insns/account.h"
 #include "insns/layout.h"
-#include "insns/life.h"
+#include "insns/party.h"
 #include "insns/slot.h"
 
 /* Where things are on the stack, from r10. */
@@ -66,20 +66,6 @@ enum {
     NEW_WAIT = -168, /* a struct wait */
 };
 _Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wait), "room for a wait");
-
-/* In the slot, from r8. */
-enum {
-    PARTY = offsetof(struct slot, party),
-    PARTY_KERNEL_STACK = PARTY + (int)offsetof(struct party, kernel_stack),
-    PARTY_USER_STACK = PARTY + (int)offsetof(struct party, user_stack),
-    PARTY_BORN = PARTY + (int)offsetof(struct party, born),
-    PARTY_PID = PARTY + (int)offsetof(struct party, pid),
-    PARTY_TID = PARTY + (int)offsetof(struct party, tid),
-    PARTY_FLAGS = PARTY + (int)offsetof(struct party, flags),
-    PARTY_UNUSED = PARTY + (int)offsetof(struct party, unused),
-    PARTY_COMM = PARTY + (int)offsetof(struct party, comm),
-    SCRATCH = (int)offsetof(struct slot, spilled),
-};
 
 /* In a wait. */
 enum {
@@ -138,16 +124,6 @@ static void emit_find_wait(struct program *program, int waits)
         CALL(BPF_FUNC_map_lookup_elem));
 }
 
-/* Nobody, at `place` from a register. */
-static void emit_nobody(struct program *program, unsigned base, int place)
-{
-    for (int at = 0; at < (int)sizeof(struct party); at += 8) {
-        bool is_stack = at == offsetof(struct party, kernel_stack) ||
-                        at == offsetof(struct party, user_stack);
-        EMIT(program, ST(DW, base & 0xf, (int16_t)(place + at), is_stack ? NO_STACK : 0));
-    }
-}
-
 /* r0 = waits[TID], made if it is not there. Where there is no room: counted, and "out". */
 static void emit_make_wait(struct program *program, const struct offwake_wishes *wishes)
 {
@@ -175,87 +151,28 @@ static void emit_make_wait(struct program *program, const struct offwake_wishes 
     LABEL("has_entry"));
 }
 
-/* The party at r0 + place = slot.party */
-static void emit_copy_party(struct program *program, int place)
-{
-    for (int at = 0; at < (int)sizeof(struct party); at += 8)
-        EMIT(program,
-            LDX(DW, R1, R8, (int16_t)(PARTY + at)),
-            STX(DW, R0, (int16_t)(place + at), R1));
-}
-
 /* ---- Threads ---- */
 
-/* What is shown of a thread: not everything is, and what is not would keep equal counts apart. */
-struct shown {
-    bool numbers; /* pid and tid */
-    bool kernel_stack, user_stack;
-};
-
-static void emit_clear_party(struct program *program)
+static struct party_wishes party_wishes_of(const struct offwake_wishes *wishes)
 {
-    emit_nobody(program, R8, PARTY);
-    EMIT(program, ST(W, R8, PARTY_FLAGS, PARTY_SEEN));
+    return (struct party_wishes){
+        .in_namespace = wishes->filter.in_namespace,
+        .depth = wishes->depth,
+        .lives = wishes->lives,
+        .spilled = wishes->spilled,
+        .foreign = FOREIGN,
+        .index = INDEX,
+    };
 }
 
 /* Frames of its own program, if not a stack, tell a user's thread. */
 static void emit_thread_filter(struct program *program, const struct offwake_wishes *wishes)
 {
-    bool user = wishes->threads == THREADS_USER;
-
-    EMIT(program,
-        MOV_REG(R1, R6),
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, SCRATCH),
-        MOV_IMM(R3, 8),
-        MOV_IMM(R4, BPF_F_USER_STACK),
-        CALL(BPF_FUNC_get_stack));
-    if (user)
+    emit_look_for_user(program);
+    if (wishes->threads == THREADS_USER)
         EMIT(program, JSLE_IMM(R0, 0, "out"));
     else
         EMIT(program, JSGT_IMM(R0, 0, "out"));
-}
-
-static void emit_numbers(struct program *program, const struct offwake_wishes *wishes,
-                         const struct shown *shown)
-{
-    if (shown->numbers || shown->user_stack)
-        EMIT(program,
-            MOV_REG(R1, R7),
-            RSH_IMM(R1, 32),
-            STX(W, R8, PARTY_PID, R1));
-    if (shown->numbers)
-        EMIT(program, STX(W, R8, PARTY_TID, R7));
-    if (wishes->filter.in_namespace)
-        EMIT(program,
-            LDX(W, R1, R10, FOREIGN),
-            OR_IMM(R1, PARTY_SEEN),
-            STX(W, R8, PARTY_FLAGS, R1));
-}
-
-/* slot.party = the current thread, whose numbers are in r7 */
-static void emit_party(struct program *program, const struct offwake_wishes *wishes,
-                       const struct shown *shown)
-{
-    struct stack_wishes stack = {.depth = wishes->depth, .spilled = wishes->spilled};
-
-    emit_numbers(program, wishes, shown);
-    EMIT(program,
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, PARTY_COMM),
-        MOV_IMM(R2, (int)sizeof(((struct party *)0)->comm)),
-        CALL(BPF_FUNC_get_current_comm));
-    if (shown->user_stack && wishes->lives >= 0)
-        emit_load_life(program, wishes->lives, !wishes->filter.in_namespace, INDEX, PARTY_BORN);
-    if (shown->kernel_stack) {
-        stack.place = PARTY_KERNEL_STACK;
-        emit_hashed_stack(program, &stack);
-    }
-    if (shown->user_stack) {
-        stack.user = true;
-        stack.place = PARTY_USER_STACK;
-        emit_hashed_stack(program, &stack);
-    }
 }
 
 static void emit_slot(struct program *program, const struct offwake_wishes *wishes)
@@ -388,11 +305,11 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
 {
     const struct filter_places places = {FOREIGN, PID_SCRATCH};
     bool stacks = wishes->view != VIEW_WAKEUP;
-    const struct shown shown = {
-        .numbers = stacks,
-        .kernel_stack = stacks && wishes->kernel_stack,
-        .user_stack = stacks && wishes->user_stack,
-    };
+    struct party_wishes shown = party_wishes_of(wishes);
+
+    shown.numbers = stacks;
+    shown.kernel_stack = stacks && wishes->kernel_stack;
+    shown.user_stack = stacks && wishes->user_stack;
 
     emit_forget_prev(program, wishes);
     emit_state_filter(program, wishes);
@@ -400,7 +317,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     emit_slot(program, wishes);
     if (wishes->threads != THREADS_ALL)
         emit_thread_filter(program, wishes);
-    emit_party(program, wishes, &shown);
+    emit_party(program, &shown);
     emit_make_wait(program, wishes);
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
@@ -495,12 +412,12 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
         .namespace_device = wishes->filter.namespace_device,
         .namespace_inode = wishes->filter.namespace_inode,
     };
-    const struct shown shown = {
-        .numbers = wishes->view == VIEW_OFFWAKE,
-        /* With user stacks alone, too: it tells wakes by an interrupt, which have no user stack. */
-        .kernel_stack = true,
-        .user_stack = wishes->user_stack,
-    };
+    struct party_wishes shown = party_wishes_of(wishes);
+
+    shown.numbers = wishes->view == VIEW_OFFWAKE;
+    /* With user stacks alone, too: it tells wakes by an interrupt, which have no user stack. */
+    shown.kernel_stack = true;
+    shown.user_stack = wishes->user_stack;
 
     emit_begin(program, wishes);
     EMIT(program,
@@ -510,7 +427,7 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     emit_waking_filter(program, wishes);
     emit_event_filter(program, &anybody, &places, true);
     emit_slot(program, wishes);
-    emit_party(program, wishes, &shown);
+    emit_party(program, &shown);
     emit_make_wait(program, wishes);
     emit_copy_party(program, WAKER);
     EMIT(program,

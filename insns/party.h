@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The fragments that describe a thread in a slot's party, and put that where it is kept. */
+#ifndef STACKBOX_PARTY_H
+#define STACKBOX_PARTY_H
+
+#include "insns/program.h"
+#include "insns/stacks.h"
+
+/* What is shown of a thread: not everything is, and what is not would keep equal counts apart. */
+struct party_wishes {
+    bool numbers; /* pid and tid */
+    bool kernel_stack, user_stack;
+    bool in_namespace; /* *(u32 *)(r10 + foreign) says whether it is outside of ours */
+    uint32_t depth;
+    int lives;         /* a map, or below 0 */
+    struct map_pair spilled;
+    int16_t foreign, index; /* of 4 bytes on the stack; `index` is free */
+};
+
+/* Nobody, at `place` from a register. */
+void emit_nobody(struct program *program, unsigned base, int place);
+
+/* The party of the slot at r8 is somebody of whom nothing is known yet. */
+void emit_clear_party(struct program *program);
+
+/*
+ * It is the current thread, whose numbers are in r7: pid << 32 | tid. r6 is the context, r9 the control
+ * word. r0 to r5 are lost.
+ */
+void emit_party(struct program *program, const struct party_wishes *wishes);
+
+/* r0 = above 0 for a thread of a program: it has frames there. The slot's scratch is overwritten. */
+void emit_look_for_user(struct program *program);
+
+/* The party at r0 + place is the slot's. r1 is lost. */
+void emit_copy_party(struct program *program, int place);
+
+#endif
