@@ -15,9 +15,9 @@
  *             wait.since = 0, account[ENDS_UNSEEN] += 1   make waiting of running
  *         if (prev_state is none of those asked for || current, which is prev, is not)
  *             goto out
- *         slot.party = current
+ *         left = now, slot.party = current
  *         if (wait = waits[prev_pid], made anew if it is not there)
- *             wait.target = slot.party, wait.tid = tid, wait.woken = 0, wait.since = now
+ *             wait.target = slot.party, wait.tid = tid, wait.woken = 0, wait.since = left
  *     }
  * out:
  *     if (next_pid && (wait = waits[next_pid])) {
@@ -64,6 +64,7 @@ enum {
     PID_SCRATCH = -24,
     NEW_COUNT = -40, /* a struct blocked */
     NEW_WAIT = -168, /* a struct wait */
+    LEFT = -176, /* when the thread left */
 };
 _Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wait), "room for a wait");
 
@@ -314,6 +315,10 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     emit_forget_prev(program, wishes);
     emit_state_filter(program, wishes);
     emit_event_filter(program, &wishes->filter, &places, true);
+    /* Before the stacks are taken: that takes its time, in which the thread does not run any more. */
+    EMIT(program,
+        CALL(BPF_FUNC_ktime_get_ns),
+        STX(DW, R10, LEFT, R0));
     emit_slot(program, wishes);
     if (wishes->threads != THREADS_ALL)
         emit_thread_filter(program, wishes);
@@ -325,7 +330,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
         MOV_REG(R7, R0));
     emit_copy_party(program, TARGET);
     EMIT(program,
-        CALL(BPF_FUNC_ktime_get_ns),
+        LDX(DW, R0, R10, LEFT),
         STX(DW, R7, SINCE, R0),
         JA("out"),
     LABEL("ends"),

@@ -18,7 +18,8 @@
  *   mixed    as nap, US/4 and 2*US in turn
  *   vfork    until a child has ended, which is the one way not to be woken by a signal (state D)
  *   burn, burnt   never blocked: they use up the time of one CPU for as long as the others take,
- *            both of the same one. TIME is how long they were kept from running.
+ *            both of the same one. TIME is how long they were ready to run, and did not, as the
+ *            kernel counts it.
  *   last     blocked from the moment that the others begin, and still at the end
  *   lain     blocked since before that
  *
@@ -201,12 +202,11 @@ WAY(vfork)
 
 static inline __attribute__((always_inline)) void burn_on(struct sleeper *self)
 {
-    struct stopwatch watch = stopwatch_read();
+    uint64_t delay = delay_ns();
 
     while (!stop_burning) {
     }
-    waits_add(&self->waits, &watch, 0);
-    self->waits.count = 0;
+    self->waits.ns = delay_ns() - delay;
 }
 
 WAY(burn)

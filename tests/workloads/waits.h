@@ -6,10 +6,12 @@
 #ifndef STACKBOX_WORKLOADS_WAITS_H
 #define STACKBOX_WORKLOADS_WAITS_H
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -120,6 +122,21 @@ INLINE struct stopwatch stopwatch_read(void)
     watch.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     watch.after = clock_ns(CLOCK_MONOTONIC);
     return watch;
+}
+
+/* The second number of /proc/TID/schedstat: ns in which the thread was ready, and did not run. */
+static inline uint64_t delay_ns(void)
+{
+    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    unsigned long long ran, delayed = 0;
+    char text[64] = "";
+
+    /* Not by stdio, whose locks threads would wait for. */
+    if (file >= 0 && read(file, text, sizeof(text) - 1) > 0)
+        sscanf(text, "%llu %llu", &ran, &delayed);
+    if (file >= 0)
+        close(file);
+    return delayed;
 }
 
 /* What the waits of one thread in one function came to. */

@@ -231,21 +231,6 @@ APART void stay(void)
         futex_wait(&shared->forever, 0, NULL);
 }
 
-/* The second number of /proc/TID/schedstat: ns in which the thread was ready, and did not run. */
-static uint64_t delay_of_self(void)
-{
-    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    unsigned long long ran, delayed = 0;
-    char text[64] = "";
-
-    /* Not by stdio, whose locks threads would wait for. */
-    if (file >= 0 && read(file, text, sizeof(text) - 1) > 0)
-        sscanf(text, "%llu %llu", &ran, &delayed);
-    if (file >= 0)
-        close(file);
-    return delayed;
-}
-
 APART void *member(void *argument)
 {
     struct member *self = argument;
@@ -261,7 +246,7 @@ APART void *member(void *argument)
     if (!self->ring)
         run_before_others();
     stand_by();
-    delayed = delay_of_self();
+    delayed = delay_ns();
     for (unsigned long i = 0; i < wanted; i++) {
         if (self->first && self->ring)
             descend(self, DIGITS, 1);
@@ -269,7 +254,7 @@ APART void *member(void *argument)
         if (self->next && !(self->first && self->ring))
             descend(self, DIGITS, 1);
     }
-    self->delay = delay_of_self() - delayed;
+    self->delay = delay_ns() - delayed;
     stay();
     return NULL;
 }
