@@ -22,7 +22,6 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
         .stacks = options->storage,
         .usual_stacks = programs->usual_stacks,
         .depth = options->depth,
-        .intervals = options->interval != 0,
         .key_bytes = programs->key_bytes,
         .value_bytes = programs->value_bytes,
     };
@@ -189,11 +188,10 @@ static int say_failure(int result)
 
 /*
  * A table that fills is emptied into the tally in time, so that its size bounds what is new within a
- * moment, and not what there is. A count may bring two stacks with it, and those in between two looks
- * need room, too.
+ * moment, and not what there is. What comes in between two looks needs room, too.
  */
 #define GATHER_TICK_NS 250000000
-#define FILLED_PARTS 8
+#define FILLED_PARTS 2
 
 static bool is_filling(struct counting *counting)
 {

@@ -18,8 +18,6 @@
 #define COUNTS_PER_STACK 2
 /* Of so many stacks one is expected to be spilled when the map of ids is nearly full. */
 #define STACKS_PER_SPILLED 4
-/* Without intervals the stand-in is in use for the moment of a SIGUSR1 only. */
-#define STACKS_PER_STAND_IN 4
 /* What an entry of a hash costs besides its key and value. */
 #define ENTRY_OVERHEAD 56
 #define MOST_CPUS 8192 /* more than any kernel is built for */
@@ -86,11 +84,10 @@ uint64_t store_free_memory(void)
 
 static void set_sizes(struct store *store, uint64_t stacks, const struct store_wishes *wishes)
 {
-    uint64_t stand_in = wishes->intervals ? stacks : stacks / STACKS_PER_STAND_IN;
-
     store->stacks = (uint32_t)stacks;
     store->main = bank_of(stacks, wishes);
-    store->stand_in = bank_of(stand_in ? stand_in : 1, wishes);
+    /* To an empty bank all stacks are new: it must have room for as many. */
+    store->stand_in = store->main;
 }
 
 /* As was wished, else as a quarter of the free memory allows. */

@@ -18,7 +18,6 @@ struct store_wishes {
     uint64_t stacks; /* distinct stacks; 0: by the memory that is there */
     uint64_t usual_stacks; /* so many then, if there is enough; 0: 4096 */
     uint64_t depth;  /* frames per stack; 0: the kernel's limit */
-    bool intervals;  /* reports all the time: the stand-in is as large as the main bank */
     bool by_hash;    /* programs keep stacks by their own hash */
     bool by_id;      /* others do so by the kernel's ids: both may be */
     uint32_t key_bytes, value_bytes; /* of a count; 0: those of struct count_key and a word */
