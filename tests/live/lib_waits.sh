@@ -89,7 +89,8 @@ sleeps_right()
     for way in "$@"; do
         time=$(sleep_lines "$way" | sum)
         if [ "$way" = vfork ]; then
-            between "$name: $way" "$time" $(($(row sleeps vfork 5) * 25000)) "$(row sleeps vfork 6)"
+            between "$name: $way" "$time" $(($(row sleeps vfork 5) * 25000)) \
+                $(($(row sleeps vfork 6) * 101 / 100))
         else
             close_to "$name: $way" "$time" "$(row sleeps "$way" 6)" "$(row sleeps "$way" 9)" \
                 "$(row sleeps "$way" 10)"
