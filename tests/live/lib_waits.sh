@@ -188,7 +188,7 @@ kernel_threads()
 apart()
 {
     awk -F '|' '
-        function split_stack(stack,   middle) {
+        function halves_of(stack,   middle) {
             middle = index(stack, ";-;")
             if (middle)
                 return substr(stack, middle + 3) "|" substr(stack, 1, middle - 1)
@@ -196,7 +196,7 @@ apart()
                 return stack "|"
             return "|" stack
         }
-        { print $1 "|" $2 "|" split_stack($3) "|" $4 "|" $5 "|" split_stack($6) "|" $7 }'
+        { print $1 "|" $2 "|" halves_of($3) "|" $4 "|" $5 "|" halves_of($6) "|" $7 }'
 }
 
 # offwake_text: the text of offwaketime in $scratch/out
