@@ -22,7 +22,7 @@
  * out:
  *     if (next_pid && (wait = waits[next_pid])) {
  *         if (wait.since) {
- *             time = now - wait.since, wait.since = 0
+ *             time = (left or else now) - wait.since, wait.since = 0
  *             if (least <= time <= most)
  *                 counts[wait.target, wait.waker] += { time, 1 }
  *         }
@@ -64,7 +64,7 @@ enum {
     PID_SCRATCH = -24,
     NEW_COUNT = -40, /* a struct blocked */
     NEW_WAIT = -168, /* a struct wait */
-    LEFT = -176, /* when the thread left */
+    LEFT = -176, /* when the thread left, or 0 */
 };
 _Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wait), "room for a wait");
 
@@ -249,11 +249,10 @@ static void emit_count_wait(struct program *program, const struct offwake_wishes
         XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
 }
 
-/* r8 = how long the wait r7 has been, whose `since` is r8; it waits no more */
+/* r8 = how long the wait r7 has been at the time r0, whose `since` is r8; it waits no more */
 static void emit_end_wait(struct program *program)
 {
     EMIT(program,
-        CALL(BPF_FUNC_ktime_get_ns),
         SUB_REG(R0, R8),
         MOV_REG(R8, R0),
         ST(DW, R7, SINCE, 0));
@@ -359,6 +358,12 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
         MOV_REG(R7, R0),
         LDX(DW, R8, R7, SINCE),
         JEQ_IMM(R8, 0, wishes->view == VIEW_OFFCPU ? "end" : "counted"));
+    /* The moment of the switch, not that when the stacks of who leaves were taken. */
+    EMIT(program,
+        LDX(DW, R0, R10, LEFT),
+        JNE_IMM(R0, 0, "time_known"),
+        CALL(BPF_FUNC_ktime_get_ns),
+    LABEL("time_known"));
     emit_end_wait(program);
     if (wishes->view == VIEW_WAKEUP)
         EMIT(program,
@@ -373,6 +378,7 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
 void emit_switch(struct program *program, const struct offwake_wishes *wishes)
 {
     emit_begin(program, wishes);
+    EMIT(program, ST(DW, R10, LEFT, 0));
     emit_leave(program, wishes);
     EMIT(program, LABEL("out"));
     emit_come(program, wishes);
@@ -400,7 +406,8 @@ static void emit_count_woken(struct program *program, const struct offwake_wishe
 {
     EMIT(program,
         MOV_REG(R7, R0),
-        LDX(DW, R8, R7, SINCE));
+        LDX(DW, R8, R7, SINCE),
+        CALL(BPF_FUNC_ktime_get_ns));
     emit_end_wait(program);
     emit_count_wait(program, wishes, "counted");
     EMIT(program, LABEL("counted"));

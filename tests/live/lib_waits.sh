@@ -89,7 +89,8 @@ sleeps_right()
     for way in "$@"; do
         time=$(sleep_lines "$way" | sum)
         if [ "$way" = vfork ]; then
-            between "$name: $way" "$time" $(($(row sleeps vfork 5) * 25000)) "$(row sleeps vfork 6)"
+            between "$name: $way" "$time" $(($(row sleeps vfork 5) * 25000)) \
+                $(($(row sleeps vfork 6) * 101 / 100))
         else
             close_to "$name: $way" "$time" "$(row sleeps "$way" 6)" "$(row sleeps "$way" 9)" \
                 "$(row sleeps "$way" 10)"
@@ -187,7 +188,7 @@ kernel_threads()
 apart()
 {
     awk -F '|' '
-        function split_stack(stack,   middle) {
+        function halves_of(stack,   middle) {
             middle = index(stack, ";-;")
             if (middle)
                 return substr(stack, middle + 3) "|" substr(stack, 1, middle - 1)
@@ -195,7 +196,7 @@ apart()
                 return stack "|"
             return "|" stack
         }
-        { print $1 "|" $2 "|" split_stack($3) "|" $4 "|" $5 "|" split_stack($6) "|" $7 }'
+        { print $1 "|" $2 "|" halves_of($3) "|" $4 "|" $5 "|" halves_of($6) "|" $7 }'
 }
 
 # offwake_text: the text of offwaketime in $scratch/out

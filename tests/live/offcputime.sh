@@ -43,7 +43,7 @@ is "--state S: not who waits for a child of vfork" "$(sleep_lines vfork)" ""
 is "--state S: not who is kept from running" "$(grep "^${PREFIX}burn" "$scratch/out")" ""
 
 # Who burns leaves the CPU only when another takes it.
-start_sleeps -n 8
+start_sleeps -n 4 -u 100000 -o nap,burn
 trace_sleeps offcputime -f -d --state R -p @PID
 for way in burn burnt; do
     burns="^$PREFIX$way;.*;sleeper;${way}_outer;.*;-;.*;__schedule "
