@@ -5,6 +5,18 @@
 
 PREFIX=x$$.
 
+# Times are to be exact: on one CPU of a guest. Two of them run in turn there, and one that stands still
+# holds what the other waits for in the middle of a switch.
+steady()
+{
+    [ -z "$GUEST" ] || taskset -p 1 $$ >/dev/null
+}
+
+unsteady()
+{
+    [ -z "$GUEST" ] || taskset -p ff $$ >/dev/null
+}
+
 # unseen: how many waits may be missing, as stackbox says. There are machines where a switch from
 # certain threads is seen by nobody who traces; and an interrupt can come while stackbox itself reads.
 unseen()
@@ -216,8 +228,8 @@ offwake_text()
         /^    --               --$/ { part = 2; next }
         /^    target:          / { whom = substr($0, 22); next }
         /^        [0-9]+$/ { print parts(whom) "|" target "|" parts(who) "|" waker "|" $1; next }
-        /^    [^ ]/ && part == 1 { waker = waker (waker == "" ? "" : ";") substr($0, 5) }
-        /^    [^ ]/ && part == 2 { target = substr($0, 5) (target == "" ? "" : ";") target }
+        /^    [^ ]/ && part == 1 { waker = (waker == "" ? "" : waker ";") substr($0, 5) }
+        /^    [^ ]/ && part == 2 { target = substr($0, 5) "" (target == "" ? "" : ";" target) }
     ' "$scratch/out" | apart
 }
 
@@ -230,9 +242,9 @@ offwake_folded()
         count = split($0, frame, ";")
         target = waker = ""
         for (i = 2; i <= count && frame[i] != "--"; i++)
-            target = target (i == 2 ? "" : ";") frame[i]
+            target = (i == 2 ? "" : target ";") frame[i]
         for (j = count - 1; j > i; j--)
-            waker = waker (j == count - 1 ? "" : ";") frame[j]
+            waker = (j == count - 1 ? "" : waker ";") frame[j]
         print frame[1] "||" target "|" frame[count] "||" waker "|" value
     }' "$scratch/out" | apart
 }
@@ -246,7 +258,7 @@ wakeup_folded()
         count = split($0, frame, ";")
         waker = ""
         for (i = 2; i < count; i++)
-            waker = waker (i == 2 ? "" : ";") frame[i]
+            waker = (i == 2 ? "" : waker ";") frame[i]
         print frame[count] "|||" frame[1] "||" waker "|" value
     }' "$scratch/out" | apart
 }
@@ -262,12 +274,12 @@ wakeup_text()
             print target "|||" waker "||" stack "|" $1
             next
         }
-        /^    [^ ]/ { stack = substr($0, 5) (stack == "" ? "" : ";") stack }
+        /^    [^ ]/ { stack = substr($0, 5) "" (stack == "" ? "" : ";" stack) }
     ' "$scratch/out" | apart
 }
 
 # judge_wakes PARSER: into $scratch/verdict, of each wait that `wakes` said
-#     right NAME SUM TIME TO_WAKE DELAY LONGEST DOUBT WAY UNKNOWN
+#     right NAME SUM TIME TO_WAKE WAITS LONGEST DOUBT WAY UNKNOWN
 # with the sum of the blocks that have the right target, waker and stacks; and for each other block of
 # one of our threads
 #     wrong BLOCK
@@ -309,13 +321,17 @@ judge_wakes()
                 next
             name = field[2]; names[++count] = name
             tid[name] = field[4]; stack[name] = field[5]; time[name] = field[7]
-            to_wake[name] = field[8]; delay[name] = field[9]
+            to_wake[name] = field[8]; waits_of[name] = field[6]
             longest[name] = field[10]; doubt[name] = field[11]
             waker[name] = field[12]; waker_tid[name] = field[14]; waker_stack[name] = field[15]
+            digits[name] = stack[name]; sub(/;[a-z_]*$/, ";", digits[name])
             way[name] = stack[name]; sub(/.*;/, "", way[name]); sub(/_waits/, "", way[name])
             next
         }
         !($1 in tid) { next }
+        # Two at the ends of a pipe can also wait for its lock: no wait that was measured.
+        $3 ~ /mutex_lock/ && $7 ~ /mutex_unlock/ && ($5 in tid) && index($4, digits[$1]) &&
+            index($8, digits[$5]) { next }
         target_right($1) && way[$1] == "naps" && $5 == "[no waker]" && $7 $8 == "" {
             unknown[$1] += $9
             next
@@ -326,7 +342,7 @@ judge_wakes()
             for (i = 1; i <= count; i++) {
                 name = names[i]
                 printf "right %s %.0f %s %s %s %s %s %s %.0f\n", name, right[name], time[name],
-                    to_wake[name], delay[name], longest[name], doubt[name], way[name],
+                    to_wake[name], waits_of[name], longest[name], doubt[name], way[name],
                     unknown[name]
             }
         }' "$scratch/wakes.out" "$scratch/blocks" >"$scratch/verdict"
@@ -363,7 +379,7 @@ known()
 # wakes_right NAME: after judge_wakes, of offwaketime: the time of each, and nothing wrong
 wakes_right()
 {
-    while read -r verdict who got time to_wake delay longest doubt way unknown; do
+    while read -r verdict who got time to_wake waits longest doubt way unknown; do
         [ "$verdict" = right ] || continue
         close_to "$1: $way ${who#"$PREFIX"}" $((got + unknown)) "$time" "$longest" \
             "$doubt"

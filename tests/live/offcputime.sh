@@ -11,6 +11,7 @@
 have_root || skip_all "tracing needs root"
 
 ALL="nap tmout woken rouse read feed mixed vfork"
+steady
 
 # ---- The truth, of one process and of everything
 
@@ -68,9 +69,11 @@ start_sleeps -n 8
 trace_sleeps offcputime -f -d -t @nap,read
 sleeps_right "-t" nap read
 if [ "$(nproc)" -gt 1 ]; then
+    unsteady
     start_sleeps -n 8 -c -o nap,tmout
     trace_sleeps offcputime -f -d -C 1 -p @PID
     sleeps_right "-C" tmout
+    steady
 else
     skip "-C" "one CPU"
 fi

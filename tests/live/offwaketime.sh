@@ -11,6 +11,7 @@
 # This script once more, in a pid namespace: what `wakes` says has the numbers that are seen there.
 if [ "${1:-}" = inside ]; then
     PREFIX=in.
+    steady
     start_wakes -P -n 50 pipe futex
     trace_wakes offwaketime -d
     judge_wakes offwake_text
@@ -25,6 +26,7 @@ have_root || skip_all "tracing needs root"
 
 # ---- Waits of 10 ms: the truth to 1 %
 
+steady
 start_wakes pipe futex signal pipe:3 futex:3 signal:3 nap
 trace_wakes offwaketime -d -p @PID
 judge_wakes offwake_text
@@ -43,6 +45,7 @@ each_there()
     is "$1: each is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
     is "$1: nothing was lost" "$(grep -v 'still blocked\|^Tracing\|waits are not counted\|switches and wakes were missed' "$scratch/err")" ""
 }
+unsteady
 start_wakes -n 4000 pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
 trace_wakes offwaketime -d -p @PID
 judge_wakes offwake_text
@@ -66,6 +69,7 @@ only()
         "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $10 }' "$scratch/wakes.out")" \
         "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $11 }' "$scratch/wakes.out")"
 }
+steady
 start_wakes -n 20 pipe futex signal
 trace_wakes offwaketime -d -t @3
 only "-t" 3

@@ -11,16 +11,17 @@
 have_root || skip_all "tracing needs root"
 # It tells no stack of who was blocked.
 no_target_stack=1
+steady
 
 # The wake came after its waker noted the time, and before the woken thread ran again; by a timer, not
-# earlier than it was ready to run.
+# before its time of 10 ms.
 wakeups_right()
 {
     missing=$(unseen)
-    while read -r verdict who got time to_wake delay longest doubt way unknown; do
+    while read -r verdict who got time to_wake waits longest doubt way unknown; do
         [ "$verdict" = right ] || continue
         least=$to_wake
-        [ "$way" != naps ] || least=$((time - doubt - delay))
+        [ "$way" != naps ] || least=$((waits * 10000))
         between "$1: $way ${who#"$PREFIX"} ($missing unseen)" $((got + unknown)) \
             $((least - time / 100 - missing * longest)) $((time + time / 100))
         [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown"

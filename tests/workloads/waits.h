@@ -147,8 +147,8 @@ struct waits {
     uint64_t to_wake_ns;          /* from the call to just before the waker's own */
 };
 
-/* The wait from the readings of `start` until now. */
-INLINE void waits_add(struct waits *waits, const struct stopwatch *start, uint64_t bound_us)
+/* The wait from the readings of `start` until now. Returns what the thread ran meanwhile. */
+INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, uint64_t bound_us)
 {
     struct stopwatch end = stopwatch_read();
     uint64_t wall = end.after - start->before, cpu = end.cpu - start->cpu;
@@ -164,6 +164,7 @@ INLINE void waits_add(struct waits *waits, const struct stopwatch *start, uint64
         waits->long_count++;
         waits->long_ns += ns;
     }
+    return cpu;
 }
 
 #endif

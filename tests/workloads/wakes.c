@@ -91,10 +91,11 @@ static inline __attribute__((always_inline)) void measured(struct member *self,
                                                            const struct stopwatch *watch)
 {
     uint64_t stamp = self->stamps[self->waits.count % STAMPS];
+    uint64_t ran = waits_add(&self->waits, watch, 0);
 
-    if (self->previous && stamp > watch->before)
-        self->waits.to_wake_ns += stamp - watch->before;
-    waits_add(&self->waits, watch, 0);
+    /* Some of what it ran was on the way back: this is the least that it can have been. */
+    if (self->previous && stamp > watch->before + ran)
+        self->waits.to_wake_ns += stamp - watch->before - ran;
 }
 
 APART void pipe_waits(struct member *self)
