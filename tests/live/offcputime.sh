@@ -68,15 +68,15 @@ close_to "-m and -M" "$(sleep_lines mixed | sum)" $(($(row sleeps mixed 6) - $(r
 start_sleeps -n 8
 trace_sleeps offcputime -f -d -t @nap,read
 sleeps_right "-t" nap read
+unsteady
 if [ "$(nproc)" -gt 1 ]; then
-    unsteady
     start_sleeps -n 8 -c -o nap,tmout
     trace_sleeps offcputime -f -d -C 1 -p @PID
     sleeps_right "-C" tmout
-    steady
 else
     skip "-C" "one CPU"
 fi
+steady
 start_sleeps -n 8
 trace_sleeps offcputime -u -d
 text_blocks >"$scratch/blocks"
