@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
+# alone
 # host: yes
 #
 # Reports of blocked time: at intervals, of what has not ended, their text, and what cannot be.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
+# alone
 # host: yes
 #
 # How long threads were blocked, who woke them, and where both were: every pair that `wakes` makes has

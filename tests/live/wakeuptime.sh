@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
+# alone
 # host: yes
 #
 # How long threads were blocked until they were woken, and who woke them from where: as their wakers
