@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "insns/dump.h"
+#include "insns/layout.h"
 #include "kernel/refusal.h"
 #include "probes/list.h"
 
@@ -240,4 +242,61 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     if (debug)
         say_ways(attachment);
     return 0;
+}
+
+/* ---- The programs ---- */
+
+const struct attaching_variant attaching_variants[ATTACH_PROGRAMS] = {
+    [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
+    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
+};
+
+bool attaching_needs(enum attach_program which, const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (attach_program_of(&places->items[i]) == which)
+            return true;
+    return false;
+}
+
+void attaching_debug_program(const struct program *program, const struct linked *linked,
+                             enum attach_program which)
+{
+    struct text dump = {0};
+
+    dump_insns(&dump, linked->insns, linked->count, program);
+    say("the program %s, %zu instructions:", attaching_variants[which].what, linked->count);
+    if (!dump.failed)
+        fprintf(stderr, "%s", dump.data);
+    text_free(&dump);
+}
+
+/* ---- What is traced ---- */
+
+void attaching_add_heading(struct text *heading, const struct attachment *attachment,
+                           const struct find *find)
+{
+    text_format(heading, "Tracing %zu functions for ", attachment->attached);
+    for (size_t i = 0; i < find->count; i++)
+        text_format(heading, "%s\"%s\"", i ? ", " : "", find->patterns[i].typed);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+const char **attaching_names(const struct places *places)
+{
+    const char **names = calloc(places->count + 1, sizeof(*names));
+
+    for (size_t i = 0; names && i < places->count; i++)
+        names[i] = places->items[i].name;
+    if (names)
+        qsort(names, places->count, sizeof(*names), compare_names);
+    return names;
 }

@@ -37,4 +37,29 @@ void attaching_show_progress(size_t done, size_t total);
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug);
 
+/* What is known of every event that a program gets, by where it comes from. */
+struct attaching_variant {
+    const char *what;
+    bool caller;    /* it is at the first instruction of a user's function */
+    uint32_t flags; /* of a key (insns/layout.h) */
+};
+extern const struct attaching_variant attaching_variants[ATTACH_PROGRAMS];
+
+/* Is there a place whose events that program gets? */
+bool attaching_needs(enum attach_program which, const struct places *places);
+
+/* The listing of a program, on stderr. */
+void attaching_debug_program(const struct program *program, const struct linked *linked,
+                             enum attach_program which);
+
+/* `Tracing 1 functions for "vfs_read"` */
+void attaching_add_heading(struct text *heading, const struct attachment *attachment,
+                           const struct find *find);
+
+/*
+ * The names of the places, sorted: of a function's several names those that were asked for are shown.
+ * The caller frees the array alone; NULL when memory is out.
+ */
+const char **attaching_names(const struct places *places);
+
 #endif

@@ -43,19 +43,6 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
     return 0;
 }
 
-/* Is the depth one that this kernel gives? */
-static int check_depth(const struct trace_options *options)
-{
-    uint64_t limit = store_depth_limit();
-
-    if (options->depth <= limit)
-        return 0;
-    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu "
-        "(sysctl kernel.perf_event_max_stack)", (unsigned long long)options->depth,
-        (unsigned long long)limit);
-    return EXIT_USAGE;
-}
-
 int counting_open(struct counting *counting, const struct trace_options *options,
                   const struct counting_wishes *wishes)
 {
@@ -79,8 +66,6 @@ int counting_open(struct counting *counting, const struct trace_options *options
     };
     store_init(&counting->store);
     int status = session_open(&counting->session, &session);
-    if (!status)
-        status = check_depth(options);
     if (!status)
         status = open_store(counting, wishes);
     return status ? status : session_follow_processes(&counting->session);

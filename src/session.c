@@ -95,6 +95,19 @@ static int open_processes(struct session *session)
     return 0;
 }
 
+/* Is the depth one that this kernel gives? */
+static int check_depth(const struct trace_options *options)
+{
+    uint64_t limit = store_depth_limit();
+
+    if (options->depth <= limit)
+        return 0;
+    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu "
+        "(sysctl kernel.perf_event_max_stack)", (unsigned long long)options->depth,
+        (unsigned long long)limit);
+    return EXIT_USAGE;
+}
+
 static int open_cgroup(struct session *session)
 {
     const char *path = session->options->cgroup;
@@ -161,6 +174,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     int status = open_run(session);
     if (!status)
         status = check_cpu(options);
+    if (!status)
+        status = check_depth(options);
     if (!status)
         status = open_cgroup(session);
     return status || !options->command ? status : hold_command(session);

@@ -41,18 +41,6 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int check_depth(const struct trace_options *options)
-{
-    uint64_t limit = store_depth_limit();
-
-    if (options->depth <= limit)
-        return 0;
-    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu "
-        "(sysctl kernel.perf_event_max_stack)", (unsigned long long)options->depth,
-        (unsigned long long)limit);
-    return EXIT_USAGE;
-}
-
 static int open_recorder(struct snooping *snooping, const struct snooping_wishes *wishes)
 {
     struct recorder *recorder = &snooping->recorder;
@@ -131,8 +119,6 @@ int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishe
     };
     recorder_init(&snooping->recorder);
     status = session_open(&snooping->session, &session);
-    if (!status)
-        status = check_depth(options);
     if (!status)
         status = open_recorder(snooping, wishes);
     if (!status)

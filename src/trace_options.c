@@ -67,6 +67,11 @@ const struct option trace_options[] = {
     {0},
 };
 
+uint32_t trace_options_process(const struct trace_options *options)
+{
+    return options->pids.count == 1 ? options->pids.numbers[0] : 0;
+}
+
 int trace_options_check(const struct trace_options *options, struct text *error)
 {
     if (options->user_only && options->kernel_only) {

@@ -26,6 +26,9 @@ struct trace_options {
 /* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
 extern const struct option trace_options[];
 
+/* The one process that -p names; 0 where it names none or several. */
+uint32_t trace_options_process(const struct trace_options *options);
+
 /* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
 int trace_options_check(const struct trace_options *options, struct text *error);
 

@@ -10,7 +10,6 @@
 #include "attaching.h"
 #include "counting.h"
 #include "insns/count.h"
-#include "insns/dump.h"
 #include "kernel/bpf.h"
 #include "probes/find.h"
 
@@ -94,20 +93,6 @@ static bool per_process(void)
     return !settings.trace.kernel_only || settings.per_process;
 }
 
-/* What is known of every event that a program gets. */
-static const struct {
-    const char *what;
-    bool caller;
-    uint32_t flags;
-} variants[ATTACH_PROGRAMS] = {
-    [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
-    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
-    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
-    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
-                            KEY_USER_PROBE | KEY_NO_CALLER},
-};
-
 static void build_program(const struct counting *counting, enum attach_program which,
                           struct program *program)
 {
@@ -117,8 +102,8 @@ static void build_program(const struct counting *counting, enum attach_program w
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
-        .caller = variants[which].caller,
-        .flags = variants[which].flags,
+        .caller = attaching_variants[which].caller,
+        .flags = attaching_variants[which].flags,
         .depth = store->depth,
         .control = store->control,
         .account = store->account,
@@ -132,25 +117,7 @@ static void build_program(const struct counting *counting, enum attach_program w
     emit_count(program, &wishes);
 }
 
-static void debug_program(const struct program *program, const struct linked *linked,
-                          enum attach_program which)
-{
-    struct text dump = {0};
-
-    dump_insns(&dump, linked->insns, linked->count, program);
-    say("the program %s, %zu instructions:", variants[which].what, linked->count);
-    if (!dump.failed)
-        fprintf(stderr, "%s", dump.data);
-    text_free(&dump);
-}
-
 /* ---- Attaching ---- */
-
-/* The one that -p names; 0 where it names none or several. */
-static uint32_t the_process(void)
-{
-    return settings.trace.pids.count == 1 ? settings.trace.pids.numbers[0] : 0;
-}
 
 static int attach(struct tracing *tracing, const struct linked *linked)
 {
@@ -158,7 +125,7 @@ static int attach(struct tracing *tracing, const struct linked *linked)
         .program_name = "stackcount",
         .tracefs = tracing->find.tracefs,
         .way = tracing->way,
-        .pid = the_process(),
+        .pid = trace_options_process(&settings.trace),
         .force = settings.force,
         .stop = &run_stopped,
         .progress = attaching_show_progress,
@@ -169,36 +136,6 @@ static int attach(struct tracing *tracing, const struct linked *linked)
 }
 
 /* ---- The run ---- */
-
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* Of a function's several names the report shows the one that was asked for. */
-static void prefer_traced_names(struct counting *counting, struct tracing *tracing)
-{
-    tracing->names = calloc(tracing->find.places.count + 1, sizeof(*tracing->names));
-    if (!tracing->names)
-        return;
-    for (size_t i = 0; i < tracing->find.places.count; i++)
-        tracing->names[i] = tracing->find.places.items[i].name;
-    qsort(tracing->names, tracing->find.places.count, sizeof(*tracing->names), compare_names);
-    counting->traced = tracing->names;
-    counting->traced_count = tracing->find.places.count;
-}
-
-static void print_header(struct counting *counting, const struct tracing *tracing)
-{
-    struct text what = {0};
-
-    text_format(&what, "Tracing %zu functions for ", tracing->attachment.attached);
-    for (size_t i = 0; i < tracing->find.count; i++)
-        text_format(&what, "%s\"%s\"", i ? ", " : "", tracing->find.patterns[i].typed);
-    if (!what.failed)
-        counting_header(counting, what.data);
-    text_free(&what);
-}
 
 /* What the kernel knows about the programs that have run. */
 static void say_account(const struct counting *counting, const struct tracing *tracing)
@@ -228,8 +165,15 @@ static void say_account(const struct counting *counting, const struct tracing *t
 /* What is attached counts and reports until the end. */
 static int count(struct counting *counting, struct tracing *tracing)
 {
-    prefer_traced_names(counting, tracing);
-    print_header(counting, tracing);
+    struct text heading = {0};
+
+    tracing->names = attaching_names(&tracing->find.places);
+    counting->traced = tracing->names;
+    counting->traced_count = tracing->names ? tracing->find.places.count : 0;
+    attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
+    if (!heading.failed)
+        counting_header(counting, heading.data);
+    text_free(&heading);
     int status = counting_run(counting);
     say_account(counting, tracing);
     if (!settings.trace.folded && !status) {
@@ -250,14 +194,6 @@ static int trace_with(struct counting *counting, struct tracing *tracing,
     return status;
 }
 
-static bool is_needed(enum attach_program which, const struct places *places)
-{
-    for (size_t i = 0; i < places->count; i++)
-        if (attach_program_of(&places->items[i]) == which)
-            return true;
-    return false;
-}
-
 static int trace(struct counting *counting, struct tracing *tracing)
 {
     struct program programs[ATTACH_PROGRAMS] = {0};
@@ -266,12 +202,12 @@ static int trace(struct counting *counting, struct tracing *tracing)
     int result = 0, status = EXIT_FAILURE;
 
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
-        if (!is_needed(which, &tracing->find.places))
+        if (!attaching_needs(which, &tracing->find.places))
             continue;
         build_program(counting, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
         if (!result && settings.trace.debug)
-            debug_program(&programs[which], &linked[which], which);
+            attaching_debug_program(&programs[which], &linked[which], which);
     }
     if (result)
         say("the program cannot be made: %s", why.data ? why.data : "out of memory");
@@ -329,7 +265,7 @@ static int open_and_trace(struct tracing *tracing)
     counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
                               !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
     if (!status)
-        status = attaching_find(&tracing->find, counting.session.kallsyms, the_process());
+        status = attaching_find(&tracing->find, counting.session.kallsyms, trace_options_process(&settings.trace));
     if (!status)
         status = trace(&counting, tracing);
     return counting_close(&counting, status);
@@ -345,7 +281,7 @@ static int run(const struct arguments *arguments)
         say("%s", error.data ? error.data : "out of memory");
         status = EXIT_USAGE;
     } else {
-        status = settings.list ? attaching_list(&tracing.find, the_process())
+        status = settings.list ? attaching_list(&tracing.find, trace_options_process(&settings.trace))
                                : open_and_trace(&tracing);
     }
     find_close(&tracing.find);
@@ -360,8 +296,8 @@ const struct applet stackcount_applet = {
     .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
     .about = "Counts how often each stack leads to a function of the kernel, of a program or of a "
              "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, for -D seconds, "
-             "or while COMMAND does, and then prints each stack, leaf first, with its process and its count, the "
-             "greatest last.",
+             "or while COMMAND does, and then prints each stack, leaf first, with its process and its "
+             "count, the greatest last.",
     .sections = sections,
     .examples = examples,
     .notes = notes,

@@ -7,7 +7,6 @@
 
 #include "applet.h"
 #include "attaching.h"
-#include "insns/dump.h"
 #include "insns/snoop.h"
 #include "probes/find.h"
 #include "snooping.h"
@@ -94,20 +93,6 @@ struct tracing {
 
 /* ---- The programs ---- */
 
-/* What is known of every event that a program gets. */
-static const struct {
-    const char *what;
-    bool caller;
-    uint32_t flags;
-} variants[ATTACH_PROGRAMS] = {
-    [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
-    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
-    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
-    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
-                            KEY_USER_PROBE | KEY_NO_CALLER},
-};
-
 static void build_program(const struct snooping *snooping, enum attach_program which,
                           struct program *program)
 {
@@ -116,8 +101,8 @@ static void build_program(const struct snooping *snooping, enum attach_program w
         .filter = snooping->session.filter,
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
-        .caller = variants[which].caller,
-        .flags = variants[which].flags,
+        .caller = attaching_variants[which].caller,
+        .flags = attaching_variants[which].flags,
         .depth = recorder->depth,
         .to_ring = recorder->kind == RECORDER_RING,
         .buffer = recorder_buffer(recorder),
@@ -131,54 +116,23 @@ static void build_program(const struct snooping *snooping, enum attach_program w
     emit_snoop(program, &wishes);
 }
 
-static void debug_program(const struct program *program, const struct linked *linked,
-                          enum attach_program which)
-{
-    struct text dump = {0};
-
-    dump_insns(&dump, linked->insns, linked->count, program);
-    say("the program %s, %zu instructions:", variants[which].what, linked->count);
-    if (!dump.failed)
-        fprintf(stderr, "%s", dump.data);
-    text_free(&dump);
-}
-
 /* ---- The run ---- */
 
-/* The one that -p names; 0 where it names none or several. */
-static uint32_t the_process(void)
+/* What is attached is printed until the end. */
+static int snoop(struct snooping *snooping, struct tracing *tracing)
 {
-    return settings.trace.pids.count == 1 ? settings.trace.pids.numbers[0] : 0;
-}
+    struct text heading = {0};
 
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* Of a function's several names frames show the one that was asked for. */
-static void prefer_traced_names(struct snooping *snooping, struct tracing *tracing)
-{
-    tracing->names = calloc(tracing->find.places.count + 1, sizeof(*tracing->names));
-    if (!tracing->names)
-        return;
-    for (size_t i = 0; i < tracing->find.places.count; i++)
-        tracing->names[i] = tracing->find.places.items[i].name;
-    qsort(tracing->names, tracing->find.places.count, sizeof(*tracing->names), compare_names);
+    tracing->names = attaching_names(&tracing->find.places);
     snooping->traced = tracing->names;
-    snooping->traced_count = tracing->find.places.count;
-}
-
-static void print_header(struct snooping *snooping, const struct tracing *tracing)
-{
-    struct text what = {0};
-
-    text_format(&what, "Tracing %zu functions for ", tracing->attachment.attached);
-    for (size_t i = 0; i < tracing->find.count; i++)
-        text_format(&what, "%s\"%s\"", i ? ", " : "", tracing->find.patterns[i].typed);
-    if (!what.failed)
-        session_header(&snooping->session, what.data);
-    text_free(&what);
+    snooping->traced_count = tracing->names ? tracing->find.places.count : 0;
+    attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
+    if (!heading.failed)
+        session_header(&snooping->session, heading.data);
+    text_free(&heading);
+    int status = snooping_run(snooping, &tracing->find.places);
+    snooping_say_losses(snooping, attach_missed(&tracing->attachment));
+    return status;
 }
 
 static int trace_with(struct snooping *snooping, struct tracing *tracing,
@@ -187,22 +141,10 @@ static int trace_with(struct snooping *snooping, struct tracing *tracing,
     int status = attaching_attach(&tracing->attachment, request, &tracing->find,
                                   settings.trace.debug);
 
-    if (!status) {
-        prefer_traced_names(snooping, tracing);
-        print_header(snooping, tracing);
-        status = snooping_run(snooping, &tracing->find.places);
-        snooping_say_losses(snooping, attach_missed(&tracing->attachment));
-    }
+    if (!status)
+        status = snoop(snooping, tracing);
     attach_close(&tracing->attachment);
     return status;
-}
-
-static bool is_needed(enum attach_program which, const struct places *places)
-{
-    for (size_t i = 0; i < places->count; i++)
-        if (attach_program_of(&places->items[i]) == which)
-            return true;
-    return false;
 }
 
 /* The instruction that tells the program which place was hit. */
@@ -222,7 +164,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
         .numbered = true,
         .tracefs = tracing->find.tracefs,
         .way = tracing->way,
-        .pid = the_process(),
+        .pid = trace_options_process(&settings.trace),
         .force = settings.force,
         .stop = &run_stopped,
         .progress = attaching_show_progress,
@@ -231,13 +173,13 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
     int result = 0, status = EXIT_FAILURE;
 
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
-        if (!is_needed(which, &tracing->find.places))
+        if (!attaching_needs(which, &tracing->find.places))
             continue;
         build_program(snooping, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
         request.number_at[which] = find_number(&programs[which]);
         if (!result && settings.trace.debug)
-            debug_program(&programs[which], &request.programs[which], which);
+            attaching_debug_program(&programs[which], &request.programs[which], which);
     }
     if (result)
         say("the program cannot be made: %s", why.data ? why.data : "out of memory");
@@ -336,7 +278,7 @@ static int open_and_trace(struct tracing *tracing)
     int status = snooping_open(&snooping, &wishes);
 
     if (!status)
-        status = attaching_find(&tracing->find, snooping.session.kallsyms, the_process());
+        status = attaching_find(&tracing->find, snooping.session.kallsyms, trace_options_process(&settings.trace));
     if (!status)
         status = trace(&snooping, tracing);
     return snooping_close(&snooping, status);
@@ -352,7 +294,7 @@ static int run(const struct arguments *arguments)
         say("%s", error.data ? error.data : "out of memory");
         status = EXIT_USAGE;
     } else {
-        status = settings.list ? attaching_list(&tracing.find, the_process())
+        status = settings.list ? attaching_list(&tracing.find, trace_options_process(&settings.trace))
                                : open_and_trace(&tracing);
     }
     find_close(&tracing.find);
