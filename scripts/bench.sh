@@ -92,40 +92,56 @@ sample_once()
     sed -n 's/.* ns per event: //p' "$out/sample.err" >>"$out/sample.raw"
 }
 
-# pingpong_once PEER COMMAND...: two processes hand a byte to and fro while COMMAND traces the machine
+# A ping-pong of two processes on one CPU, alone and while somebody sums up blocked time: what a round
+# takes. The tracers end by themselves; the ping-pong is long over then.
 pingpong_once()
+{
+    "$bench/pingpong" 100000 | sed -n 's/^us per round: //p' >>"$out/pingpong_$1.raw"
+}
+
+# pingpong_under PEER COMMAND...: a tracer that runs three seconds, and has one to begin
+pingpong_under()
 {
     peer=$1
     shift
-    if [ $# != 0 ]; then
-        "$@" >/dev/null 2>&1 &
-        tracer=$!
-        sleep 1
-    fi
-    "$bench/pingpong" 100000 | sed -n 's/^us per round: //p' >>"$out/pingpong_$peer.raw"
-    [ $# = 0 ] || { kill -s INT "$tracer"; kill -s TERM "$tracer"; wait "$tracer"; } 2>/dev/null
+    "$@" >"$out/tracer" 2>"$out/tracer.err" &
+    tracer=$!
+    sleep 1
+    # Of one that could not start there is no figure.
+    kill -0 "$tracer" 2>/dev/null && pingpong_once "$peer"
+    wait "$tracer"
 }
 
-# What bpftrace is told so that it does what offcputime does, but for the user's stack and exactness.
-bpftrace_offcpu='tracepoint:sched:sched_switch {
-    if (args->prev_state) { @start[args->prev_pid] = nsecs; @stack[args->prev_pid] = kstack; }
-    $since = @start[args->next_pid];
-    if ($since) {
-        @us[args->next_pid, @stack[args->next_pid]] = sum((nsecs - $since) / 1000);
-        delete(@start[args->next_pid]);
-        delete(@stack[args->next_pid]);
+# In bpftrace the stack of who leaves is kept until it comes back, as in the others; the kernel's alone.
+off_cpu_script='
+tracepoint:sched:sched_switch {
+    if (args->prev_state & 0xff) {
+        @start[args->prev_pid] = nsecs; @stack[args->prev_pid] = kstack;
     }
-}'
+    $start = @start[args->next_pid];
+    if ($start) {
+        @us[@stack[args->next_pid], args->next_comm, args->next_pid] = sum((nsecs - $start) / 1000);
+        delete(@start[args->next_pid]);
+    }
+}
+interval:s:3 { exit(); }
+END { clear(@start); clear(@stack); }'
 
 pingpongs_once()
 {
+    # Keeping these figures costs time in every program.
+    echo 0 >/proc/sys/kernel/bpf_stats_enabled
     pingpong_once alone
-    pingpong_once offcputime ./stackbox offcputime -f
-    pingpong_once offcputime_k ./stackbox offcputime -f -K
-    pingpong_once offwaketime ./stackbox offwaketime -f
-    command -v offcputime >/dev/null && ! offcputime --version 2>&1 | grep -q stackbox &&
-        pingpong_once libbpf offcputime 60
-    command -v bpftrace >/dev/null && pingpong_once bpftrace bpftrace -e "$bpftrace_offcpu"
+    pingpong_under offcputime ./stackbox offcputime -f -D 3
+    pingpong_under offcputime_kernel ./stackbox offcputime -f -K -D 3
+    pingpong_under offwaketime ./stackbox offwaketime -f -D 3
+    for peer in /usr/sbin/offcputime /usr/share/bcc/libbpf-tools/offcputime; do
+        [ -x "$peer" ] && pingpong_under libbpf_tools "$peer" 3 && break
+    done
+    command -v bpftrace >/dev/null && pingpong_under bpftrace unshare -m sh -c \
+        'grep -q " /sys/kernel/tracing " /proc/mounts || mount -t tracefs none /sys/kernel/tracing
+        exec bpftrace -e "$1"' sh "$off_cpu_script"
+    echo 1 >/proc/sys/kernel/bpf_stats_enabled
 }
 
 # pingpong_row PEER NAME
@@ -256,12 +272,12 @@ row "per event, stackcount" "$(median "$out/ours.raw") ns" \
 row "per sample, the bare floor" "$(median "$out/sample_floor.raw") ns" "1"
 row "per sample, profile" "$(median "$out/sample.raw") ns" \
     "$(median_ratio "$out/sample.raw" "$out/sample_floor.raw")"
-row "a round of two switches and two wakes, alone" "$(median "$out/pingpong_alone.raw") us" "1"
-pingpong_row offcputime "    under offcputime, kernel and user stacks"
-pingpong_row offcputime_k "    under offcputime -K"
+pingpong_row alone "a round of a ping-pong on one CPU, alone"
+pingpong_row offcputime "    under offcputime"
+pingpong_row offcputime_kernel "    under offcputime -K"
 pingpong_row offwaketime "    under offwaketime"
-pingpong_row libbpf "    under libbpf-tools' offcputime, kernel and user stacks"
-pingpong_row bpftrace "    under bpftrace, kernel stacks"
+pingpong_row libbpf_tools "    under libbpf-tools' offcputime"
+pingpong_row bpftrace "    under bpftrace, kernel stacks alone"
 row "an empty run of 10 ms: own CPU time" "$(median "$out/empty_cpu.raw") ms" ""
 row "an empty run of 10 ms: wall time" "$(median "$out/empty_wall.raw") ms" ""
 row "an empty run with 500 processes more: own CPU time" "$(median "$out/crowd_cpu.raw") ms" \
