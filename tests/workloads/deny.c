@@ -15,6 +15,7 @@
  * Exit: COMMAND's own; 125 when something could not be denied.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>
@@ -281,6 +282,8 @@ int main(int argc, char **argv)
 {
     char **command = read_options(argv);
 
+    int file = strchr(command[0], '/') ? open(command[0], O_PATH | O_CLOEXEC) : -1;
+
     (void)argc;
     if (denied.pid_namespace)
         enter_pid_namespace();
@@ -294,7 +297,11 @@ int main(int argc, char **argv)
         drop_capabilities();
     if (denied.rule_count)
         install_filter();
-    execvp(command[0], command);
+    /* Where it is who it now runs as may not be let in: it was opened before. */
+    if (file >= 0)
+        syscall(SYS_execveat, file, "", command, environ, AT_EMPTY_PATH);
+    if (file < 0 || errno == ENOENT)
+        execvp(command[0], command);
     fprintf(stderr, "deny: %s: %s\n", command[0], strerror(errno));
     return errno == ENOENT ? 127 : 126;
 }
