@@ -27,15 +27,18 @@ busy &
 work=$!
 trap 'kill "$work" 2>/dev/null' EXIT
 
-trace()
+show()
 {
-    echo "\$ ./stackbox stackcount $*"
-    ./stackbox stackcount "$@"
+    echo "\$ ./stackbox $*"
+    ./stackbox "$@"
+    echo
 }
 
 # A function of the kernel where it has kprobes, a tracepoint where not.
 if [ -d /sys/bus/event_source/devices/kprobe ]; then
-    trace -D 3 --top 5 vfs_read
+    show stackcount -D 1 --top 3 vfs_read
 else
-    trace -D 3 --top 5 t:raw_syscalls:sys_enter
+    show stackcount -D 1 --top 3 t:raw_syscalls:sys_enter
 fi
+show profile -F 997 --top 3 1
+show offwaketime --top 3 1

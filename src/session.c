@@ -98,7 +98,7 @@ static int open_processes(struct session *session)
 /* Is the depth one that this kernel gives? */
 static int check_depth(const struct trace_options *options)
 {
-    uint64_t limit = store_depth_limit();
+    uint64_t limit = options->depth ? store_depth_limit() : 0;
 
     if (options->depth <= limit)
         return 0;
