@@ -49,7 +49,8 @@ start_sleeps -n 4 -u 100000 -o nap,burn
 trace_sleeps offcputime -f -d --state R -p @PID
 for way in burn burnt; do
     burns="^$PREFIX$way;.*;sleeper;${way}_outer;.*;-;.*;__schedule "
-    close_to "--state R: $way" "$(grep "$burns" "$scratch/out" | sum)" "$(row sleeps $way 6)"
+    close_to "--state R: $way" "$(grep "$burns" "$scratch/out" | sum)" "$(row sleeps $way 6)" \
+        100000
     is "--state R: $way: nowhere else" \
         "$(grep "^$PREFIX$way;" "$scratch/out" | grep -v "$burns\|;sleeper;sta[a-z_]*;")" ""
 done
