@@ -283,6 +283,8 @@ wakeup_text()
 # with the sum of the blocks that have the right target, waker and stacks; and for each other block of
 # one of our threads
 #     wrong BLOCK
+# or, where it is right but for a waker that nobody saw,
+#     nobody BLOCK
 # UNKNOWN is what a timer ended and nobody was seen to: see unseen.
 # A target without any stack is right in wakeuptime: $no_target_stack is 1 there.
 no_target_stack=0
@@ -339,6 +341,7 @@ judge_wakes()
             next
         }
         target_right($1) && waker_right($1) { right[$1] += $9; next }
+        target_right($1) && $5 == "[no waker]" && $7 $8 == "" { print "nobody " $0; next }
         { print "wrong " $0 }
         END {
             for (i = 1; i <= count; i++) {
@@ -368,6 +371,8 @@ trace_wakes()
 no_wrong()
 {
     is "$1: no wrong target, waker or stack" "$(grep '^wrong' "$scratch/verdict" | head -n 3)" ""
+    between "$1: without a waker no more than were missed" \
+        "$(grep -c '^nobody' "$scratch/verdict")" 0 "$(unseen)"
 }
 
 # known NAME TIME UNKNOWN: nearly all that a timer ended was seen to be ended by one
