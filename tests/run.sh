@@ -147,6 +147,23 @@ guest()
         --timeout 1500 "$@" "$kernel" -- $tests
 }
 
+# guest_alone KERNEL TESTS: one guest that judges times to one in a hundred. Where the emulator itself
+# was kept from its CPU in the middle of a guest's switch, one wait is wrong by that time, and nothing in
+# the guest can tell: what failed is said, and tried once more. What is wrong fails again.
+guest_alone()
+{
+    guest "$1" "$1-alone" "$2"
+    wait
+    log=$logs/guest-$1-alone.log
+    if [ -f "$log" ] && grep -q '^FAIL ' "$log"; then
+        echo "guest-$1-alone: once more"
+        mv "$log" "$logs/guest-$1-alone-first.log"
+        begun=
+        guest "$1" "$1-alone" "$2"
+    fi
+    end_parts
+}
+
 run_builds()
 {
     [ $quick = yes ] || rm -rf build/release build/gcc build/clang build/asan stackbox
@@ -215,8 +232,7 @@ run_guests()
     end_parts
     # What judges times to one in a hundred has the machine for itself.
     for kernel in 5.10 6.1 6.12 newest; do
-        guest $kernel $kernel-alone "$(live_tests $kernel alone)"
-        end_parts
+        guest_alone $kernel "$(live_tests $kernel alone)"
     done
     # Counting is also tried where two threads never run at once, and where all may be preempted.
     guest 6.12 6.12-one-cpu "tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh" \
