@@ -71,11 +71,6 @@ int counting_open(struct counting *counting, const struct trace_options *options
     return status ? status : session_follow_processes(&counting->session);
 }
 
-void counting_header(struct counting *counting, const char *what)
-{
-    session_header(&counting->session, what);
-}
-
 /* ---- Reports ---- */
 
 static int write_report(struct counting *counting)

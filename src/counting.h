@@ -5,7 +5,7 @@
  *
  *     counting_open        signals, the filter, the maps
  *     (its program, made with counting.store and counting.session.filter, attached by itself)
- *     counting_header      says that tracing runs
+ *     session_header       says that tracing runs
  *     counting_run         from here events are counted; reports until the end
  *     counting_close       after the applet has detached
  */
@@ -51,12 +51,6 @@ struct counting_wishes {
 /* 0, or what the process is to exit with; what was wrong was said. counting_close after either. */
 int counting_open(struct counting *counting, const struct trace_options *options,
                   const struct counting_wishes *wishes);
-
-/*
- * Prints `what`, such as `Tracing 1 functions for "vfs_read"`, and how to end it: on stdout, or on
- * stderr where stdout is for data alone.
- */
-void counting_header(struct counting *counting, const char *what);
 
 /* Counts and reports until the run ends, and says what was lost. 0 or the exit status. */
 int counting_run(struct counting *counting);

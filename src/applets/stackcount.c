@@ -137,22 +137,26 @@ static int attach(struct tracing *tracing, const struct linked *linked)
 
 /* ---- The run ---- */
 
-/* What the kernel knows about the programs that have run. */
-static void say_account(const struct counting *counting, const struct tracing *tracing)
+/* What each program cost, where the kernel keeps that. */
+static void debug_costs(const struct attachment *attachment)
 {
-    uint64_t missed = 0;
-
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++) {
         struct bpf_program_info info;
-        int program = tracing->attachment.programs[i / ATTACH_KINDS][i % ATTACH_KINDS];
-        if (program < 0 || bpf_program_info(program, &info))
-            continue;
-        missed += info.recursion_misses;
-        if (settings.trace.debug && info.run_count)
+        int program = attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS];
+        if (program >= 0 && !bpf_program_info(program, &info) && info.run_count)
             say("program %u: %llu runs, ns per event: %llu", info.id,
                 (unsigned long long)info.run_count,
                 (unsigned long long)(info.run_time_ns / info.run_count));
     }
+}
+
+/* What the kernel knows about the programs that have run. */
+static void say_account(const struct counting *counting, const struct tracing *tracing)
+{
+    uint64_t missed = attach_missed(&tracing->attachment);
+
+    if (settings.trace.debug)
+        debug_costs(&tracing->attachment);
     if (settings.trace.debug)
         say("account: %llu events in reports, %llu not counted, %llu missed by the kernel",
             (unsigned long long)counting->events, (unsigned long long)counting->losses.table_full,
@@ -172,7 +176,7 @@ static int count(struct counting *counting, struct tracing *tracing)
     counting->traced_count = tracing->names ? tracing->find.places.count : 0;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
     if (!heading.failed)
-        counting_header(counting, heading.data);
+        session_header(&counting->session, heading.data);
     text_free(&heading);
     int status = counting_run(counting);
     say_account(counting, tracing);
@@ -265,7 +269,8 @@ static int open_and_trace(struct tracing *tracing)
     counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
                               !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
     if (!status)
-        status = attaching_find(&tracing->find, counting.session.kallsyms, trace_options_process(&settings.trace));
+        status = attaching_find(&tracing->find, counting.session.kallsyms,
+                                trace_options_process(&settings.trace));
     if (!status)
         status = trace(&counting, tracing);
     return counting_close(&counting, status);
@@ -281,8 +286,9 @@ static int run(const struct arguments *arguments)
         say("%s", error.data ? error.data : "out of memory");
         status = EXIT_USAGE;
     } else {
-        status = settings.list ? attaching_list(&tracing.find, trace_options_process(&settings.trace))
-                               : open_and_trace(&tracing);
+        status = settings.list
+                     ? attaching_list(&tracing.find, trace_options_process(&settings.trace))
+                     : open_and_trace(&tracing);
     }
     find_close(&tracing.find);
     free(tracing.names);

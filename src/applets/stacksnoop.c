@@ -278,7 +278,8 @@ static int open_and_trace(struct tracing *tracing)
     int status = snooping_open(&snooping, &wishes);
 
     if (!status)
-        status = attaching_find(&tracing->find, snooping.session.kallsyms, trace_options_process(&settings.trace));
+        status = attaching_find(&tracing->find, snooping.session.kallsyms,
+                                trace_options_process(&settings.trace));
     if (!status)
         status = trace(&snooping, tracing);
     return snooping_close(&snooping, status);
@@ -294,8 +295,9 @@ static int run(const struct arguments *arguments)
         say("%s", error.data ? error.data : "out of memory");
         status = EXIT_USAGE;
     } else {
-        status = settings.list ? attaching_list(&tracing.find, trace_options_process(&settings.trace))
-                               : open_and_trace(&tracing);
+        status = settings.list
+                     ? attaching_list(&tracing.find, trace_options_process(&settings.trace))
+                     : open_and_trace(&tracing);
     }
     find_close(&tracing.find);
     free(tracing.names);

@@ -12,6 +12,7 @@
 
 #include "kernel/bpf_abi.h"
 
+#define MOST_CPUS 8192 /* more than any kernel is built for */
 #define FIRST_LOG_BYTES 65536
 #define LAST_LOG_BYTES (16 << 20)
 #define BATCH_ENTRIES 1024
@@ -70,6 +71,21 @@ int bpf_lookup(int map, const void *key, void *value)
     struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), 0};
 
     return bpf_call(BPF_ABI_MAP_LOOKUP_ELEM, &elem, sizeof(elem));
+}
+
+int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sum)
+{
+    /* The kernel fills in a word for each possible CPU, however many those are. */
+    uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
+
+    if (!words)
+        return -ENOMEM;
+    int result = bpf_lookup(map, &index, words);
+    *sum = 0;
+    for (size_t i = 0; !result && i < MOST_CPUS; i++)
+        *sum += words[i];
+    free(words);
+    return result;
 }
 
 int bpf_update(int map, const void *key, const void *value, uint64_t flags)

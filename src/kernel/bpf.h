@@ -26,6 +26,8 @@ struct bpf_map_shape {
 int bpf_create_map(const struct bpf_map_shape *shape);
 
 int bpf_lookup(int map, const void *key, void *value);
+/* The sum over all CPUs of a word of a per-CPU array. 0 or a negative errno. */
+int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sum);
 int bpf_update(int map, const void *key, const void *value, uint64_t flags);
 int bpf_delete(int map, const void *key);
 /* The key after `key` (NULL: the first). -ENOENT after the last. */

@@ -8,9 +8,11 @@
 
 #include <stdint.h>
 
+#include "kernel/tracepoint.h"
+
 struct lives {
     int map; /* below 0: there is none */
-    int programs[2], links[2];
+    struct tracepoint begins, ends;
 };
 
 /* Lives that hold nothing, which lives_close takes. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "kernel/bpf.h"
+#include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "util.h"
 
@@ -40,17 +41,27 @@ const void *perf_rings_parse(const char *record, size_t size, size_t *found, uin
     return record + sizeof(header) + sizeof(bytes);
 }
 
-static int add_ring(struct perf_rings *rings, uint32_t cpu, int fd, size_t bytes)
-{
-    size_t count = rings->count + 1;
+struct opening {
+    struct perf_rings *rings;
+    size_t bytes; /* of each */
+};
 
+static int add_ring(void *context, unsigned cpu)
+{
+    const struct opening *opening = context;
+    struct perf_rings *rings = opening->rings;
+    size_t count = rings->count + 1;
+    int fd = perf_open_output(cpu, (uint32_t)opening->bytes / 2);
+
+    if (fd < 0)
+        return fd;
     if (array_reserve(&rings->rings, &rings->room, count, sizeof(*rings->rings)) ||
         array_reserve(&rings->taken, &rings->taken_room, count, sizeof(*rings->taken))) {
         close(fd);
         return -ENOMEM;
     }
     rings->taken[rings->count] = 0;
-    int result = perf_ring_open(&rings->rings[rings->count++], fd, bytes);
+    int result = perf_ring_open(&rings->rings[rings->count++], fd, opening->bytes);
     if (!result)
         result = bpf_update(rings->map, &cpu, &(uint32_t){(uint32_t)fd}, BPF_ANY);
     return result ? result : perf_enable(fd);
@@ -58,17 +69,8 @@ static int add_ring(struct perf_rings *rings, uint32_t cpu, int fd, size_t bytes
 
 static int open_rings(struct perf_rings *rings, size_t bytes)
 {
-    long most = sysconf(_SC_NPROCESSORS_CONF);
-    int result = 0;
+    int result = cpus_each_online(add_ring, &(struct opening){rings, bytes});
 
-    for (uint32_t cpu = 0; !result; cpu++) {
-        int fd = perf_open_output(cpu, (uint32_t)bytes / 2);
-        if (fd == -ENODEV) /* offline */
-            continue;
-        if (fd == -EINVAL && cpu >= most) /* there are no more */
-            break;
-        result = fd < 0 ? fd : add_ring(rings, cpu, fd, bytes);
-    }
     return result ? result : rings->count ? 0 : -ENODEV;
 }
 

@@ -14,7 +14,6 @@
 #define DEFAULT_BYTES (32u << 20)
 #define MOST_BYTES (1u << 30)
 #define LEAST_RECORDS 2
-#define MOST_CPUS 8192 /* more than any kernel is built for */
 /*
  * The kernel's fast clock can go back for a moment when the time is adjusted: by less than a
  * microsecond. What is as old as this is in order in any case.
@@ -238,18 +237,9 @@ bool recorder_is_behind(const struct recorder *recorder)
 
 static int sum_account(const struct recorder *recorder, uint32_t index, uint64_t *sum)
 {
-    /* The kernel fills in a word for each possible CPU, however many those are. */
-    uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
-
-    if (!words)
-        return -ENOMEM;
     bpf_begin_unpreempted();
-    int result = bpf_lookup(recorder->account, &index, words);
+    int result = bpf_sum_of_cpus(recorder->account, index, sum);
     bpf_end_unpreempted();
-    *sum = 0;
-    for (size_t i = 0; !result && i < MOST_CPUS; i++)
-        *sum += words[i];
-    free(words);
     return result;
 }
 

@@ -20,7 +20,6 @@
 #define STACKS_PER_SPILLED 4
 /* What an entry of a hash costs besides its key and value. */
 #define ENTRY_OVERHEAD 56
-#define MOST_CPUS 8192 /* more than any kernel is built for */
 
 /* ---- Sizes ---- */
 
@@ -252,18 +251,7 @@ int store_start(struct store *store)
 
 int store_read_account(const struct store *store, enum account_index index, uint64_t *number)
 {
-    uint32_t key = index;
-    /* The kernel fills in a word for each possible CPU, however many those are. */
-    uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
-
-    if (!words)
-        return -ENOMEM;
-    int result = bpf_lookup(store->account, &key, words);
-    *number = 0;
-    for (size_t i = 0; !result && i < MOST_CPUS; i++)
-        *number += words[i];
-    free(words);
-    return result;
+    return bpf_sum_of_cpus(store->account, index, number);
 }
 
 int store_take_account(struct store *store, enum account_index index, uint64_t *lost)
