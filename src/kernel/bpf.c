@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "kernel/bpf_abi.h"
+#include "kernel/cpus.h"
 
-#define MOST_CPUS 8192 /* more than any kernel is built for */
 #define FIRST_LOG_BYTES 65536
 #define LAST_LOG_BYTES (16 << 20)
 #define BATCH_ENTRIES 1024
@@ -56,6 +56,7 @@ int bpf_create_map(const struct bpf_map_shape *shape)
         .key_size = shape->key_size,
         .value_size = shape->value_size,
         .max_entries = shape->entries,
+        .map_flags = shape->flags,
         .inner_map_fd = (uint32_t)shape->inner,
     };
 
@@ -73,18 +74,19 @@ int bpf_lookup(int map, const void *key, void *value)
     return bpf_call(BPF_ABI_MAP_LOOKUP_ELEM, &elem, sizeof(elem));
 }
 
-int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sum)
+int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words)
 {
-    /* The kernel fills in a word for each possible CPU, however many those are. */
-    uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
+    /* The kernel fills in a value for each possible CPU. */
+    size_t cpus = cpus_possible();
+    uint64_t *values = calloc(cpus, words * sizeof(*values));
 
-    if (!words)
+    if (!values)
         return -ENOMEM;
-    int result = bpf_lookup(map, &index, words);
-    *sum = 0;
-    for (size_t i = 0; !result && i < MOST_CPUS; i++)
-        *sum += words[i];
-    free(words);
+    int result = bpf_lookup(map, &index, values);
+    memset(sums, 0, words * sizeof(*sums));
+    for (size_t i = 0; !result && i < cpus * words; i++)
+        sums[i % words] += values[i];
+    free(values);
     return result;
 }
 
