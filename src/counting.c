@@ -117,10 +117,39 @@ static int collect(struct counting *counting, bool again)
     return result;
 }
 
+/* Of this report: what became of the events that were seen since the last one, and the time it took. */
+static void debug_report(const struct counting *counting, uint64_t began, uint64_t collected)
+{
+    const struct account *sum = &counting->store.sum, *last = &counting->reported;
+
+    say("report: %llu seen = %llu counted + %llu filtered out + %llu lost; %llu stacks are kept; "
+        "collected in %llu us, written in %llu us", (unsigned long long)(sum->seen - last->seen),
+        (unsigned long long)(counting->store.counted - counting->counted_before),
+        (unsigned long long)(sum->filtered - last->filtered),
+        (unsigned long long)(store_lost(&counting->store) - counting->lost_before),
+        (unsigned long long)store_stacks_kept(&counting->store),
+        (unsigned long long)(collected - began) / 1000,
+        (unsigned long long)(now_ns() - collected) / 1000);
+}
+
+/* At a report no program writes to what was collected: it must add up. */
+static void check_account(struct counting *counting, uint64_t began, uint64_t collected)
+{
+    if (counting->options->debug)
+        debug_report(counting, began, collected);
+    counting->reported = counting->store.sum;
+    counting->counted_before = counting->store.counted;
+    counting->lost_before = store_lost(&counting->store);
+    if (!counting->collect && store_account_gap(&counting->store))
+        counting->does_not_close = true;
+}
+
 /* Prints what was counted since the last report. 0 or a negative errno. */
 static int make_report(struct counting *counting, bool again)
 {
+    uint64_t began = now_ns();
     int result = collect(counting, again);
+    uint64_t collected = now_ns();
 
     if (again)
         progress_make_way();
@@ -129,6 +158,8 @@ static int make_report(struct counting *counting, bool again)
     /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
         result = write_report(counting);
+    if (!result)
+        check_account(counting, began, collected);
     tally_clear(&counting->tally);
     counting->merged = 0;
     if (counting->session.processes)
@@ -282,7 +313,7 @@ void counting_say_account(const struct counting *counting, uint64_t open, uint64
             (unsigned long long)store->counted, (unsigned long long)store->sum.filtered,
             (unsigned long long)store_lost(store), (unsigned long long)open,
             (unsigned long long)missed);
-    if (gap && counting->has_all)
+    if (counting->has_all && (gap || counting->does_not_close))
         say("the account does not close: of %llu events that were seen %lld are neither counted nor "
             "known to be lost; please report that", (unsigned long long)store->sum.seen,
             (long long)gap);

@@ -38,6 +38,9 @@ struct counting {
     struct losses losses; /* of the whole run */
     uint64_t events;      /* likewise: those in the reports, and in the tally for the next */
     bool has_all;         /* nothing is left in the tables */
+    bool does_not_close;  /* at a report, events were seen of which nothing is known */
+    struct account reported; /* as the account was at the last report, */
+    uint64_t counted_before, lost_before; /* and what is counted by the store itself */
     size_t merged;        /* entries of the tally when they were last merged */
     uint64_t next_gather, next_look; /* when to think of it again, ns */
 };

@@ -121,15 +121,6 @@ static int decide_doubtful(struct drain *drain)
     return result;
 }
 
-/*
- * get_stackid says -EFAULT of a thread that has no such stack, too; get_stack does not, and after a
- * user's program was stopped there is one.
- */
-static bool has_failed(const struct count_key *key)
-{
-    return key->flags & KEY_USER_PROBE && key->user_stack == -EFAULT;
-}
-
 static int take_count(void *context, const void *key_bytes, const void *value_bytes)
 {
     struct drain *drain = context;
@@ -147,7 +138,7 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     entry->task.foreign = key.flags & KEY_FOREIGN;
     entry->task.born = key.born;
     memcpy(entry->task.comm, key.comm, sizeof(key.comm));
-    if (has_failed(&key))
+    if (key.user_stack == -EFAULT)
         drain->losses->walks_failed += value;
     int result = take_stack(drain, key.kernel_stack, value, &entry->task.kernel);
     if (!result)

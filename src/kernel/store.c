@@ -161,7 +161,10 @@ int store_start(struct store *store)
 static int read_account(const struct store *store, const struct bank *bank,
                         struct account *account)
 {
-    return bpf_sum_of_cpus(store->account, bank->mode, (uint64_t *)account, ACCOUNT_WORDS);
+    bpf_begin_unpreempted();
+    int result = bpf_sum_of_cpus(store->account, bank->mode, (uint64_t *)account, ACCOUNT_WORDS);
+    bpf_end_unpreempted();
+    return result;
 }
 
 /* What the programs have counted in a bank's account since the last time: nobody writes to it now. */
@@ -181,6 +184,11 @@ static int take_account(struct store *store, struct bank *bank, struct losses *l
     bank->stacks_kept += now.stacks_kept - bank->before.stacks_kept;
     bank->before = now;
     return 0;
+}
+
+uint64_t store_stacks_kept(const struct store *store)
+{
+    return store->main.stacks_kept + store->stand_in.stacks_kept + settled_used(&store->settled);
 }
 
 uint64_t store_lost(const struct store *store)

@@ -103,6 +103,9 @@ int store_collect_by(struct store *store, bool again, store_drain *drain, void *
 /* An entry of the tally for events that are in no count: the table was full. 0 or -ENOMEM. */
 int store_add_uncounted(struct tally *tally, uint64_t events, uint64_t value);
 
+/* How many stacks are in the kernel's maps, or more, for counts to come. */
+uint64_t store_stacks_kept(const struct store *store);
+
 /* How many of the events seen, as far as they were collected, are in no table. */
 uint64_t store_lost(const struct store *store);
 /* And for how many it is not known what became of them: 0, or the number of threads that wait. */
