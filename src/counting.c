@@ -203,6 +203,7 @@ static int say_failure(int result)
  * moment, and not what there is. What comes in between two looks needs room, too.
  */
 #define TICK_NS 20000000
+#define MOST_TICK_NS 160000000 /* where there is nothing new */
 #define LOOK_NS 125000000
 /* Where everything is always new, that is most of what this process does, and not of the machine. */
 #define GATHER_PAUSES 4
@@ -268,9 +269,16 @@ static void look_around(struct counting *counting)
 
 static int tick(struct counting *counting)
 {
+    struct run *run = &counting->session.run;
+    enum store_news news = store_look(&counting->store);
+
     look_around(counting);
+    if (news != STORE_NOTHING_NEW)
+        run_tick(run, TICK_NS);
+    else if (run->tick < MOST_TICK_NS)
+        run_tick(run, run->tick * 2);
     int result = store_settle(&counting->store);
-    if (!result && now_ns() >= counting->next_gather && store_is_filling(&counting->store))
+    if (!result && news == STORE_IS_FILLING && now_ns() >= counting->next_gather)
         result = gather(counting);
     return result ? result : show_progress(counting);
 }

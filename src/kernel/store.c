@@ -214,15 +214,20 @@ static bool stacks_are_filling(const struct store *store, const struct bank *ban
             settled_used(&store->settled) >= store->id_entries / FILLED_STACKS);
 }
 
-bool store_is_filling(const struct store *store)
+enum store_news store_look(struct store *store)
 {
     const struct bank *bank = &store->main;
     struct account now;
 
-    return !read_account(store, bank, &now) &&
-           (now.inserted - bank->before.inserted >= bank->count_entries / FILLED_COUNTS ||
-            stacks_are_filling(store, bank,
-                               bank->stacks_kept + now.stacks_kept - bank->before.stacks_kept));
+    if (read_account(store, bank, &now))
+        return STORE_NOTHING_NEW;
+    bool has_news = now.inserted != store->looked_at;
+    store->looked_at = now.inserted;
+    if (now.inserted - bank->before.inserted >= bank->count_entries / FILLED_COUNTS ||
+        stacks_are_filling(store, bank,
+                           bank->stacks_kept + now.stacks_kept - bank->before.stacks_kept))
+        return STORE_IS_FILLING;
+    return has_news ? STORE_HAS_NEWS : STORE_NOTHING_NEW;
 }
 
 int store_settle(struct store *store)

@@ -42,6 +42,7 @@ struct store {
     struct grace grace;
     struct account sum; /* of all that was drained, */
     uint64_t counted;   /* and the events that were in the tables then */
+    uint64_t looked_at; /* counts that were new when store_look was called */
     /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
     bool walks_omit_callers[2];
 };
@@ -80,8 +81,13 @@ int store_open_cgroup(const char *path);
 /* From here on events are counted. */
 int store_start(struct store *store);
 
-/* Is so much new that it should be collected soon, report or not? */
-bool store_is_filling(const struct store *store);
+/* What came since the last look, and whether so much that it should be collected soon. */
+enum store_news {
+    STORE_NOTHING_NEW,
+    STORE_HAS_NEWS,
+    STORE_IS_FILLING,
+};
+enum store_news store_look(struct store *store);
 
 /* Makes the kernel's ids of new stacks hold: to be called often. 0 or a negative errno. */
 int store_settle(struct store *store);
