@@ -30,12 +30,13 @@ judge()
         sub(/ [0-9]+$/, "")
         if ($0 == "[table full]") { print "table", count; next }
         if (/;\[stack storage full\]$/) { print "full", count; next }
-        frames = 0
-        number = 0
+        frames = number = 0
+        digit = 1
         for (at = split($0, frame, ";"); at > 1 && frame[at] != "hammered"; at--)
             ;
         for (at--; at > 1 && frame[at] ~ /^(zero|one)$/; at--) {
-            number += (frame[at] == "one") * 2 ^ frames
+            number += (frame[at] == "one") * digit
+            digit *= 2
             frames++
         }
         if (frames != 15 || number in seen || count > 2 + number % 3) { print "wrong", line; next }
