@@ -93,7 +93,7 @@ static uint32_t turn(struct settled *settled, enum bucket_state from, enum bucke
 
     for (uint32_t i = 0; i < settled->ids.buckets; i++)
         if (settled->states[i] == from) {
-            settled->states[i] = to;
+            settled->states[i] = (uint8_t)to;
             turned++;
         }
     return turned;
