@@ -145,7 +145,8 @@ install: $(PROGRAM)
 clean:
 	rm -rf build stackbox
 
--include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
+-include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
+         $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
 .PHONY: all units tools fuzzers benches workloads demo test check bench bench-readme install clean FORCE
 .SECONDARY:

@@ -35,7 +35,7 @@ part_full()
     : >"$out/spread"
     begin "$tools/cost" "$out/cost" ./stackbox stackcount --debug -f --stack-storage-size 32768 \
         t:syscalls:sys_enter_getppid
-    until_true said_ready || return
+    as_soon_as said_ready || return
     go_through_stacks
     end_tracer
     drop_processes

@@ -41,13 +41,16 @@ begin()
     tracer=$!
 }
 
-# until_true COMMAND...: false where the tracer ended, or 20 s have gone by
-until_true()
+# as_soon_as COMMAND...: false, and no tracer is left, where it ended instead or 20 s have gone by
+as_soon_as()
 {
     tries=1000
     until "$@"; do
         tries=$((tries - 1))
-        [ $tries -gt 0 ] && kill -0 "$tracer" 2>/dev/null || return 1
+        if [ $tries = 0 ] || ! kill -0 "$tracer" 2>/dev/null; then
+            end_tracer
+            return 1
+        fi
         sleep 0.02
     done
 }
@@ -69,6 +72,7 @@ end_tracer()
 {
     kill -s INT "$tracer" 2>/dev/null
     wait "$tracer"
+    tracer=
 }
 
 # What the kernel says a run of the tracer's program took: of several the one that ran most often.
@@ -87,19 +91,19 @@ ready_bpftrace='interval:ms:100 { printf("ready\n"); }'
 begin_stackbox()
 {
     begin ./stackbox "$@"
-    until_true said_ready
+    as_soon_as said_ready
 }
 
 begin_bpftrace()
 {
     begin "$bpftrace" -B line -e "$1 $ready_bpftrace"
-    until_true said_ready
+    as_soon_as said_ready
 }
 
 begin_quiet()
 {
     begin "$@"
-    until_true has_link && sleep 0.2
+    as_soon_as has_link && sleep 0.2
 }
 
 # ---- whole runs

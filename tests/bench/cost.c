@@ -7,9 +7,9 @@
  *     CPU_MS WALL_MS PEAK_KB END_MS
  *
  * CPU_MS is of COMMAND and what it waited for. PEAK_KB is what was resident at most, as the kernel says
- * at the moment of the end: the usual figure, of wait4(2), leaves out what each CPU has not added yet,
- * which is as much as a tenth of a small program. END_MS is how long it took from the first signal that
- * it was sent to its end, or 0 where there was none.
+ * at the moment of the end: newer kernels know it in steps of 128 KB and more, as each CPU adds what it
+ * has put by, and the usual figure, of wait4(2), leaves out what none has added yet. END_MS is how long
+ * it took from the first signal that it was sent to its end, or 0 where there was none.
  *
  * SIGINT, SIGTERM and SIGUSR2 are handed on to COMMAND.
  */

@@ -37,7 +37,7 @@ event()
         "$WORKLOADS/calls" -n 20000 >/dev/null
         figure guest.event stackbox "$(ns_per_run "$stackbox")"
     fi
-    finish_stackbox
+    finish_stackbox INT
     echo 0 >/proc/sys/kernel/bpf_stats_enabled
 }
 
@@ -57,13 +57,10 @@ attached()
 # How many functions that is, for whoever reads the log
 say_numbers()
 {
-    for patterns in 'tcp_*' 'tcp_* ip* sk*'; do
-        # shellcheck disable=SC2086 # words
-        echo "$patterns: $("$STACKBOX" stackcount --list $patterns | grep -c .) functions"
-    done
+    echo "tcp_*: $("$STACKBOX" stackcount --list 'tcp_*' | grep -c .) functions;" \
+        "tcp_* ip* sk*: $("$STACKBOX" stackcount --list 'tcp_*' 'ip*' 'sk*' | grep -c .)"
 }
 
-set -f
 multi=no
 "$STACKBOX" stackcount -K -D 0.001 --attach-by multi vfs_read >/dev/null 2>&1 && multi=yes
 echo "kprobe.multi: $multi"
