@@ -7,13 +7,13 @@
 #   --only PART,...       of events collisions samples waits start crowd attach kernel_functions full
 #                         names memory size
 #
-# What stackbox costs, beside the least that it can cost and beside the tools that are installed: bpftrace,
-# libbpf-tools, perf. In each round each of them does the same work, one after the other; so a machine
-# whose speed drifts is fair to all, and ratios are of two values of the same round.
+# What stackbox costs, beside the least that it can cost and beside the tools that are installed:
+# bpftrace, libbpf-tools, perf. In each round each of them does the same work, one after the other; so
+# a machine whose speed drifts is fair to all, and ratios are of two values of the same round.
 #
-# The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. What each round
-# measured is left in build/bench/raw.tsv, medians and ratios in build/bench/results.tsv, and the table
-# that is printed in build/bench/results.txt. `make bench-readme` puts them into README.md.
+# The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. What each
+# round measured is left in build/bench/raw.tsv, medians and ratios in build/bench/results.tsv, and the
+# table that is printed in build/bench/results.txt. `make bench-readme` puts them into README.md.
 #
 # bench.sh --guest KERNEL [--quick | --rounds N]
 #

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# The end of a run that has much to tell: 40,000 counts of 16,384 stacks. Three processes of one program
-# go through them, so that many stacks are of two processes or of three. There is no peer in this: bpftrace
-# takes more than a minute to name and print as many.
+# The end of a run that has much to tell: 40,000 counts of 16,384 stacks. Three processes of one
+# program go through them, so that many stacks are of two processes or of three. There is no peer in
+# this: bpftrace takes more than a minute to name and print as many.
 
 # The processes, while somebody traces. They stay until he is done, so that there is what to name.
 go_through_stacks()
@@ -37,7 +37,7 @@ part_full()
         t:syscalls:sys_enter_getppid
     as_soon_as said_ready || return
     go_through_stacks
-    end_tracer
+    end_tracer_by INT
     drop_processes
     read_cost
     # Where a count is missing it was another task that was measured.

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# What all parts of the bench are written with. A part is a function `part_NAME` that measures once, each
-# who in turn, and says `figure KEY WHO VALUE`; keys, units and what a value is compared with are in
-# rows.tsv. bench.sh calls the parts, round by round.
+# What all parts of the bench are written with. A part is a function `part_NAME` that measures once,
+# each who in turn, and says `figure KEY WHO VALUE`; keys, units and what a value is compared with
+# are in rows.tsv. bench.sh calls the parts, round by round.
 #
-# $out is where files go that nobody needs afterwards, $tools and $workloads have test programs, $round is
-# the number of the round. $bpftrace, $perf and $libbpf_tools (a directory) are the peers, empty where one
-# is not installed.
+# $out is where files go that nobody needs afterwards, $tools and $workloads have test programs,
+# $round is the number of the round. $bpftrace, $perf and $libbpf_tools (a directory) are the peers,
+# empty where one is not installed.
 
 # figure KEY WHO VALUE: what is no number is left out
 figure()
@@ -18,7 +18,8 @@ figure()
     printf '%s\t%s\t%s\t%s\n' "$round" "$1" "$2" "$3" >>"$results/raw.tsv"
 }
 
-# Whether this is one of the first rounds: for what takes seconds and differs by far more than any noise.
+# early_round [N]: whether this is one of the first three, or N: for what takes seconds, and differs
+# by far more than any noise
 early_round()
 {
     [ "$round" -le "${1:-3}" ]
@@ -67,13 +68,18 @@ has_link()
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^link_id:'
 }
 
-# end_tracer: as Ctrl-C does
+# At once: some would take a minute to name and print what nobody reads.
 end_tracer()
 {
-    kill -s INT "$tracer" 2>/dev/null
+    end_tracer_by KILL
+}
+
+end_tracer_by()
+{
+    kill -s "$1" "$tracer"
     wait "$tracer"
     tracer=
-}
+} 2>/dev/null
 
 # What the kernel says a run of the tracer's program took: of several the one that ran most often.
 ns_per_run()

@@ -34,7 +34,7 @@ part_names()
     figure names.kernel floor "$wall"
     cost "$tools/symbols" kernel 1000
     figure names.kernel stackbox "$wall"
-    early_round 3 || return
+    early_round || return
     [ -s "$out/perf.data" ] && named perf "$perf" script -i "$out/perf.data" -F ip,sym
     early_round 1 || return
     command -v addr2line >/dev/null && named addr2line addr2line -f -e "$million"

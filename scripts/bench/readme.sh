@@ -45,8 +45,8 @@ if [ "$1" = --write ]; then
     [ -s "$results" ] || { echo "readme.sh: no $results: make bench first" >&2; exit 1; }
     [ "$results" = "$kept" ] || cp "$results" "$kept" || exit 1
 fi
-awk -f scripts/bench/readme.awk "$kept" >"$scratch/table" && with_table "$scratch/table" >"$scratch/README" ||
-    exit 1
+awk -f scripts/bench/readme.awk "$kept" >"$scratch/table" || exit 1
+with_table "$scratch/table" >"$scratch/README" || exit 1
 if [ "$1" = --check ]; then
     cmp -s "$scratch/README" README.md || {
         echo "readme.sh: README.md's figures are not those of $kept: make bench-readme" >&2

@@ -28,7 +28,7 @@ part_start()
     [ "$bpftrace" ] && started bpftrace "$bpftrace" -e 'BEGIN { exit(); }'
     [ "$perf" ] && started perf "$perf" record -q -e cpu-clock -o "$out/perf.start" true
     # These count in whole seconds.
-    if [ "$libbpf_tools" ]; then
+    if [ "$libbpf_tools" ] && early_round; then
         cost "$libbpf_tools/offcputime" 1
         figure start.cpu libbpf-tools "$cpu"
         figure start.wall libbpf-tools "$(echo "${wall:-0}" | awk '$1 > 1000 { print $1 - 1000 }')"
@@ -73,7 +73,7 @@ part_attach()
         attached 1000 'many_*'
     fi
     # One by one each of them costs a tenth of a second to detach.
-    early_round 3 || return
+    early_round || return
     took attach.pmu.1 stackbox ./stackbox stackcount -f -K --attach-by pmu -D 0.001 "$many:many_000"
     took attach.pmu.10 stackbox ./stackbox stackcount -f -K --attach-by pmu -D 0.001 "$many:many_00*"
     [ "$bpftrace" ] || return
@@ -120,6 +120,7 @@ tables_kb()
 # All at the same time: memory is no matter of speed.
 part_memory()
 {
+    early_round || return
     : >"$out/memory"
     remember stackbox ./stackbox profile -f 2
     [ "$bpftrace" ] && remember bpftrace "$bpftrace" \

@@ -20,7 +20,8 @@ function number(value)
     next
 }
 $1 == "key" {
-    printf "\n%-16s %14s %9s  %-18s %s\n", "", ratios ? "" : "median", "ratio", "least to greatest", "rounds"
+    printf "\n%-16s %14s %9s  %-18s %s\n", "", ratios ? "" : "median", "ratio",
+        "least to greatest", "rounds"
     next
 }
 {

@@ -112,7 +112,7 @@ static int make(const char *path)
         const unsigned function = function_of(i);
         const Elf64_Sym symbol = {
             .st_name = (Elf64_Word)names.length,
-            .st_info = ELF64_ST_INFO(i < FUNCTIONS / 2 ? STB_LOCAL : STB_GLOBAL, STT_FUNC),
+            .st_info = (unsigned char)ELF64_ST_INFO(i < FUNCTIONS / 2 ? STB_LOCAL : STB_GLOBAL, STT_FUNC),
             .st_shndx = TEXT,
             .st_value = TEXT_ADDRESS + (uint64_t)function * FUNCTION_BYTES,
             .st_size = FUNCTION_BYTES,
