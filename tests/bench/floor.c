@@ -119,9 +119,9 @@ static void emit_floor(struct program *program, int counts, int stacks)
 static int load_floor(uint32_t type)
 {
     const struct bpf_map_shape counts = {
-        BPF_MAP_TYPE_HASH, "floor_counts", sizeof(struct floor_key), 8, 32768, 0};
+        BPF_MAP_TYPE_HASH, "floor_counts", sizeof(struct floor_key), 8, 32768, 0, 0};
     const struct bpf_map_shape stacks = {
-        BPF_MAP_TYPE_STACK_TRACE, "floor_stacks", 4, 127 * 8, 16384, 0};
+        BPF_MAP_TYPE_STACK_TRACE, "floor_stacks", 4, 127 * 8, 16384, 0, 0};
     struct program program = {0};
     struct linked linked;
     struct text why = {0};
