@@ -43,7 +43,7 @@ part_full()
     # Where a count is missing it was another task that was measured.
     if [ "$(awk '/^spread;/ { sum += $NF } END { print sum }' "$out/tracer.out")" = 40000 ]; then
         figure full.collect stackbox \
-.*; collected in \([0-9]*\) us.*/\1/p' "$out/tracer.err" | tail -n 1)"
+            "$(sed -n 's/.*; collected in \([0-9]*\) us.*/\1/p' "$out/tracer.err" | tail -n 1)"
         figure full.end stackbox "$ending"
         figure full.cpu stackbox "$cpu"
     fi
