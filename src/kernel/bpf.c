@@ -248,6 +248,21 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
     }
 }
 
+/*
+ * A signal that comes while a program is verified ends that, though nothing is wrong. When its handler
+ * has run there is none any more, and another try goes on.
+ */
+#define MOST_TRIES 16
+
+static int try_to_load(struct bpf_abi_prog_load *attributes)
+{
+    int result = -EAGAIN;
+
+    for (int i = 0; i < MOST_TRIES && result == -EAGAIN; i++)
+        result = bpf_call(BPF_ABI_PROG_LOAD, attributes, sizeof(*attributes));
+    return result;
+}
+
 int bpf_load_program(const struct bpf_load *load, struct text *log)
 {
     struct bpf_abi_prog_load attributes = {
@@ -259,9 +274,9 @@ int bpf_load_program(const struct bpf_load *load, struct text *log)
     };
 
     copy_name(attributes.prog_name, load->name);
-    int fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
+    int fd = try_to_load(&attributes);
     if (fd == -EPERM && raise_locked_memory())
-        fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
+        fd = try_to_load(&attributes);
     if (fd < 0 && fd != -EPERM && fd != -ENOSYS)
         load_with_log(&attributes, log);
     return fd;
