@@ -105,9 +105,15 @@ static int write_report(struct counting *counting)
 /* Adds what was counted since the last time to the tally. 0 or a negative errno. */
 static int collect(struct counting *counting, bool again)
 {
+    struct processes *processes = counting->session.processes;
     struct tally *tally = &counting->tally;
     size_t before = tally->count;
-    int result = counting->collect
+    /* What the kernel tells of processes is not to pile up meanwhile. */
+    int result = processes ? processes_read(processes) : 0;
+
+    if (result)
+        return result;
+    result = counting->collect
                      ? counting->collect(counting->collecting, again, tally, &counting->losses)
                      : store_collect(&counting->store, again, tally, &counting->losses);
 
