@@ -60,29 +60,7 @@
 #include "insns/layout.h"
 #include "insns/party.h"
 #include "insns/slot.h"
-
-/* Where things are on the stack, from r10. */
-enum {
-    INDEX = -4, /* the key of a small map */
-    FOREIGN = -8,
-    TID = -12, /* the key of the map of waits */
-    PID_SCRATCH = -24,
-    NEW_COUNT = -40, /* a struct blocked */
-    NEW_WAIT = -168, /* a struct wait */
-    LEFT = -176, /* when the thread left, or 0 */
-};
-_Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wait), "room for a wait");
-
-/* In a wait. */
-enum {
-    SINCE = offsetof(struct wait, since),
-    WAIT_TID = offsetof(struct wait, tid),
-    WOKEN = offsetof(struct wait, woken),
-    TARGET = offsetof(struct wait, target),
-    TARGET_FLAGS = TARGET + (int)offsetof(struct party, flags),
-    WAKER = offsetof(struct wait, waker),
-    WAKER_FLAGS = WAKER + (int)offsetof(struct party, flags),
-};
+#include "insns/wait.h"
 
 size_t offwake_wait_bytes(enum offwake_view view)
 {
@@ -113,51 +91,6 @@ static void emit_begin(struct program *program, const struct offwake_wishes *wis
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
     emit_load_account(program, wishes->control, wishes->account, INDEX, "end");
-}
-
-/* ---- Waits ---- */
-
-/* r0 = waits[TID] */
-static void emit_find_wait(struct program *program, int waits)
-{
-    EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, TID),
-        LOAD_MAP(R1, waits),
-        CALL(BPF_FUNC_map_lookup_elem));
-}
-
-/*
- * r0 = waits[TID], made if it is not there. Where there is no room: counted in that word of the
- * account, and "out".
- */
-#define emit_make_wait(program, wishes, full) \
-    emit_make_wait_or(program, wishes, (int16_t)offsetof(struct account, full))
-static void emit_make_wait_or(struct program *program, const struct offwake_wishes *wishes,
-                              int16_t full)
-{
-    emit_find_wait(program, wishes->waits);
-    EMIT(program,
-        JNE_IMM(R0, 0, "has_entry"),
-        ST(DW, R10, NEW_WAIT + SINCE, 0),
-        ST(DW, R10, NEW_WAIT + WAIT_TID, 0)); /* and what is beside it */
-    emit_nobody(program, R10, NEW_WAIT + TARGET);
-    if (wishes->view != VIEW_OFFCPU)
-        emit_nobody(program, R10, NEW_WAIT + WAKER);
-    EMIT(program,
-        LOAD_MAP(R1, wishes->waits),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, TID),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, NEW_WAIT),
-        MOV_IMM(R4, BPF_NOEXIST),
-        CALL(BPF_FUNC_map_update_elem));
-    emit_find_wait(program, wishes->waits);
-    EMIT(program, JNE_IMM(R0, 0, "has_entry"));
-    emit_account_word(program, full);
-    EMIT(program,
-        JA("out"),
-    LABEL("has_entry"));
 }
 
 /* ---- Threads ---- */
@@ -193,86 +126,6 @@ static void emit_slot(struct program *program, const struct offwake_wishes *wish
 
     emit_claim_slot(program, &slot);
     emit_clear_party(program);
-}
-
-/* ---- Counts ---- */
-
-static void emit_find_count(struct program *program, const struct offwake_wishes *wishes,
-                            const struct bank_labels *labels)
-{
-    emit_load_bank_map(program, &wishes->counts, labels);
-    EMIT(program,
-        MOV_REG(R2, R7),
-        ADD_IMM(R2, TARGET),
-        CALL(BPF_FUNC_map_lookup_elem));
-}
-
-static bool has_bounds(const struct offwake_wishes *wishes)
-{
-    return wishes->least || wishes->most != UINT64_MAX;
-}
-
-/* On to "unfit" where r8, the time, is not of a wait that counts. */
-static void emit_time_filter(struct program *program, const struct offwake_wishes *wishes)
-{
-    if (wishes->least)
-        EMIT(program,
-            LD_IMM64(R1, wishes->least),
-            JLT_REG(R8, R1, "unfit"));
-    if (wishes->most != UINT64_MAX)
-        EMIT(program,
-            LD_IMM64(R1, wishes->most),
-            JGT_REG(R8, R1, "unfit"));
-}
-
-/* counts[the parties of the wait r7] += { r8, 1 }, if it is a wait that counts; then "counted". */
-static void emit_count_wait(struct program *program, const struct offwake_wishes *wishes)
-{
-    static const struct bank_labels first = {"stand_in_counts", "counts"};
-    static const struct bank_labels insert = {"stand_in_insert", "insert"};
-    static const struct bank_labels second = {"stand_in_again", "again"};
-
-    emit_time_filter(program, wishes);
-    emit_find_count(program, wishes, &first);
-    EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, inserted);
-    EMIT(program,
-        ST(DW, R10, NEW_COUNT, 0),
-        ST(DW, R10, NEW_COUNT + 8, 0));
-    emit_load_bank_map(program, &wishes->counts, &insert);
-    EMIT(program,
-        MOV_REG(R2, R7),
-        ADD_IMM(R2, TARGET),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, NEW_COUNT),
-        MOV_IMM(R4, BPF_NOEXIST),
-        CALL(BPF_FUNC_map_update_elem));
-    emit_find_count(program, wishes, &second);
-    EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, table_full);
-    EMIT(program,
-        XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R8),
-        JA("counted"),
-    LABEL("found"),
-        XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
-    if (has_bounds(wishes)) {
-        EMIT(program,
-            JA("counted"),
-        LABEL("unfit"));
-        emit_account(program, filtered);
-    }
-    EMIT(program, LABEL("counted"));
-}
-
-/* r8 = how long the wait r7 has been at the time r0, whose `since` is r8; it waits no more */
-static void emit_end_wait(struct program *program)
-{
-    EMIT(program,
-        SUB_REG(R0, R8),
-        MOV_REG(R8, R0),
-        ST(DW, R7, SINCE, 0));
 }
 
 /* ---- The thread that leaves ---- */

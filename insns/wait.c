@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "insns/wait.h"
+
+#include "insns/party.h"
+
+/* ---- Entries ---- */
+
+void emit_find_wait(struct program *program, int waits)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, TID),
+        LOAD_MAP(R1, waits),
+        CALL(BPF_FUNC_map_lookup_elem));
+}
+
+void emit_make_wait_or(struct program *program, const struct offwake_wishes *wishes, int16_t full)
+{
+    emit_find_wait(program, wishes->waits);
+    EMIT(program,
+        JNE_IMM(R0, 0, "has_entry"),
+        ST(DW, R10, NEW_WAIT + SINCE, 0),
+        ST(DW, R10, NEW_WAIT + WAIT_TID, 0)); /* and what is beside it */
+    emit_nobody(program, R10, NEW_WAIT + TARGET);
+    if (wishes->view != VIEW_OFFCPU)
+        emit_nobody(program, R10, NEW_WAIT + WAKER);
+    EMIT(program,
+        LOAD_MAP(R1, wishes->waits),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, TID),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_find_wait(program, wishes->waits);
+    EMIT(program, JNE_IMM(R0, 0, "has_entry"));
+    emit_account_word(program, full);
+    EMIT(program,
+        JA("out"),
+    LABEL("has_entry"));
+}
+
+/* ---- Counts ---- */
+
+static void emit_find_count(struct program *program, const struct offwake_wishes *wishes,
+                            const struct bank_labels *labels)
+{
+    emit_load_bank_map(program, &wishes->counts, labels);
+    EMIT(program,
+        MOV_REG(R2, R7),
+        ADD_IMM(R2, TARGET),
+        CALL(BPF_FUNC_map_lookup_elem));
+}
+
+static bool has_bounds(const struct offwake_wishes *wishes)
+{
+    return wishes->least || wishes->most != UINT64_MAX;
+}
+
+/* On to "unfit" where r8, the time, is not of a wait that counts. */
+static void emit_time_filter(struct program *program, const struct offwake_wishes *wishes)
+{
+    if (wishes->least)
+        EMIT(program,
+            LD_IMM64(R1, wishes->least),
+            JLT_REG(R8, R1, "unfit"));
+    if (wishes->most != UINT64_MAX)
+        EMIT(program,
+            LD_IMM64(R1, wishes->most),
+            JGT_REG(R8, R1, "unfit"));
+}
+
+void emit_count_wait(struct program *program, const struct offwake_wishes *wishes)
+{
+    static const struct bank_labels first = {"stand_in_counts", "counts"};
+    static const struct bank_labels insert = {"stand_in_insert", "insert"};
+    static const struct bank_labels second = {"stand_in_again", "again"};
+
+    emit_time_filter(program, wishes);
+    emit_find_count(program, wishes, &first);
+    EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_account(program, inserted);
+    EMIT(program,
+        ST(DW, R10, NEW_COUNT, 0),
+        ST(DW, R10, NEW_COUNT + 8, 0));
+    emit_load_bank_map(program, &wishes->counts, &insert);
+    EMIT(program,
+        MOV_REG(R2, R7),
+        ADD_IMM(R2, TARGET),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_COUNT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_find_count(program, wishes, &second);
+    EMIT(program, JNE_IMM(R0, 0, "found"));
+    emit_account(program, table_full);
+    EMIT(program,
+        XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R8),
+        JA("counted"),
+    LABEL("found"),
+        XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
+    if (has_bounds(wishes)) {
+        EMIT(program,
+            JA("counted"),
+        LABEL("unfit"));
+        emit_account(program, filtered);
+    }
+    EMIT(program, LABEL("counted"));
+}
+
+void emit_end_wait(struct program *program)
+{
+    EMIT(program,
+        SUB_REG(R0, R8),
+        MOV_REG(R8, R0),
+        ST(DW, R7, SINCE, 0));
+}
