@@ -54,8 +54,6 @@
  */
 #include "insns/offwake.h"
 
-#include <errno.h>
-
 #include "insns/account.h"
 #include "insns/layout.h"
 #include "insns/party.h"
