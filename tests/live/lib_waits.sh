@@ -5,18 +5,6 @@
 
 PREFIX=x$$.
 
-# Times are to be exact: on one CPU of a guest. Two of them run in turn there, and one that stands still
-# holds what the other waits for in the middle of a switch.
-steady()
-{
-    [ -z "$GUEST" ] || taskset -p 1 $$ >/dev/null
-}
-
-unsteady()
-{
-    [ -z "$GUEST" ] || taskset -p ff $$ >/dev/null
-}
-
 # unseen: how many waits may be missing, as stackbox says. There are machines where a switch from
 # certain threads is seen by nobody who traces; and an interrupt can come while stackbox itself reads.
 unseen()

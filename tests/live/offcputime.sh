@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
-# alone
+# own clock
 # host: yes
 #
 # How long threads were blocked, and where: as they measured it themselves, to 1 % or 1 ms, each under
@@ -12,7 +12,6 @@
 have_root || skip_all "tracing needs root"
 
 ALL="nap tmout woken rouse read feed mixed vfork"
-steady
 
 # ---- The truth, of one process and of everything
 
@@ -70,15 +69,15 @@ close_to "-m and -M" "$(sleep_lines mixed | sum)" $(($(row sleeps mixed 6) - $(r
 start_sleeps -n 8
 trace_sleeps offcputime -f -d -t @nap,read
 sleeps_right "-t" nap read
-unsteady
+# The i-th thread is on the i-th CPU, or where there is one alone, on that.
+start_sleeps -n 8 -c -o nap,tmout
 if [ "$(nproc)" -gt 1 ]; then
-    start_sleeps -n 8 -c -o nap,tmout
     trace_sleeps offcputime -f -d -C 1 -p @PID
     sleeps_right "-C" tmout
 else
-    skip "-C" "one CPU"
+    trace_sleeps offcputime -f -d -C 0 -p @PID
+    sleeps_right "-C" nap tmout
 fi
-steady
 start_sleeps -n 8
 trace_sleeps offcputime -u -d
 text_blocks >"$scratch/blocks"

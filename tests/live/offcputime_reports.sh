@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
-# alone
+# own clock
 # host: yes
 #
 # Reports of blocked time: at intervals, of what has not ended, their text, and what cannot be.
@@ -10,7 +10,6 @@
 
 have_root || skip_all "tracing needs root"
 
-steady
 
 # ---- Reports at intervals: a wait is in the one in which it ends, whole
 
