@@ -43,10 +43,10 @@ only()
 {
     judge_wakes offwake_text
     is "$1" "$(awk '$3 > 0 || $1 == "wrong"' "$scratch/verdict" | wc -l)" 1
+    # shellcheck disable=SC2046 # words
     close_to "$1: its time" "$(awk -v name="$PREFIX$2" '$2 == name { print $3 }' "$scratch/verdict")" \
-        "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $7 }' "$scratch/wakes.out")" \
-        "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $10 }' "$scratch/wakes.out")" \
-        "$(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $11 }' "$scratch/wakes.out")"
+        $(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $7, $10, $11, $12 }' \
+            "$scratch/wakes.out")
 }
 start_wakes -n 20 pipe futex signal
 trace_wakes offwaketime -d -t @3

@@ -18,7 +18,7 @@ no_target_stack=1
 wakeups_right()
 {
     missing=$(unseen)
-    while read -r verdict who got time to_wake waits longest doubt way unknown; do
+    while read -r verdict who got time to_wake waits longest doubt more way unknown; do
         [ "$verdict" = right ] || continue
         least=$to_wake
         [ "$way" != naps ] || least=$((waits * 10000))
