@@ -108,8 +108,8 @@ says()
     sed 20q "$1" | grep -q "^# $2\$"
 }
 
-# live_tests WHERE [CLOCK]: the tests that run on `host` or in a guest, those that say `last` at the
-# end; of them those that want an `own` clock, or those that take any
+# live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and say this of
+# themselves, or do not; those that say `last` at the end
 live_tests()
 {
     for test in tests/live/*.sh; do
@@ -121,9 +121,9 @@ live_tests()
               *) continue ;;
               esac ;;
         esac
-        case ${2:-} in
-        own) says "$test" 'own clock' || continue ;;
-        any) says "$test" 'own clock' && continue ;;
+        case $2 in
+        with) says "$test" "$3" || continue ;;
+        without) says "$test" "$3" && continue ;;
         esac
         if says "$test" last; then
             echo "2 $test"
@@ -150,10 +150,10 @@ lane_guests()
 {
     export STACKBOX="$PWD/stackbox"
     for kernel in newest 6.12 6.1 5.10; do
-        guest $kernel $kernel "$(live_tests $kernel any)"
+        guest $kernel $kernel "$(live_tests $kernel without "own clock")"
     done
     for kernel in newest 6.12 6.1 5.10; do
-        guest $kernel $kernel-own-clock "$(live_tests $kernel own)" --own-clock
+        guest $kernel $kernel-own-clock "$(live_tests $kernel with "own clock")" --own-clock
     done
     # Counting is also tried where two threads never run at once, and where all may be preempted.
     guest newest newest-preempt "tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh" \
@@ -167,7 +167,7 @@ lane_guests()
 # What is left of the builds, and what runs on this machine.
 lane_host()
 {
-    run_live
+    run_live without quiet
     run_other_builds
     run_fuzzers
 }
@@ -222,9 +222,10 @@ run_fuzzers()
     part fuzz sh scripts/fuzz.sh $((60 / targets))
 }
 
+# run_live with|without WORD
 run_live()
 {
-    for test in $(live_tests host); do
+    for test in $(live_tests host "$1" "$2"); do
         part "live-$(basename "$test" .sh)" env STACKBOX="$PWD/stackbox" BUILD="$release" sh "$test"
     done
 }
@@ -274,7 +275,10 @@ if run_builds; then
     run_units
     run_scripts golden
     run_scripts cli
-    [ $quick = yes ] || run_lanes
+    if [ $quick = no ]; then
+        run_live with quiet
+        run_lanes
+    fi
 fi
 awk '{ passed += $2; failed += $3; skipped += $4 }
      END { print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit failed > 0 }' \

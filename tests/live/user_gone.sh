@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
 # host: yes
+# quiet
 #
 # Programs and libraries that are not where they were when the report is made: removed, replaced,
 # overwritten, unloaded. Names are those of what ran, never of what took its place: north and south
