@@ -149,7 +149,8 @@ why=$(sh scripts/kernels.sh "$kernel" 2>&1) || cannot "$(echo "$why" | tail -n 1
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
+# Who reads may end first, and the shell has a word to say of each program that was ended.
+trap 'exit 1' HUP INT TERM PIPE
 root=$scratch/root
 mkdir -p "$root" "$(dirname "$log")"
 fill_root "$@" || exit 1
