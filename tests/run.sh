@@ -149,10 +149,10 @@ guest()
 lane_guests()
 {
     export STACKBOX="$PWD/stackbox"
-    for kernel in newest 6.12 6.1 5.10; do
+    for kernel in newest 5.10 6.12 6.1; do
         guest $kernel $kernel "$(live_tests $kernel without "own clock")"
     done
-    for kernel in newest 6.12 6.1 5.10; do
+    for kernel in newest 5.10 6.12 6.1; do
         guest $kernel $kernel-own-clock "$(live_tests $kernel with "own clock")" --own-clock
     done
     # Counting is also tried where two threads never run at once, and where all may be preempted.
