@@ -5,6 +5,9 @@
 #
 # Every part writes build/test/PART.log. A part says PASS, FAIL or SKIP line by line; what failed
 # prints its log, what was skipped its reason. The last line is `N passed, N failed, N skipped`.
+#
+# After the builds, lanes run at the same time: guests, each of which takes one CPU, in two of them,
+# and in the third what runs on this machine. Lanes are this script, once more.
 
 set -u
 umask 022
@@ -13,15 +16,13 @@ cd "$(dirname "$0")/.." || exit 1
 # This runs below `make test`, whose flags are not meant for the builds here.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-quick=no
-[ "${1:-}" = --quick ] && quick=yes
 logs=build/test
+account=$logs/account # of each part a line: NAME PASSED FAILED SKIPPED SECONDS
 release=$PWD/build/release
 asan=$PWD/build/asan
 export WORKLOADS="$release/workloads"
-passed=0 failed=0 skipped=0
 
-# report NAME STATUS: counts and shows what the part that just wrote its log has come to
+# report NAME STATUS SECONDS: counts and shows what the part that wrote its log has come to
 report()
 {
     log=$logs/$1.log
@@ -30,58 +31,48 @@ report()
         echo "FAIL $1: exit status $2" >>"$log"
     fi
     grep -q '^\(PASS\|FAIL\|SKIP\) ' "$log" || echo "FAIL $1: printed no result" >>"$log"
-    here_passed=$(grep -c '^PASS ' "$log")
-    here_failed=$(grep -c '^FAIL ' "$log")
-    here_skipped=$(grep -c '^SKIP ' "$log")
-    passed=$((passed + here_passed))
-    failed=$((failed + here_failed))
-    skipped=$((skipped + here_skipped))
-    echo "$1: $here_passed passed, $here_failed failed, $here_skipped skipped"
-    grep '^SKIP ' "$log" | sed 's/^/    /'
-    if [ "$here_failed" != 0 ]; then
-        echo "    ---- $log"
-        tail -n 300 "$log" | sed 's/^/    /'
-        echo "    ----"
-    fi
+    set -- "$1" "$3" "$(grep -c '^PASS ' "$log")" "$(grep -c '^FAIL ' "$log")" \
+        "$(grep -c '^SKIP ' "$log")"
+    echo "$1 $3 $4 $5 $2" >>$account
+    # Lanes do not speak at once.
+    {
+        flock 9
+        echo "$1: $3 passed, $4 failed, $5 skipped, $2 s"
+        grep '^SKIP ' "$log" | sed 's/^/    /'
+        if [ "$4" != 0 ]; then
+            echo "    ---- $log"
+            tail -n 300 "$log" | sed 's/^/    /'
+            echo "    ----"
+        fi
+    } 9>$logs/lock
 }
 
 # part NAME COMMAND...
 part()
 {
-    name=$1
+    name=$1 begin=$(date +%s)
     shift
     timeout --foreground -k 5 900 "$@" >"$logs/$name.log" 2>&1
-    report "$name" $?
+    report "$name" $? $(($(date +%s) - begin))
 }
 
-# begin_part NAME COMMAND...: in the background; it shows its results as they come
-begin_part()
+# long_part NAME COMMAND...: it shows its results as they come
+long_part()
 {
-    name=$1
+    name=$1 begin=$(date +%s)
     shift
-    begun="${begun:-} $name"
     echo "$name ..."
-    { { "$@" 2>&1; echo $? >"$logs/$name.status"; } | tee "$logs/$name.log" |
-        sed -un "s/^\\(PASS\\|FAIL\\) /    $name: &/p"; } &
-}
-
-# end_parts: waits for those, and counts the guests that ran
-end_parts()
-{
-    wait
-    for name in ${begun:-}; do
-        read -r status <"$logs/$name.status"
-        [ "$status" = 77 ] || guests_ran=$((guests_ran + 1))
-        report "$name" "$status"
-    done
-    begun=
+    { "$@" 2>&1; echo $? >"$logs/$name.status"; } | tee "$logs/$name.log" |
+        sed -un "s/^\\(PASS\\|FAIL\\) /    $name: &/p"
+    read -r status <"$logs/$name.status"
+    report "$name" "$status" $(($(date +%s) - begin))
 }
 
 # skip_part NAME REASON
 skip_part()
 {
     echo "SKIP $1: $2" >"$logs/$1.log"
-    report "$1" 0
+    report "$1" 0 0
 }
 
 # build NAME MAKE-ARGUMENT...: whatever a compiler has to say is a failure
@@ -100,7 +91,7 @@ build()
             echo "FAIL $name: see above"
         fi
     } >"$logs/$name.log"
-    report "$name" 0
+    report "$name" 0 $(($(date +%s) - begin))
     [ $status = 0 ]
 }
 
@@ -111,8 +102,14 @@ header()
     echo "${value:-$3}"
 }
 
-# live_tests WHERE [alone|beside]: the tests that run on `host` or in a guest, those that say `last`
-# at the end; of them those that need this machine for themselves, or the others
+# says TEST WORD: it has this word in its first lines
+says()
+{
+    sed 20q "$1" | grep -q "^# $2\$"
+}
+
+# live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and say this of
+# themselves, or do not; those that say `last` at the end
 live_tests()
 {
     for test in tests/live/*.sh; do
@@ -124,11 +121,11 @@ live_tests()
               *) continue ;;
               esac ;;
         esac
-        case ${2:-} in
-        alone) sed 20q "$test" | grep -q '^# alone$' || continue ;;
-        beside) sed 20q "$test" | grep -q '^# alone$' && continue ;;
+        case $2 in
+        with) says "$test" "$3" || continue ;;
+        without) says "$test" "$3" && continue ;;
         esac
-        if sed 20q "$test" | grep -q '^# last$'; then
+        if says "$test" last; then
             echo "2 $test"
         else
             echo "1 $test"
@@ -136,42 +133,60 @@ live_tests()
     done | sort -s -k 1,1 | cut -d ' ' -f 2
 }
 
-# guest KERNEL NAME TESTS OPTION...: begins one guest, if there is anything to run in it
+# guest KERNEL NAME TESTS OPTION...: one guest, if there is anything to run in it and no other lane
+# has taken it
 guest()
 {
     kernel=$1 guest=$2 tests=$3
     shift 3
-    [ "$tests" ] || return
+    [ "$tests" ] && mkdir "$logs/taken-$guest" 2>/dev/null || return
     # shellcheck disable=SC2086 # a list of words
-    begin_part "guest-$guest" sh scripts/guest.sh --name "$guest" --log "$logs/serial-$guest.log" \
-        --timeout 1500 "$@" "$kernel" -- $tests
+    long_part "guest-$guest" sh scripts/guest.sh --name "$guest" --timeout 1500 \
+        --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
-# guest_alone KERNEL TESTS: one guest that judges times to one in a hundred. Where the emulator itself
-# was kept from its CPU in the middle of a guest's switch, one wait is wrong by that time, and nothing in
-# the guest can tell: what failed is said, and tried once more. What is wrong fails again.
-guest_alone()
+# The longest first: no lane is left with one of them at the end.
+lane_guests()
 {
-    guest "$1" "$1-alone" "$2"
-    wait
-    log=$logs/guest-$1-alone.log
-    if [ -f "$log" ] && grep -q '^FAIL ' "$log"; then
-        echo "guest-$1-alone: once more"
-        mv "$log" "$logs/guest-$1-alone-first.log"
-        begun=
-        guest "$1" "$1-alone" "$2"
-    fi
-    end_parts
+    export STACKBOX="$PWD/stackbox"
+    for kernel in newest 5.10 6.12 6.1; do
+        guest $kernel $kernel "$(live_tests $kernel without "own clock")"
+    done
+    for kernel in newest 5.10 6.12 6.1; do
+        guest $kernel $kernel-own-clock "$(live_tests $kernel with "own clock")" --own-clock
+    done
+    # Counting is also tried where two threads never run at once, and where all may be preempted.
+    guest newest newest-preempt "tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh" \
+        --append preempt=full
+    guest 6.12 6.12-one-cpu "tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh" \
+        --cpus 1 --append nr_cpus=1
+    guest 6.12 6.12-preempt tests/live/user_preempt.sh --append preempt=full
+    # The kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its image and ours need
+    # more to be loaded from.
+    guest newest newest-96-MB tests/live/small_memory.sh --memory 96
+    guest 5.10 5.10-96-MB tests/live/small_memory.sh --memory 96
+    guest 5.10 5.10-64-MB tests/live/small_memory.sh --memory 96 --append mem=64M
+    mkdir $logs/taken-harness 2>/dev/null && part guest-harness sh tests/guest/harness.sh
+}
+
+# What is left of the builds, and what runs on this machine.
+lane_host()
+{
+    run_live without quiet
+    run_other_builds
+    run_fuzzers
 }
 
 run_builds()
 {
-    [ $quick = yes ] || rm -rf build/release build/gcc build/clang build/asan stackbox
     build build all workloads || return 1
     build build-units units
     build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
         all units tools
-    [ $quick = yes ] && return 0
+}
+
+run_other_builds()
+{
     for compiler in gcc clang; do
         if command -v $compiler >/dev/null; then
             build build-$compiler CC=$compiler BUILD=build/$compiler \
@@ -180,16 +195,16 @@ run_builds()
             skip_part build-$compiler "$compiler is not installed"
         fi
     done
-    return 0
 }
 
+# The release build and the sanitized one are tried at the same time.
 run_units()
 {
     for source in tests/unit/*.c; do
-        [ -f "$source" ] || continue
         unit=$(basename "$source" .c)
+        part "unit-$unit-sanitized" "$asan/unit/$unit" &
         part "unit-$unit" "$release/unit/$unit"
-        part "unit-$unit-sanitized" "$asan/unit/$unit"
+        wait $!
     done
 }
 
@@ -199,8 +214,9 @@ run_scripts()
     for script in tests/"$1"/*.sh; do
         [ -f "$script" ] && [ "${script##*/}" != lib.sh ] || continue
         name=$1-$(basename "$script" .sh)
+        part "$name-sanitized" env STACKBOX="$asan/stackbox" BUILD="$asan" sh "$script" &
         part "$name" env STACKBOX="$PWD/stackbox" BUILD="$release" sh "$script"
-        part "$name-sanitized" env STACKBOX="$asan/stackbox" BUILD="$asan" sh "$script"
+        wait $!
     done
 }
 
@@ -211,65 +227,64 @@ run_fuzzers()
     part fuzz sh scripts/fuzz.sh $((60 / targets))
 }
 
+# run_live with|without WORD
 run_live()
 {
-    for test in $(live_tests host); do
+    for test in $(live_tests host "$1" "$2"); do
         part "live-$(basename "$test" .sh)" env STACKBOX="$PWD/stackbox" BUILD="$release" sh "$test"
     done
 }
 
-run_guests()
+# lane FUNCTION: in the background, as a group of processes that ends at once
+lane()
 {
-    guests_ran=0
-    part guest-harness sh tests/guest/harness.sh
-    export STACKBOX="$PWD/stackbox"
-    # An emulated guest takes one CPU of this machine, whatever it has itself.
-    guest 5.10 5.10 "$(live_tests 5.10 beside)"
-    guest newest newest "$(live_tests newest beside)"
-    end_parts
-    guest 6.1 6.1 "$(live_tests 6.1 beside)"
-    guest 6.12 6.12 "$(live_tests 6.12 beside)"
-    end_parts
-    # What judges times to one in a hundred has the machine for itself.
-    for kernel in 5.10 6.1 6.12 newest; do
-        guest_alone $kernel "$(live_tests $kernel alone)"
+    setsid sh tests/run.sh --lane "lane_$1" &
+    lanes="${lanes:-} $!"
+}
+
+end_lanes()
+{
+    trap '' HUP INT TERM
+    for leader in ${lanes:-}; do
+        kill -s TERM -- "-$leader" 2>/dev/null
     done
-    # Counting is also tried where two threads never run at once, and where all may be preempted.
-    guest 6.12 6.12-one-cpu "tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh" \
-        --cpus 1 --append nr_cpus=1
-    guest newest newest-preempt "tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh" \
-        --append preempt=full
-    end_parts
-    guest 6.12 6.12-preempt tests/live/user_preempt.sh --append preempt=full
-    end_parts
-    # The kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its image and ours need
-    # more to be loaded from.
-    for kernel in 5.10 6.1 6.12 newest; do
-        guest $kernel $kernel-96-MB tests/live/small_memory.sh --memory 96
-        case $kernel in 6.1 | newest) end_parts ;; esac
-    done
-    guest 5.10 5.10-64-MB tests/live/small_memory.sh --memory 96 --append mem=64M
-    end_parts
-    if [ $guests_ran = 0 ] && [ "${CI:-}" = true ]; then
+    wait
+    exit 130
+}
+
+run_lanes()
+{
+    lane guests
+    lane guests
+    lane host
+    wait
+    if ! grep -q '^guest-.* [1-9][0-9]* [0-9]* [0-9]* [0-9]*$' $account && [ "${CI:-}" = true ]; then
         echo "FAIL guests: CI=true, and no guest ran" >$logs/guests.log
-        report guests 0
+        report guests 0 0
     fi
 }
 
+if [ "${1:-}" = --lane ]; then
+    "$2"
+    exit
+fi
+quick=no
+[ "${1:-}" = --quick ] && quick=yes
 rm -rf $logs
 mkdir -p $logs || exit 1
-trap 'exit 130' HUP INT TERM
+trap end_lanes HUP INT TERM
 sh scripts/setup.sh build || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 [ $quick = yes ] || sh scripts/setup.sh test
+[ $quick = yes ] || rm -rf build/release build/gcc build/clang build/asan stackbox
 if run_builds; then
     run_units
     run_scripts golden
     run_scripts cli
     if [ $quick = no ]; then
-        run_fuzzers
-        run_live
-        run_guests
+        run_live with quiet
+        run_lanes
     fi
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+awk '{ passed += $2; failed += $3; skipped += $4 }
+     END { print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit failed > 0 }' \
+    $account

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: yes
 #
 # `-- COMMAND`: what of it counts, how it ends, where it prints, what it inherits, and what becomes of

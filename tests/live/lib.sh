@@ -6,7 +6,8 @@
 #     #!/bin/sh
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
 #     # host: yes              on the machine that runs the tests, too: yes, no (yes)
-#     # alone                  its guest has the machine that runs the tests for itself
+#     # quiet                  on the machine that runs the tests nothing else runs beside it
+#     # own clock              it judges times: its guest has --own-clock, see scripts/guest.sh
 #     # last                   after the others: what it changes in the kernel stays changed
 #     . "${0%/*}/lib.sh"
 #

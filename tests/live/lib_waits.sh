@@ -5,18 +5,6 @@
 
 PREFIX=x$$.
 
-# Times are to be exact: on one CPU of a guest. Two of them run in turn there, and one that stands still
-# holds what the other waits for in the middle of a switch.
-steady()
-{
-    [ -z "$GUEST" ] || taskset -p 1 $$ >/dev/null
-}
-
-unsteady()
-{
-    [ -z "$GUEST" ] || taskset -p ff $$ >/dev/null
-}
-
 # unseen: how many waits may be missing, as stackbox says. There are machines where a switch from
 # certain threads is seen by nobody who traces; and an interrupt can come while stackbox itself reads.
 unseen()
@@ -25,14 +13,22 @@ unseen()
         -e 's/^[a-z]*: up to \([0-9]*\) switches and wakes were missed: .*/\1/p' "$scratch/err" | sum
 }
 
-# close_to NAME ACTUAL TRUTH [LONGEST [DOUBT]]: microseconds, within 1 % or 1 ms; LONGEST is the longest
-# wait in it, for each wait that is said to be unseen, DOUBT how much less the truth may be
+# close_to NAME ACTUAL TRUTH [LONGEST [DOUBT [MORE]]]: microseconds, within 1 % or 1 ms; LONGEST is the
+# longest wait in it, for each wait that is said to be unseen, DOUBT and MORE how much less, and more, the
+# truth may be
 close_to()
 {
     margin=$(($3 / 100))
     [ $margin -ge 1000 ] || margin=1000
-    between "$1 (${2:-?} us, measured $3, $(unseen) unseen)" "$2" \
-        $(($3 - margin - ${5:-0} - $(unseen) * ${4:-0})) $(($3 + margin))
+    between "$1 (${2:-?} us, measured $3 - ${5:-0} + ${6:-0}, $(unseen) unseen)" "$2" \
+        $(($3 - margin - ${5:-0} - $(unseen) * ${4:-0})) $(($3 + margin + ${6:-0}))
+}
+
+# slept NAME ACTUAL WAY: all the time of this thread of `sleeps`
+slept()
+{
+    close_to "$1" "$2" "$(row sleeps "$3" 6)" "$(row sleeps "$3" 9)" "$(row sleeps "$3" 10)" \
+        "$(row sleeps "$3" 11)"
 }
 
 # Hundredths of a second since the boot, as `sleeps` has them.
@@ -104,8 +100,7 @@ sleeps_right()
             between "$name: $way" "$time" $(($(row sleeps vfork 5) * 25000)) \
                 $(($(row sleeps vfork 6) * 101 / 100))
         else
-            close_to "$name: $way" "$time" "$(row sleeps "$way" 6)" "$(row sleeps "$way" 9)" \
-                "$(row sleeps "$way" 10)"
+            slept "$name: $way" "$time" "$way"
         fi
     done
     is "$name: nothing else of theirs" "$(other_lines | grep -v ';reap;-;')" ""
@@ -279,7 +274,7 @@ wakeup_text()
 }
 
 # judge_wakes PARSER: into $scratch/verdict, of each wait that `wakes` said
-#     right NAME SUM TIME TO_WAKE WAITS LONGEST DOUBT WAY UNKNOWN
+#     right NAME SUM TIME TO_WAKE WAITS LONGEST DOUBT MORE WAY UNKNOWN
 # with the sum of the blocks that have the right target, waker and stacks; and for each other block of
 # one of our threads
 #     wrong BLOCK
@@ -319,13 +314,13 @@ judge_wakes()
             wakes["signal"] = "tgkill"; wakes["naps"] = "hrtimer_wakeup"
         }
         FILENAME == ARGV[1] {
-            if (split($0, field, " ") != 15 || field[1] != "wait")
+            if (split($0, field, " ") != 16 || field[1] != "wait")
                 next
             name = field[2]; names[++count] = name
             tid[name] = field[4]; stack[name] = field[5]; time[name] = field[7]
             to_wake[name] = field[8]; waits_of[name] = field[6]
-            longest[name] = field[10]; doubt[name] = field[11]
-            waker[name] = field[12]; waker_tid[name] = field[14]; waker_stack[name] = field[15]
+            longest[name] = field[10]; doubt[name] = field[11]; more[name] = field[12]
+            waker[name] = field[13]; waker_tid[name] = field[15]; waker_stack[name] = field[16]
             digits[name] = stack[name]; sub(/;[a-z_]*$/, ";", digits[name])
             way[name] = stack[name]; sub(/.*;/, "", way[name]); sub(/_waits/, "", way[name])
             next
@@ -346,8 +341,8 @@ judge_wakes()
         END {
             for (i = 1; i <= count; i++) {
                 name = names[i]
-                printf "right %s %.0f %s %s %s %s %s %s %.0f\n", name, right[name], time[name],
-                    to_wake[name], waits_of[name], longest[name], doubt[name], way[name],
+                printf "right %s %.0f %s %s %s %s %s %s %s %.0f\n", name, right[name], time[name],
+                    to_wake[name], waits_of[name], longest[name], doubt[name], more[name], way[name],
                     unknown[name]
             }
         }' "$scratch/wakes.out" "$scratch/blocks" >"$scratch/verdict"
@@ -386,10 +381,9 @@ known()
 # wakes_right NAME: after judge_wakes, of offwaketime: the time of each, and nothing wrong
 wakes_right()
 {
-    while read -r verdict who got time to_wake waits longest doubt way unknown; do
+    while read -r verdict who got time to_wake waits longest doubt more way unknown; do
         [ "$verdict" = right ] || continue
-        close_to "$1: $way ${who#"$PREFIX"}" $((got + unknown)) "$time" "$longest" \
-            "$doubt"
+        close_to "$1: $way ${who#"$PREFIX"}" $((got + unknown)) "$time" "$longest" "$doubt" "$more"
         [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown"
     done <"$scratch/verdict"
     no_wrong "$1"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: no
 #
 # CPUs that go while profile runs are no error, and those that come are sampled from then on: one that

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: yes
 #
 # profile by other events than the clock: each page fault, each switch; what the machine lacks; CPUs on

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: yes
 #
 # A process that runs two programs in turn, with different functions at the same addresses, and

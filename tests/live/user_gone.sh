@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: yes
+# quiet
 #
 # Programs and libraries that are not where they were when the report is made: removed, replaced,
 # overwritten, unloaded. Names are those of what ran, never of what took its place: north and south

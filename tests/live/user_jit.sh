@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: yes
 #
 # Code that a program made as it ran, named by the perf map that it wrote: one by hand, and node's.

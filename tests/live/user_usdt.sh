@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: yes
 #
 # USDT probes: each passing of each site is counted, and a semaphore is up while it is traced.

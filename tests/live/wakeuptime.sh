@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
-# alone
+# own clock
 # host: yes
 #
 # How long threads were blocked until they were woken, and who woke them from where: as their wakers
@@ -12,14 +12,13 @@
 have_root || skip_all "tracing needs root"
 # It tells no stack of who was blocked.
 no_target_stack=1
-steady
 
 # The wake came after its waker noted the time, and before the woken thread ran again; by a timer, not
 # before its time of 10 ms.
 wakeups_right()
 {
     missing=$(unseen)
-    while read -r verdict who got time to_wake waits longest doubt way unknown; do
+    while read -r verdict who got time to_wake waits longest doubt more way unknown; do
         [ "$verdict" = right ] || continue
         least=$to_wake
         [ "$way" != naps ] || least=$((waits * 10000))

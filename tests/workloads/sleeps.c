@@ -6,9 +6,10 @@
  * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
  * said for each, with times in microseconds:
  *
- *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME LONGEST DOUBT
+ *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME LONGEST DOUBT MORE
  *
- * LONG_ are those of more than the bound of -b, DOUBT is how much less TIME may have been. The ways:
+ * LONG_ are those of more than the bound of -b; TIME may have been up to DOUBT less, and up to MORE
+ * more. The ways:
  *
  *   nap      clock_nanosleep(2)
  *   tmout    futex(2), until its timeout
@@ -368,12 +369,13 @@ static void say_all(void)
         if (it->wanted && sleeps_on(it))
             printf("still %s %d %s %.2f\n", it->name, it->tid, it->way, (double)it->since / 1e9);
         else if (it->wanted)
-            printf("thread %s %d %s %llu %llu %llu %llu %llu %llu\n", it->name, it->tid, it->way,
+            printf("thread %s %d %s %llu %llu %llu %llu %llu %llu %llu\n", it->name, it->tid, it->way,
                    (unsigned long long)it->waits.count, (unsigned long long)it->waits.ns / 1000,
                    (unsigned long long)it->waits.long_count,
                    (unsigned long long)it->waits.long_ns / 1000,
                    (unsigned long long)it->waits.longest / 1000,
-                   (unsigned long long)it->waits.doubt_ns / 1000);
+                   (unsigned long long)it->waits.doubt_ns / 1000,
+                   (unsigned long long)waits_more_ns(&it->waits) / 1000);
     }
 }
 

@@ -110,6 +110,11 @@ INLINE void run_before_others(void)
  * is, as in what is traced, the time from the wake until a CPU was free. Where time passed between
  * the readings of the two clocks, as on a virtual machine that did not run, it is told apart: the
  * truth is up to that much less.
+ *
+ * A kernel that wakes one thread while another has yet to come to its end there (or while it handles
+ * interrupts) does not read its clock anew when it switches: the thread is charged with what went by
+ * since its wake, and did not run. What it was charged with beyond its cheapest call is told apart,
+ * too: the truth is up to that much more.
  */
 struct stopwatch {
     uint64_t before, cpu, after;
@@ -124,18 +129,26 @@ INLINE struct stopwatch stopwatch_read(void)
     return watch;
 }
 
-/* The second number of /proc/TID/schedstat: ns in which the thread was ready, and did not run. */
-static inline uint64_t delay_ns(void)
+/*
+ * The second number of /proc/TID/schedstat: ns in which the thread was ready, and did not run. It is
+ * read without the libc's help: its functions have locks, and no frame pointers, and a thread that is
+ * taken from its CPU in one of them is nowhere.
+ */
+INLINE uint64_t delay_ns(void)
 {
     int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    unsigned long long ran, delayed = 0;
-    char text[64] = "";
+    uint64_t delayed = 0;
+    char text[64] = "", *at = text;
 
-    /* Not by stdio, whose locks threads would wait for. */
-    if (file >= 0 && read(file, text, sizeof(text) - 1) > 0)
-        sscanf(text, "%llu %llu", &ran, &delayed);
-    if (file >= 0)
-        close(file);
+    if (file < 0)
+        return 0;
+    if (read(file, text, sizeof(text) - 1) > 0) {
+        while (*at && *at != ' ')
+            at++;
+        while (*at && *++at >= '0' && *at <= '9')
+            delayed = delayed * 10 + (uint64_t)(*at - '0');
+    }
+    close(file);
     return delayed;
 }
 
@@ -143,6 +156,7 @@ static inline uint64_t delay_ns(void)
 struct waits {
     uint64_t count, ns, longest;
     uint64_t doubt_ns;
+    uint64_t cpu_ns, least_cpu_ns;
     uint64_t long_count, long_ns; /* those longer than the bound */
     uint64_t to_wake_ns;          /* from the call to just before the waker's own */
 };
@@ -158,6 +172,9 @@ INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, ui
     waits->count++;
     waits->ns += ns;
     waits->doubt_ns += doubt < ns ? doubt : ns;
+    waits->cpu_ns += cpu;
+    if (waits->count == 1 || cpu < waits->least_cpu_ns)
+        waits->least_cpu_ns = cpu;
     if (ns > waits->longest)
         waits->longest = ns;
     if (ns > bound_us * 1000) {
@@ -165,6 +182,12 @@ INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, ui
         waits->long_ns += ns;
     }
     return cpu;
+}
+
+/* How much more all of the waits may have come to. */
+static inline uint64_t waits_more_ns(const struct waits *waits)
+{
+    return waits->cpu_ns - waits->count * waits->least_cpu_ns;
 }
 
 #endif

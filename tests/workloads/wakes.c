@@ -17,12 +17,12 @@
  * where it wakes the next; the sleep of the first of a group is in naps. At the end is said of each,
  * with times in microseconds:
  *
- *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY LONGEST DOUBT WAKER_NAME WAKER_PID
+ *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY LONGEST DOUBT MORE WAKER_NAME WAKER_PID
  *          WAKER_TID WAKER_STACK
  *
  * TIME: how long it was off the CPU; TO_WAKE: until just before its waker made the call; DELAY: how
- * long it was ready to run and did not, as the kernel counts it; LONGEST: of one wait; DOUBT: how much less TIME may
- * have been. In naps the last four are `-`, and
+ * long it was ready to run and did not, as the kernel counts it; LONGEST: of one wait; DOUBT, MORE: how
+ * much less, and more, TIME may have been. In naps the last four are `-`, and
  * TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, before `done` `rate N`, the wakes
  * per second of all.
  *
@@ -336,11 +336,12 @@ static void say_member(const struct member *it)
 
     printf("wait %s %d %d ", it->name, it->pid, it->tid);
     say_stack(it, waker ? "_waits" : NULL, " ");
-    printf("%llu %llu %llu %llu %llu %llu ", (unsigned long long)it->waits.count,
+    printf("%llu %llu %llu %llu %llu %llu %llu ", (unsigned long long)it->waits.count,
            (unsigned long long)it->waits.ns / 1000,
            (unsigned long long)it->waits.to_wake_ns / 1000, (unsigned long long)it->delay / 1000,
            (unsigned long long)it->waits.longest / 1000,
-           (unsigned long long)it->waits.doubt_ns / 1000);
+           (unsigned long long)it->waits.doubt_ns / 1000,
+           (unsigned long long)waits_more_ns(&it->waits) / 1000);
     if (!waker) {
         printf("- - - -\n");
         return;

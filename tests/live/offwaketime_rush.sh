@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is said to have been
+# woken by another than its own waker, and nobody is missing. Times are judged where they are slower.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+have_root || skip_all "tracing needs root"
+
+# each_there NAME NUMBER
+each_there()
+{
+    is "$1: each is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
+    is "$1: nothing was lost" "$(grep -v 'still blocked\|^Tracing\|waits are not counted\|switches and wakes were missed' "$scratch/err")" ""
+}
+start_wakes -n 4000 pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
+trace_wakes offwaketime -d -p @PID
+judge_wakes offwake_text
+no_wrong "8 pairs, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
+each_there "8 pairs" 16
+start_wakes -P -c -n 2000 pipe@2 futex@2 signal@2 pipe@3 futex@3 signal@2 pipe@2 futex@2
+trace_wakes offwaketime -f -d -i 0.2
+judge_wakes offwake_folded
+no_wrong "8 groups of processes, each on a CPU, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
+each_there "8 groups of processes" 18
