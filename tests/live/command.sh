@@ -27,9 +27,13 @@ for i in 1 2 3; do
     # shellcheck disable=SC2016 # for that shell
     run_stackbox stackcount -f $EXEC -- sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
     is "six execs, $i: exit status" "$status" 0
-    is "six execs, $i: all" "$(counted)" 6
-    is "six execs, $i: the shell, then five" \
-        "$(folded_sum "$scratch/out" '^sh;') $(folded_sum "$scratch/out" '^true;')" "1 5"
+    # The newest kernels let a program be preempted, and keep others off its CPU: that is said.
+    missed=$(sed -n 's/.*up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err")
+    between "six execs, $i: all" "$(counted)" $((6 - ${missed:-0})) 6
+    between "six execs, $i: the shell" "$(folded_sum "$scratch/out" '^sh;')" \
+        $((1 - ${missed:-0})) 1
+    between "six execs, $i: then five" "$(folded_sum "$scratch/out" '^true;')" \
+        $((5 - ${missed:-0})) 5
 done
 run_stackbox stackcount -f -K $EXEC -- sh -c 'exec sh -c "exec /bin/true"'
 is "execs of one process" "$(counted)" 3
