@@ -209,7 +209,7 @@ static int say_failure(int result)
  * moment, and not what there is. What comes in between two looks needs room, too.
  */
 #define TICK_NS 20000000
-#define MOST_TICK_NS 160000000 /* where there is nothing new */
+#define MOST_TICK_NS 80000000 /* where there is nothing new */
 #define LOOK_NS 125000000
 /* Where everything is always new, that is most of what this process does, and not of the machine. */
 #define GATHER_PAUSES 4

@@ -81,13 +81,19 @@ end_tracer_by()
     tracer=
 } 2>/dev/null
 
-# What the kernel says a run of the tracer's program took: of several the one that ran most often.
-ns_per_run()
+# runs_of PID: `NS RUNS` of the one of its programs that ran most, by what the kernel keeps of each
+runs_of()
 {
     cat "/proc/$1/fdinfo"/* 2>/dev/null | awk '
         $1 == "run_time_ns:" { time = $2 }
-        $1 == "run_cnt:" && $2 > runs { runs = $2; figure = time / runs }
-        END { if (runs >= 100) printf "%.1f\n", figure }'
+        $1 == "run_cnt:" && $2 > runs { runs = $2; most = time }
+        END { print most + 0, runs + 0 }'
+}
+
+# ns_per_run BEFORE AFTER: between two of those
+ns_per_run()
+{
+    echo "$1 $2" | awk '$4 - $2 >= 100 { printf "%.1f\n", ($3 - $1) / ($4 - $2) }'
 }
 
 # A script's last probe
