@@ -94,14 +94,14 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 units: $(UNIT_PROGRAMS)
 
 # The sanitized build once more, in which a call of a run can be made to fail (tests/faults).
-FAULTS   := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/faults/*.c)))
+FAULT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/faults/*.c)))
 comma    := ,
 WRAPPED  := malloc calloc realloc strdup strndup vasprintf opendir fdopendir regcomp mmap \
             pthread_create fork sigprocmask
 
-$(BUILD)/faulty/stackbox: $(OBJECTS) $(FAULTS)
+$(BUILD)/faulty/stackbox: $(OBJECTS) $(FAULT_OBJECTS)
 	@mkdir -p $(@D)
-	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(FAULTS) $(WRAPPED:%=-Wl$(comma)--wrap=%) $(ALL_LDFLAGS)
+	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(FAULT_OBJECTS) $(WRAPPED:%=-Wl$(comma)--wrap=%) $(ALL_LDFLAGS)
 
 faulty: $(BUILD)/faulty/stackbox
 
@@ -152,7 +152,7 @@ install: $(PROGRAM)
 clean:
 	rm -rf build stackbox
 
--include $(OBJECTS:.o=.d) $(FAULTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
+-include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
 .PHONY: all units faulty tools fuzzers benches workloads demo test check bench install clean FORCE
 .SECONDARY:

@@ -170,7 +170,7 @@ run_builds()
     build build all workloads || return 1
     build build-units units
     build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
-        all units tools
+        all units tools faulty
     [ $quick = yes ] && return 0
     for compiler in gcc clang; do
         if command -v $compiler >/dev/null; then
