@@ -222,7 +222,7 @@ static bool command_ended(const struct run *run)
     if (!run->command)
         return false;
     int result = waitid(P_PID, (id_t)run->command, &about, WEXITED | WNOHANG | WNOWAIT);
-    return about.si_pid || (result && errno != EINTR);
+    return about.si_pid || (result && errno == ECHILD);
 }
 
 /* One line typed at us, or anything: what came is read, and a newline in it means the end. */
