@@ -4,7 +4,8 @@
 #   make demo       builds, then traces this machine for three seconds
 #   make test       everything: unit, golden, command line, live, guests
 #   make check      the quick part of it: no guest, no live tracing
-#   make bench      the figures, as ratios against the bare floor and peers
+#   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
+#   make bench-readme  puts the figures of the last `make bench` into README.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages
 #
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
@@ -117,7 +118,7 @@ $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
 
-benches: $(BUILD)/bench/floor $(BUILD)/bench/cost $(BUILD)/bench/symbols $(BUILD)/bench/pingpong
+benches: $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
 $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -143,8 +144,12 @@ test:
 check:
 	@sh tests/run.sh --quick
 
+# QUICK=1: three rounds instead of nine.
 bench:
-	@sh scripts/bench.sh
+	@sh scripts/bench.sh $(if $(QUICK),--quick)
+
+bench-readme:
+	@sh scripts/bench/readme.sh --write
 
 install: $(PROGRAM)
 	sh scripts/install.sh "$(DESTDIR)$(PREFIX)" "$(abspath $(PROGRAM))"
@@ -152,7 +157,8 @@ install: $(PROGRAM)
 clean:
 	rm -rf build stackbox
 
--include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
+-include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
+         $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads demo test check bench install clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads demo test check bench bench-readme install clean FORCE
 .SECONDARY:

@@ -1,17 +1,42 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ *     mode = control[0]
+ *     if (mode == PAUSED)
+ *         goto paused
+ *     account = accounts[mode]                            r9, of this CPU
+ *     account.bank = mode
+ */
 #include "insns/account.h"
 
-void emit_account(struct program *program, int account, int16_t index, enum account_index which,
-                  const char *counted)
+static void emit_find(struct program *program, int map, int16_t index, const char *paused)
 {
     EMIT(program,
-        ST(W, R10, index, (int32_t)which),
         MOV_REG(R2, R10),
         ADD_IMM(R2, index),
-        LOAD_MAP(R1, account),
+        LOAD_MAP(R1, map),
         CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, counted),
+        JEQ_IMM(R0, 0, paused));
+}
+
+void emit_load_account(struct program *program, int control, int account, int16_t index,
+                       const char *paused)
+{
+    EMIT(program, ST(W, R10, index, 0));
+    emit_find(program, control, index, paused);
+    EMIT(program,
+        LDX(W, R1, R0, 0),
+        JEQ_IMM(R1, CONTROL_PAUSED, paused),
+        STX(W, R10, index, R1));
+    emit_find(program, account, index, paused);
+    EMIT(program,
+        MOV_REG(R9, R0),
+        LDX(W, R1, R10, index),
+        STX(DW, R9, (int16_t)offsetof(struct account, bank), R1));
+}
+
+void emit_account_word(struct program *program, int16_t offset)
+{
+    EMIT(program,
         MOV_IMM(R1, 1),
-        XADD(DW, R0, 0, R1),
-    LABEL(counted));
+        XADD(DW, R9, offset, R1));
 }

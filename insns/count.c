@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * count(context):
- *     if (nobody runs here)                               with without_idle
+ *     account = that of the bank that is counted into     r9: see account.c
+ *     if (there is none)
  *         return 0
- *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
+ *     account.seen += 1
+ *     if (nobody runs here ||                             with without_idle
+ *         it is not an event that was asked for) {        r7 = pid << 32 | tid
+ *         account.filtered += 1
  *         return 0
- *     mode = control[0]                                   r9: which bank is written to
- *     if (mode == PAUSED)
- *         return 0
+ *     }
  *     slot = a slot of this CPU                           r8: see slot.c
  *     slot.zero = 0, slot.key = {0}
  *     slot.key.pid = pid; get_current_comm(slot.key.comm)
@@ -16,10 +18,10 @@
  *     slot.key.kernel_stack = the kernel's stack          see stacks.c
  *     slot.key.user_stack = the user's stack
  *     if (!(number = counts[slot.key])) {
- *         account[INSERTED] += 1                          a full table is emptied in time
+ *         account.inserted += 1                           a full table is emptied in time
  *         update(counts, slot.key, slot.zero, NOEXIST)    another CPU may have been first:
  *         if (!(number = counts[slot.key])) {             then this finds what that one made
- *             account[TABLE_FULL] += 1
+ *             account.table_full += 1
  *             goto done
  *         }
  *     }
@@ -28,7 +30,7 @@
  *     give the slot back
  *     return 0
  *
- * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = mode.
+ * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = account.
  *
  * A perf event interrupts whatever runs, but never this program: the kernel lets one program of perf
  * events, probes and tracepoints at a time run on a CPU, and skips those that would interrupt it. So
@@ -67,7 +69,7 @@ static void emit_idle_filter(struct program *program)
 {
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
-        JEQ_IMM(R0, 0, "out"));
+        JEQ_IMM(R0, 0, "filtered"));
 }
 
 /* Everything is cleared: not every kernel fills all of a comm, and a hash compares every byte. */
@@ -120,7 +122,7 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
 
     emit_find_number(program, wishes, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, wishes->account, INDEX, ACCOUNT_INSERTED, "insert_counted");
+    emit_account(program, inserted);
     emit_load_bank_map(program, &wishes->counts, &insert);
     EMIT(program,
         MOV_REG(R2, R8),
@@ -132,7 +134,7 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
     emit_find_number(program, wishes, &second);
     EMIT(program,
         JNE_IMM(R0, 0, "found"));
-    emit_account(program, wishes->account, INDEX, ACCOUNT_TABLE_FULL, "full_counted");
+    emit_account(program, table_full);
     EMIT(program,
         JA("done"),
     LABEL("found"),
@@ -147,11 +149,11 @@ static void name_maps(struct program *program, const struct count_wishes *wishes
     program_name_map(program, wishes->account, "account");
     program_name_map(program, wishes->slots, "slots");
     program_name_map(program, wishes->lives, "lives");
+    program_name_map(program, wishes->ids.map, "ids");
+    program_name_map(program, wishes->ids.settled, "settled");
     program_name_map(program, wishes->counts.main, "counts");
-    program_name_map(program, wishes->stacks.main, "stacks");
     program_name_map(program, wishes->spilled.main, "spilled");
     program_name_map(program, wishes->counts.stand_in, "stand_in_counts");
-    program_name_map(program, wishes->stacks.stand_in, "stand_in_stacks");
     program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
 }
 
@@ -159,7 +161,7 @@ static void emit_stacks(struct program *program, const struct count_wishes *wish
 {
     struct stack_wishes stack = {
         .depth = wishes->depth,
-        .stacks = wishes->stacks,
+        .ids = wishes->ids,
         .spilled = wishes->spilled,
     };
 
@@ -181,19 +183,18 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
 {
     const struct slot_wishes slot = {
         .slots = wishes->slots,
-        .account = wishes->account,
         .preemptible = wishes->flags & KEY_USER_PROBE,
         .index = INDEX,
     };
 
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
+    emit_load_account(program, wishes->control, wishes->account, INDEX, "out");
+    emit_account(program, seen);
     if (wishes->without_idle)
         emit_idle_filter(program);
     emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH},
                       wishes->per_process);
-    EMIT(program, ST(W, R10, INDEX, 0));
-    emit_load_mode(program, wishes->control, INDEX);
     emit_claim_slot(program, &slot);
     emit_clear(program, wishes);
     if (wishes->per_process)
@@ -206,6 +207,12 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     emit_stacks(program, wishes);
     emit_add_one(program, wishes);
     emit_release_slot(program, &slot);
+    if (wishes->without_idle || filter_asks(&wishes->filter)) {
+        EMIT(program,
+            JA("out"),
+        LABEL("filtered"));
+        emit_account(program, filtered);
+    }
     EMIT(program,
     LABEL("out"),
         MOV_IMM(R0, 0),

@@ -17,7 +17,8 @@ struct count_wishes {
     uint32_t depth;   /* frames per stack */
     /* Descriptors of the maps that layout.h describes; lives may be below 0. */
     int control, account, slots, lives;
-    struct map_pair counts, stacks, spilled;
+    struct stack_ids ids;
+    struct map_pair counts, spilled;
 };
 
 /* The same code for kprobe, kprobe.multi, tracepoint, uprobe and perf event programs. */

@@ -3,13 +3,19 @@
 
 #include "insns/layout.h"
 
+bool filter_asks(const struct event_filter *filter)
+{
+    return filter->cpu >= 0 || filter->cgroup || filter->followed || filter->pid_count ||
+           filter->tid_count;
+}
+
 void emit_cpu_filter(struct program *program, const struct event_filter *filter)
 {
     if (filter->cpu < 0)
         return;
     EMIT(program,
         CALL(BPF_FUNC_get_smp_processor_id),
-        JNE_IMM(R0, (int32_t)filter->cpu, "out"));
+        JNE_IMM(R0, (int32_t)filter->cpu, "filtered"));
 }
 
 void emit_cgroup_filter(struct program *program, const struct event_filter *filter)
@@ -21,7 +27,7 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
         LOAD_MAP(R1, filter->cgroup),
         MOV_IMM(R2, 0),
         CALL(BPF_FUNC_current_task_under_cgroup),
-        JNE_IMM(R0, 1, "out"));
+        JNE_IMM(R0, 1, "filtered"));
 }
 
 /* A number is beyond the value where kernel.pid_max was lowered before we began, or raised since. */
@@ -42,8 +48,8 @@ void emit_followed_filter(struct program *program, const struct event_filter *fi
 {
     if (!filter->followed)
         return;
-    emit_load_followed(program, filter, "out");
-    EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "out"));
+    emit_load_followed(program, filter, "filtered");
+    EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "filtered"));
 }
 
 /* The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task of another namespace. */
@@ -59,7 +65,7 @@ static void emit_load_pid_of_namespace(struct program *program, const struct eve
         ADD_IMM(R3, scratch),
         MOV_IMM(R4, 8),
         CALL(BPF_FUNC_get_ns_current_pid_tgid),
-        JNE_IMM(R0, 0, asked ? "out" : "foreign"),
+        JNE_IMM(R0, 0, asked ? "filtered" : "foreign"),
         LDX(W, R7, R10, (int16_t)(scratch + 4)),
         LSH_IMM(R7, 32),
         LDX(W, R0, R10, scratch),
@@ -94,7 +100,7 @@ static void emit_one_of(struct program *program, const uint32_t *numbers, size_t
     for (size_t i = 0; i < count; i++)
         EMIT(program, JEQ_IMM(R0, (int32_t)numbers[i], found));
     EMIT(program,
-        JA("out"),
+        JA("filtered"),
     LABEL(found));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Fragments that decide whether an event is one that was asked for, and whose it is. Each leaves the
- * program by its label "out" when it is not; r0 to r5 are lost.
+ * Fragments that decide whether an event is one that was asked for, and whose it is. Each goes to the
+ * program's label "filtered" when it is not; r0 to r5 are lost.
  */
 #ifndef STACKBOX_FILTER_H
 #define STACKBOX_FILTER_H
@@ -23,6 +23,9 @@ struct event_filter {
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
 };
+
+/* Is there any event that is not asked for, so that the label "filtered" is needed? */
+bool filter_asks(const struct event_filter *filter);
 
 /* Not on another CPU than the one asked for. */
 void emit_cpu_filter(struct program *program, const struct event_filter *filter);

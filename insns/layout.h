@@ -14,9 +14,9 @@ enum control_mode {
 };
 
 /*
- * The key of a count. A stack is a word: its id in the stack map (32 bits), or with STACK_SPILLED
- * the key of one under its own hash, or a negative errno - the kernel's, -ENOMEM when there was no
- * room to keep it, NO_STACK where none is asked for.
+ * The key of a count. A stack is a word: its id in the map that get_stackid fills (32 bits), or with
+ * STACK_SPILLED the key of one under its own hash, or a negative errno - the kernel's, -ENOMEM when
+ * there was no room to keep it, NO_STACK where none is asked for.
  */
 struct count_key {
     int64_t kernel_stack;
@@ -125,14 +125,40 @@ enum followed_state {
     TASK_FOLLOWED,
 };
 
-/* Per-CPU counters of what could not be counted in the table, and of what fills it. */
-enum account_index {
-    ACCOUNT_INSERTED, /* counts that were new in their table */
-    ACCOUNT_TABLE_FULL, /* no room for a new one; in the buffer of records, for one */
-    ACCOUNT_SLOTS_TAKEN,
-    ACCOUNT_WAITS_FULL, /* waits that there was no room for in the map of waits */
-    ACCOUNT_ENDS_UNSEEN, /* waits whose thread left the CPU again, and was not seen to come to it */
-    ACCOUNT_ENTRIES,
+/*
+ * What became of the events that programs saw: a value for each bank, on each CPU, by the word of the
+ * control map. Where no program writes any more it is exact: an event that was seen is in the table,
+ * or was not asked for, or is one of those that are lost. What offcputime and its like see is that a
+ * thread blocks: such an event may also have come to nothing yet, while the thread waits.
+ */
+struct account {
+    uint64_t bank; /* the word itself, so that who has the account knows it */
+    uint64_t seen;
+    uint64_t filtered; /* not asked for */
+    /* Lost: */
+    uint64_t table_full;  /* no room for a new count; in the buffer of records, for one */
+    uint64_t slots_taken;
+    uint64_t waits_full;  /* waits that there was no room for in the map of waits */
+    uint64_t ends_unseen; /* waits whose thread left the CPU again, and was not seen to come to it */
+    /* And beside that: */
+    uint64_t table_full_ns; /* how long the waits were that are in table_full */
+    uint64_t wakes_full;    /* wakers that there was no room for in the map of waits */
+    uint64_t inserted;      /* counts that were new in their table */
+    uint64_t stacks_kept;   /* stacks that were new under their own hash */
+    uint64_t walker;        /* in a snoop: the thread whose stack walk was the last to begin */
+};
+#define ACCOUNT_WORDS (sizeof(struct account) / sizeof(uint64_t))
+#define ACCOUNTS (CONTROL_STAND_IN + 1) /* that of PAUSED is never used */
+
+/*
+ * The map of settled buckets: one value, with a byte for each bucket of the map that get_stackid
+ * fills. The id of a bucket holds once no program can be left that saw it empty: see stacks.c.
+ */
+enum bucket_state {
+    BUCKET_UNKNOWN,
+    BUCKET_FILLED,   /* a program got its id: it is not empty any more */
+    BUCKET_WATCHED,  /* and the tracer has seen that */
+    BUCKET_SETTLED,  /* all that ran then have ended */
 };
 
 /*

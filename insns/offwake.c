@@ -5,16 +5,19 @@
  * runs after that of the leaving or, on another CPU, already before.
  *
  * switch(context):
- *     mode = control[0]                                   r9: which bank is written to
- *     if (mode == PAUSED)
+ *     account = that of the bank that is counted into     r9: see account.c
+ *     if (there is none)
  *         return 0
  *     if (prev_pid) {                                     0 is idle
+ *         if ((wait = waits[prev_pid]) && wait.since)     a switch to it that was not seen must not
+ *             wait.since = 0, account.ends_unseen += 1    make waiting of running
  *         if (prev_state & ENDING)
  *             delete(waits, prev_pid), goto out
- *         if ((wait = waits[prev_pid]) && wait.since)     a switch to it that was not seen must not
- *             wait.since = 0, account[ENDS_UNSEEN] += 1   make waiting of running
- *         if (prev_state is none of those asked for || current, which is prev, is not)
+ *         if (prev_state is none of those asked for)
  *             goto out
+ *         account.seen += 1
+ *         if (current, which is prev, is not asked for)
+ *             account.filtered += 1, goto out
  *         left = now, slot.party = current
  *         if (wait = waits[prev_pid], made anew if it is not there)
  *             wait.target = slot.party, wait.tid = tid, wait.woken = 0, wait.since = left
@@ -25,13 +28,15 @@
  *             time = (left or else now) - wait.since, wait.since = 0
  *             if (least <= time <= most)
  *                 counts[wait.target, wait.waker] += { time, 1 }
+ *             else
+ *                 account.filtered += 1
  *         }
  *         wait.waker = nobody
  *     }
  *     return 0
  *
  * waking(context):
- *     mode as above
+ *     account as above
  *     wait = waits[pid]
  *     if (wait ? nobody saw its thread block yet : it is not needed)
  *         return 0
@@ -45,7 +50,7 @@
  * the waker of a thread's first wait is known, and the wakers of those not asked for are not looked at
  * again.
  *
- * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = mode.
+ * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = account.
  */
 #include "insns/offwake.h"
 
@@ -102,15 +107,12 @@ static void name_maps(struct program *program, const struct offwake_wishes *wish
     program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
 }
 
-/* r6 and r9; where nothing is to be done, r9 is PAUSED at "out". */
+/* r6 and r9; where nothing is to be done, "end". */
 static void emit_begin(struct program *program, const struct offwake_wishes *wishes)
 {
     name_maps(program, wishes);
-    EMIT(program,
-        MOV_REG(R6, R1),
-        MOV_IMM(R9, CONTROL_PAUSED),
-        ST(W, R10, INDEX, 0));
-    emit_load_mode(program, wishes->control, INDEX);
+    EMIT(program, MOV_REG(R6, R1));
+    emit_load_account(program, wishes->control, wishes->account, INDEX, "end");
 }
 
 /* ---- Waits ---- */
@@ -125,8 +127,14 @@ static void emit_find_wait(struct program *program, int waits)
         CALL(BPF_FUNC_map_lookup_elem));
 }
 
-/* r0 = waits[TID], made if it is not there. Where there is no room: counted, and "out". */
-static void emit_make_wait(struct program *program, const struct offwake_wishes *wishes)
+/*
+ * r0 = waits[TID], made if it is not there. Where there is no room: counted in that word of the
+ * account, and "out".
+ */
+#define emit_make_wait(program, wishes, full) \
+    emit_make_wait_or(program, wishes, (int16_t)offsetof(struct account, full))
+static void emit_make_wait_or(struct program *program, const struct offwake_wishes *wishes,
+                              int16_t full)
 {
     emit_find_wait(program, wishes->waits);
     EMIT(program,
@@ -146,7 +154,7 @@ static void emit_make_wait(struct program *program, const struct offwake_wishes 
         CALL(BPF_FUNC_map_update_elem));
     emit_find_wait(program, wishes->waits);
     EMIT(program, JNE_IMM(R0, 0, "has_entry"));
-    emit_account(program, wishes->account, INDEX, ACCOUNT_WAITS_FULL, "no_room_counted");
+    emit_account_word(program, full);
     EMIT(program,
         JA("out"),
     LABEL("has_entry"));
@@ -171,20 +179,18 @@ static void emit_thread_filter(struct program *program, const struct offwake_wis
 {
     emit_look_for_user(program);
     if (wishes->threads == THREADS_USER)
-        EMIT(program, JSLE_IMM(R0, 0, "out"));
+        EMIT(program, JSLE_IMM(R0, 0, "filtered"));
     else
-        EMIT(program, JSGT_IMM(R0, 0, "out"));
+        EMIT(program, JSGT_IMM(R0, 0, "filtered"));
 }
 
 static void emit_slot(struct program *program, const struct offwake_wishes *wishes)
 {
     const struct slot_wishes slot = {
         .slots = wishes->slots,
-        .account = wishes->account,
         .index = INDEX,
     };
 
-    EMIT(program, ST(W, R10, INDEX, 0));
     emit_claim_slot(program, &slot);
     emit_clear_party(program);
 }
@@ -201,32 +207,35 @@ static void emit_find_count(struct program *program, const struct offwake_wishes
         CALL(BPF_FUNC_map_lookup_elem));
 }
 
-/* On to `done` where r8, the time, is not of a wait that counts. */
-static void emit_time_filter(struct program *program, const struct offwake_wishes *wishes,
-                             const char *done)
+static bool has_bounds(const struct offwake_wishes *wishes)
+{
+    return wishes->least || wishes->most != UINT64_MAX;
+}
+
+/* On to "unfit" where r8, the time, is not of a wait that counts. */
+static void emit_time_filter(struct program *program, const struct offwake_wishes *wishes)
 {
     if (wishes->least)
         EMIT(program,
             LD_IMM64(R1, wishes->least),
-            JLT_REG(R8, R1, done));
+            JLT_REG(R8, R1, "unfit"));
     if (wishes->most != UINT64_MAX)
         EMIT(program,
             LD_IMM64(R1, wishes->most),
-            JGT_REG(R8, R1, done));
+            JGT_REG(R8, R1, "unfit"));
 }
 
-/* counts[the parties of the wait r7] += { r8, 1 }, if it is a wait that counts; on to `done`. */
-static void emit_count_wait(struct program *program, const struct offwake_wishes *wishes,
-                            const char *done)
+/* counts[the parties of the wait r7] += { r8, 1 }, if it is a wait that counts; then "counted". */
+static void emit_count_wait(struct program *program, const struct offwake_wishes *wishes)
 {
     static const struct bank_labels first = {"stand_in_counts", "counts"};
     static const struct bank_labels insert = {"stand_in_insert", "insert"};
     static const struct bank_labels second = {"stand_in_again", "again"};
 
-    emit_time_filter(program, wishes, done);
+    emit_time_filter(program, wishes);
     emit_find_count(program, wishes, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, wishes->account, INDEX, ACCOUNT_INSERTED, "insert_counted");
+    emit_account(program, inserted);
     EMIT(program,
         ST(DW, R10, NEW_COUNT, 0),
         ST(DW, R10, NEW_COUNT + 8, 0));
@@ -240,13 +249,21 @@ static void emit_count_wait(struct program *program, const struct offwake_wishes
         CALL(BPF_FUNC_map_update_elem));
     emit_find_count(program, wishes, &second);
     EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, wishes->account, INDEX, ACCOUNT_TABLE_FULL, "full_counted");
+    emit_account(program, table_full);
     EMIT(program,
-        JA(done),
+        XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R8),
+        JA("counted"),
     LABEL("found"),
         XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
         MOV_IMM(R1, 1),
         XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
+    if (has_bounds(wishes)) {
+        EMIT(program,
+            JA("counted"),
+        LABEL("unfit"));
+        emit_account(program, filtered);
+    }
+    EMIT(program, LABEL("counted"));
 }
 
 /* r8 = how long the wait r7 has been at the time r0, whose `since` is r8; it waits no more */
@@ -260,13 +277,18 @@ static void emit_end_wait(struct program *program)
 
 /* ---- The thread that leaves ---- */
 
-/* On to "out" where the state that it is left in is none of those asked for. */
-static void emit_state_filter(struct program *program, const struct offwake_wishes *wishes)
+static void emit_load_state(struct program *program, const struct offwake_wishes *wishes)
 {
     if (wishes->wide_state)
         EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
     else
         EMIT(program, LDX(W, R1, R6, wishes->prev_state));
+}
+
+/* On to "out" where the state that it is left in is none of those asked for. */
+static void emit_state_filter(struct program *program, const struct offwake_wishes *wishes)
+{
+    emit_load_state(program, wishes);
     if (wishes->runnable)
         EMIT(program,
             MOV_REG(R2, R1),
@@ -279,26 +301,23 @@ static void emit_state_filter(struct program *program, const struct offwake_wish
         EMIT(program, LABEL("state_counts"));
 }
 
-/* TID = prev_pid; what it waited for it waits for no more. */
+/* TID = prev_pid; what it waited for it waits for no more. On to "ends" if it will never run again. */
 static void emit_forget_prev(struct program *program, const struct offwake_wishes *wishes)
 {
     EMIT(program,
         LDX(W, R1, R6, wishes->prev_pid),
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
-    if (wishes->wide_state)
-        EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
-    else
-        EMIT(program, LDX(W, R1, R6, wishes->prev_state));
-    EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
     emit_find_wait(program, wishes->waits);
     EMIT(program,
         JEQ_IMM(R0, 0, "forgotten"),
         LDX(DW, R1, R0, SINCE),
         JEQ_IMM(R1, 0, "forgotten"),
         ST(DW, R0, SINCE, 0));
-    emit_account(program, wishes->account, INDEX, ACCOUNT_ENDS_UNSEEN, "unseen_counted");
+    emit_account(program, ends_unseen);
     EMIT(program, LABEL("forgotten"));
+    emit_load_state(program, wishes);
+    EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
 }
 
 static void emit_leave(struct program *program, const struct offwake_wishes *wishes)
@@ -313,6 +332,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
 
     emit_forget_prev(program, wishes);
     emit_state_filter(program, wishes);
+    emit_account(program, seen);
     emit_event_filter(program, &wishes->filter, &places, true);
     /* Before the stacks are taken: that takes its time, in which the thread does not run any more. */
     EMIT(program,
@@ -322,7 +342,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     if (wishes->threads != THREADS_ALL)
         emit_thread_filter(program, wishes);
     emit_party(program, &shown);
-    emit_make_wait(program, wishes);
+    emit_make_wait(program, wishes, waits_full);
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
         ST(W, R0, WOKEN, 0),
@@ -331,7 +351,13 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     EMIT(program,
         LDX(DW, R0, R10, LEFT),
         STX(DW, R7, SINCE, R0),
-        JA("out"),
+        JA("out"));
+    if (wishes->threads != THREADS_ALL || filter_asks(&wishes->filter)) {
+        EMIT(program, LABEL("filtered"));
+        emit_account(program, filtered);
+        EMIT(program, JA("out"));
+    }
+    EMIT(program,
     LABEL("ends"),
         LOAD_MAP(R1, wishes->waits),
         MOV_REG(R2, R10),
@@ -348,7 +374,6 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
 static void emit_come(struct program *program, const struct offwake_wishes *wishes)
 {
     EMIT(program,
-        JEQ_IMM(R9, CONTROL_PAUSED, "end"),
         LDX(W, R1, R6, wishes->next_pid),
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
@@ -365,12 +390,16 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
         CALL(BPF_FUNC_ktime_get_ns),
     LABEL("time_known"));
     emit_end_wait(program);
-    if (wishes->view == VIEW_WAKEUP)
+    if (wishes->view == VIEW_WAKEUP) {
         EMIT(program,
             LDX(W, R1, R7, WAKER_FLAGS),
-            JNE_IMM(R1, 0, "counted"));
-    emit_count_wait(program, wishes, "counted");
-    EMIT(program, LABEL("counted"));
+            JEQ_IMM(R1, 0, "unwoken"));
+        emit_account(program, filtered);
+        EMIT(program,
+            JA("counted"),
+        LABEL("unwoken"));
+    }
+    emit_count_wait(program, wishes);
     if (wishes->view != VIEW_OFFCPU)
         emit_nobody(program, R7, WAKER);
 }
@@ -409,8 +438,7 @@ static void emit_count_woken(struct program *program, const struct offwake_wishe
         LDX(DW, R8, R7, SINCE),
         CALL(BPF_FUNC_ktime_get_ns));
     emit_end_wait(program);
-    emit_count_wait(program, wishes, "counted");
-    EMIT(program, LABEL("counted"));
+    emit_count_wait(program, wishes);
     emit_nobody(program, R7, WAKER);
 }
 
@@ -440,7 +468,7 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     emit_event_filter(program, &anybody, &places, true);
     emit_slot(program, wishes);
     emit_party(program, &shown);
-    emit_make_wait(program, wishes);
+    emit_make_wait(program, wishes, wakes_full);
     emit_copy_party(program, WAKER);
     EMIT(program,
         LDX(DW, R1, R0, SINCE),
@@ -450,6 +478,7 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
         emit_count_woken(program, wishes);
     EMIT(program,
     LABEL("out"),
+    LABEL("end"),
         MOV_IMM(R0, 0),
         EXIT());
 }

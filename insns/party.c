@@ -73,12 +73,12 @@ void emit_party(struct program *program, const struct party_wishes *wishes)
         emit_load_life(program, wishes->lives, !wishes->in_namespace, wishes->index, PARTY_BORN);
     if (wishes->kernel_stack) {
         stack.place = PARTY_KERNEL_STACK;
-        emit_hashed_stack(program, &stack);
+        emit_stack(program, &stack);
     }
     if (wishes->user_stack) {
         stack.user = true;
         stack.place = PARTY_USER_STACK;
-        emit_hashed_stack(program, &stack);
+        emit_stack(program, &stack);
     }
 }
 

@@ -7,7 +7,7 @@
  *             goto claimed
  *         lock slot->users -= 1
  *     }
- *     account[SLOTS_TAKEN] += 1
+ *     account.slots_taken += 1
  *     goto out
  *
  * Of two that are in between at once both may see 2, and go on to the next slot: that wastes one,
@@ -18,9 +18,10 @@
 #include "insns/account.h"
 #include "insns/layout.h"
 
-static void emit_find(struct program *program, const struct slot_wishes *wishes)
+static void emit_find(struct program *program, const struct slot_wishes *wishes, int index)
 {
     EMIT(program,
+        ST(W, R10, wishes->index, index),
         MOV_REG(R2, R10),
         ADD_IMM(R2, wishes->index),
         LOAD_MAP(R1, wishes->slots),
@@ -30,9 +31,7 @@ static void emit_find(struct program *program, const struct slot_wishes *wishes)
 
 static void emit_try(struct program *program, const struct slot_wishes *wishes, int index)
 {
-    if (index)
-        EMIT(program, ST(W, R10, wishes->index, index));
-    emit_find(program, wishes);
+    emit_find(program, wishes, index);
     EMIT(program,
         MOV_REG(R8, R0),
         ST(W, R8, (int16_t)offsetof(struct slot, number), index + 1),
@@ -47,13 +46,13 @@ static void emit_try(struct program *program, const struct slot_wishes *wishes, 
 void emit_claim_slot(struct program *program, const struct slot_wishes *wishes)
 {
     if (!wishes->preemptible) {
-        emit_find(program, wishes);
+        emit_find(program, wishes, 0);
         EMIT(program, MOV_REG(R8, R0));
         return;
     }
     for (int index = 0; index < SLOTS_PER_CPU; index++)
         emit_try(program, wishes, index);
-    emit_account(program, wishes->account, wishes->index, ACCOUNT_SLOTS_TAKEN, "taken_counted");
+    emit_account(program, slots_taken);
     EMIT(program,
         JA("out"),
     LABEL("claimed"));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * snoop(context):
+ *     account = that of the bank that is counted into     r9: see account.c
+ *     if (there is none)
+ *         return 0
+ *     account.seen += 1
  *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
- *         return 0
- *     if (control[0] == PAUSED)
- *         return 0
- *     walker = &walkers[0]                                r9, of this CPU
+ *         account.filtered += 1, return 0
  *     record = reserve(ring, its size)                    r8
  *     if (!record)
  *         goto full
@@ -19,7 +20,7 @@
  *     submit(record)
  *     return 0
  * full:
- *     account[TABLE_FULL] += 1
+ *     account.table_full += 1
  *     return 0
  *
  * The time is taken after the record has got its place in the ring: who has seen how far the ring is
@@ -31,9 +32,9 @@
  * A stack, which may be that of a program that is preempted:
  *
  *     up to 4 times:
- *         *walker = record.walker
+ *         account.walker = record.walker
  *         bytes = get_stack(context, frames, sizeof(frames), flags)
- *         if (*walker == record.walker)
+ *         if (account.walker == record.walker)
  *             goto walked
  *     bytes = -EFAULT
  *     walked:
@@ -42,12 +43,13 @@
  * thread walked on this CPU in between would be taken for ours. (An interrupt has a buffer of its
  * own.) On some kernels programs on tracepoints can be preempted, too.
  *
- * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = walker.
+ * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = account.
  */
 #include "insns/snoop.h"
 
 #include <errno.h>
 
+#include "insns/account.h"
 #include "insns/caller.h"
 #include "insns/layout.h"
 #include "insns/life.h"
@@ -55,6 +57,7 @@
 #include "insns/stacks.h"
 
 #define MOST_WALKS 4
+#define WALKER ((int16_t)offsetof(struct account, walker))
 
 /* Where things are on the stack, from r10. */
 enum {
@@ -82,29 +85,16 @@ static void name_maps(struct program *program, const struct snoop_wishes *wishes
     program_name_map(program, wishes->buffer, wishes->to_ring ? "ring" : "buffers");
     program_name_map(program, wishes->control, "control");
     program_name_map(program, wishes->account, "account");
-    program_name_map(program, wishes->walkers, "walkers");
     if (!wishes->to_ring)
         program_name_map(program, wishes->slots, "slots");
     if (wishes->lives >= 0)
         program_name_map(program, wishes->lives, "lives");
 }
 
-/* r0 = the value of a small map by the index that stands on the stack; "out" if there is none. */
-static void emit_look_up(struct program *program, int map)
-{
-    EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, INDEX),
-        LOAD_MAP(R1, map),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, "out"));
-}
-
 static struct slot_wishes slot_of(const struct snoop_wishes *wishes)
 {
     return (struct slot_wishes){
         .slots = wishes->slots,
-        .account = wishes->account,
         .preemptible = true,
         .index = INDEX,
     };
@@ -169,7 +159,7 @@ static void emit_walk(struct program *program, const struct snoop_wishes *wishes
     for (int tried = 0; tried < MOST_WALKS; tried++)
         EMIT(program,
             LDX(W, R1, R8, AT(wishes, walker)),
-            STX(W, R9, 0, R1),
+            STX(W, R9, WALKER, R1),
             MOV_REG(R1, R6),
             MOV_REG(R2, R8),
             ADD_IMM(R2, frames),
@@ -177,7 +167,7 @@ static void emit_walk(struct program *program, const struct snoop_wishes *wishes
             MOV_IMM(R4, user ? BPF_F_USER_STACK : 0),
             CALL(BPF_FUNC_get_stack),
             LDX(W, R1, R8, AT(wishes, walker)),
-            LDX(W, R2, R9, 0),
+            LDX(W, R2, R9, WALKER),
             JEQ_REG(R1, R2, walked));
     EMIT(program,
         MOV_IMM(R0, -EFAULT),
@@ -215,11 +205,9 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
 {
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
+    emit_load_account(program, wishes->control, wishes->account, INDEX, "out");
+    emit_account(program, seen);
     emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH}, true);
-    EMIT(program, ST(W, R10, INDEX, 0));
-    emit_load_mode(program, wishes->control, INDEX);
-    emit_look_up(program, wishes->walkers);
-    EMIT(program, MOV_REG(R9, R0));
     emit_reserve(program, wishes);
     emit_event(program, wishes);
     if (wishes->user_stack && wishes->lives >= 0)
@@ -233,13 +221,15 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     if (wishes->user_stack)
         emit_walk(program, wishes, true);
     emit_hand_over(program, wishes);
+    EMIT(program, LABEL("full"));
+    emit_account(program, table_full);
+    if (filter_asks(&wishes->filter)) {
+        EMIT(program,
+            JA("out"),
+        LABEL("filtered"));
+        emit_account(program, filtered);
+    }
     EMIT(program,
-    LABEL("full"),
-        ST(W, R10, INDEX, ACCOUNT_TABLE_FULL));
-    emit_look_up(program, wishes->account);
-    EMIT(program,
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, 0, R1),
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());

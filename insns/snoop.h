@@ -14,7 +14,7 @@ struct snoop_wishes {
     uint32_t depth; /* frames per stack */
     bool to_ring;   /* `buffer` is a BPF_MAP_TYPE_RINGBUF, else a PERF_EVENT_ARRAY */
     /* Descriptors of maps; slots are for a PERF_EVENT_ARRAY alone; lives may be below 0. */
-    int buffer, control, account, walkers, slots, lives;
+    int buffer, control, account, slots, lives;
 };
 
 /*

@@ -1,22 +1,45 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- *     word = get_stackid(context, stacks, flags)
- *     if (word == -EEXIST || word == -ENOMEM) {        another stack has its bucket, or the map is full
- *         bytes = get_stack(context, scratch.frames, sizeof(scratch.frames), flags)
- *         if (bytes > 0) {
- *             the 3 frames behind them = 0             so that 4 can be taken at a time
- *             hash = scratch.bytes = bytes
- *             for (at = 0; at < bytes; at += 4 frames)
- *                 for each frame of the 4
- *                     hash = (hash ^ frame) * MIX, hash ^= hash >> 32
- *             word = hash >> 2 | SPILLED               neither an id nor an errno
+ *     if (account.bank != STAND_IN) {
+ *         word = get_stackid(context, ids, flags)
+ *         if (0 <= word < buckets) {
+ *             if (settled[word] == SETTLED)
+ *                 goto kept
+ *             if (settled[word] == UNKNOWN)
+ *                 settled[word] = FILLED
+ *         } else if (it is the kernel's && word != -EEXIST && word != -ENOMEM) {
+ *             goto kept                                there is none
+ *         }
+ *     }                                                else another stack has its bucket, or all are taken
+ *     bytes = get_stack(context, scratch.frames, sizeof(scratch.frames), flags)
+ *     word = bytes < 0 ? bytes : NO_STACK
+ *     if (bytes > 0) {
+ *         the 3 frames behind them = 0                 so that 4 can be taken at a time
+ *         hash = scratch.bytes = bytes
+ *         for (at = 0; at < bytes; at += 4 frames)
+ *             for each frame of the 4
+ *                 hash = (hash ^ frame) * MIX, hash ^= hash >> 32
+ *         word = hash >> 2 | SPILLED                   neither an id nor an errno
+ *         if (!lookup(spilled, &word)) {               most are there already, and this takes no lock
  *             wrong = update(spilled, &word, &scratch, NOEXIST)
- *             if (wrong && wrong != -EEXIST)
+ *             if (!wrong)
+ *                 account.stacks_kept += 1
+ *             else if (wrong != -EEXIST)
  *                 word = -ENOMEM
  *         }
  *     }
+ *     kept:
  *
- * r6 = context, r8 = the slot, whose part `spilled` is the scratch, r9 = the control word.
+ * The kernel looks into a bucket, finds it empty, and puts the stack there: two CPUs that do so at once
+ * with different stacks both get its id, and the later one's stack stays. So an id is taken only once
+ * its bucket cannot change any more: the tracer has seen that it was filled, and has waited until all
+ * programs that ran then had ended. Until then the stack is kept under its own hash, as are those
+ * whose bucket another stack has. The stand-in, which is there for moments, does without ids.
+ *
+ * get_stackid says -EFAULT where there is no stack and where it could not be walked, and get_stack only
+ * of the latter: so it is asked for a user's stack, which a kernel thread has not.
+ *
+ * r6 = context, r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
  *
  * Where the program may be preempted:
  *
@@ -26,25 +49,24 @@
  *         if (first.walker == slot.number)
  *             goto walked
  *     bytes = -EFAULT
- *     walked: from the hash on as above, or word = bytes if there are none
+ *     walked: as above from there on
  *
  * The kernel walks into a buffer of the CPU and copies from there: what another program on this CPU
  * walked in between would be taken for ours.
  *
  * r7 = the first slot of this CPU.
- *
- * By the stack's own hash in a program that is not preempted: get_stack and on as above, but most
- * stacks are there already, and a lookup that finds one takes no lock.
  */
 #include "insns/stacks.h"
 
 #include <errno.h>
 
+#include "insns/account.h"
 #include "insns/layout.h"
 
 #define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, and of no pattern */
 #define STRIDE (FRAMES_AT_A_TIME * 8)
 #define MOST_WALKS 4
+#define BANK ((int16_t)offsetof(struct account, bank))
 
 /* Where things are in the slot, from r8. */
 enum {
@@ -55,40 +77,27 @@ enum {
 
 /* Labels are of the whole program: each stack has its own. */
 struct labels {
-    const char *spill, *next_frames, *hashed, *kept;
-    struct bank_labels stacks, known, spilled;
+    const char *by_hash, *next_frames, *hashed, *kept, *inserted;
+    struct bank_labels known, spilled;
 };
 
 static const struct labels kernel_labels = {
-    "kernel_spill", "kernel_next_frames", "kernel_hashed", "kernel_kept",
-    {"kernel_stand_in_stacks", "kernel_stacks"},
+    "kernel_by_hash", "kernel_next_frames", "kernel_hashed", "kernel_kept", "kernel_inserted",
     {"kernel_stand_in_known", "kernel_known"},
     {"kernel_stand_in_spilled", "kernel_spilled"},
 };
 static const struct labels user_labels = {
-    "user_spill", "user_next_frames", "user_hashed", "user_kept",
-    {"user_stand_in_stacks", "user_stacks"},
+    "user_by_hash", "user_next_frames", "user_hashed", "user_kept", "user_inserted",
     {"user_stand_in_known", "user_known"},
     {"user_stand_in_spilled", "user_spilled"},
 };
-
-void emit_load_mode(struct program *program, int control, int16_t zero)
-{
-    EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, zero),
-        LOAD_MAP(R1, control),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, "out"),
-        LDX(W, R9, R0, 0),
-        JEQ_IMM(R9, CONTROL_PAUSED, "out"));
-}
 
 void emit_load_bank_map(struct program *program, const struct map_pair *maps,
                         const struct bank_labels *labels)
 {
     EMIT(program,
-        JEQ_IMM(R9, CONTROL_STAND_IN, labels->stand_in),
+        LDX(DW, R1, R9, BANK),
+        JEQ_IMM(R1, CONTROL_STAND_IN, labels->stand_in),
         LOAD_MAP(R1, maps->main),
         JA(labels->chosen),
     LABEL(labels->stand_in),
@@ -162,42 +171,23 @@ static void emit_insert(struct program *program, const struct stack_wishes *wish
         ADD_IMM(R3, SPILLED),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem),
-        JEQ_IMM(R0, 0, labels->kept),
+        JEQ_IMM(R0, 0, labels->inserted),
         JEQ_IMM(R0, -EEXIST, labels->kept),
-        ST(DW, R8, wishes->place, -ENOMEM));
+        ST(DW, R8, wishes->place, -ENOMEM),
+        JA(labels->kept),
+    LABEL(labels->inserted));
+    emit_account(program, stacks_kept);
 }
 
-void emit_stack(struct program *program, const struct stack_wishes *wishes)
+/* Of the r0 bytes of frames in the scratch, if there are any. */
+static void emit_keep_by_hash(struct program *program, const struct stack_wishes *wishes,
+                              const struct labels *labels)
 {
-    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
-    int32_t flags = wishes->user ? BPF_F_USER_STACK : 0;
-
-    emit_load_bank_map(program, &wishes->stacks, &labels->stacks);
-    EMIT(program,
-        MOV_REG(R2, R1),
-        MOV_REG(R1, R6),
-        MOV_IMM(R3, flags),
-        CALL(BPF_FUNC_get_stackid),
-        STX(DW, R8, wishes->place, R0),
-        JEQ_IMM(R0, -EEXIST, labels->spill),
-        JNE_IMM(R0, -ENOMEM, labels->kept),
-    LABEL(labels->spill));
-    emit_fetch(program, wishes);
-    EMIT(program, JSLE_IMM(R0, 0, labels->kept));
-    emit_hash(program, wishes, labels);
-    emit_word(program, wishes);
-    emit_insert(program, wishes, labels);
-    EMIT(program, LABEL(labels->kept));
-}
-
-void emit_hashed_stack(struct program *program, const struct stack_wishes *wishes)
-{
-    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
-
-    emit_fetch(program, wishes);
     EMIT(program,
         STX(DW, R8, wishes->place, R0),
-        JSLE_IMM(R0, 0, labels->kept));
+        JSLT_IMM(R0, 0, labels->kept),
+        ST(DW, R8, wishes->place, NO_STACK), /* 0 would be an id */
+        JEQ_IMM(R0, 0, labels->kept));
     emit_hash(program, wishes, labels);
     emit_word(program, wishes);
     emit_load_bank_map(program, &wishes->spilled, &labels->known);
@@ -208,6 +198,41 @@ void emit_hashed_stack(struct program *program, const struct stack_wishes *wishe
         JNE_IMM(R0, 0, labels->kept));
     emit_insert(program, wishes, labels);
     EMIT(program, LABEL(labels->kept));
+}
+
+/* On to `kept` with the word of a stack that has a settled bucket, or where there is none. */
+static void emit_try_id(struct program *program, const struct stack_wishes *wishes,
+                        const struct labels *labels)
+{
+    EMIT(program,
+        LDX(DW, R1, R9, BANK),
+        JEQ_IMM(R1, CONTROL_STAND_IN, labels->by_hash),
+        MOV_REG(R1, R6),
+        LOAD_MAP(R2, wishes->ids.map),
+        MOV_IMM(R3, wishes->user ? BPF_F_USER_STACK : 0),
+        CALL(BPF_FUNC_get_stackid),
+        STX(DW, R8, wishes->place, R0),
+        JEQ_IMM(R0, -EEXIST, labels->by_hash),
+        JEQ_IMM(R0, -ENOMEM, labels->by_hash),
+        JSLT_IMM(R0, 0, wishes->user ? labels->by_hash : labels->kept),
+        JGE_IMM(R0, (int32_t)wishes->ids.buckets, labels->by_hash),
+        LOAD_MAP_VALUE(R2, wishes->ids.settled, 0),
+        ADD_REG(R2, R0),
+        LDX(B, R1, R2, 0),
+        JEQ_IMM(R1, BUCKET_SETTLED, labels->kept),
+        JNE_IMM(R1, BUCKET_UNKNOWN, labels->by_hash),
+        ST(B, R2, 0, BUCKET_FILLED),
+    LABEL(labels->by_hash));
+}
+
+void emit_stack(struct program *program, const struct stack_wishes *wishes)
+{
+    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
+
+    if (wishes->ids.buckets)
+        emit_try_id(program, wishes, labels);
+    emit_fetch(program, wishes);
+    emit_keep_by_hash(program, wishes, labels);
 }
 
 /* r0 = how many bytes of frames are in the scratch now, which are this program's own. */
@@ -246,9 +271,5 @@ void emit_preemptible_stack(struct program *program, const struct stack_wishes *
         JEQ_IMM(R0, 0, labels->kept),
         MOV_REG(R7, R0));
     emit_walk_undisturbed(program, wishes);
-    EMIT(program, JSLE_IMM(R0, 0, labels->kept));
-    emit_hash(program, wishes, labels);
-    emit_word(program, wishes);
-    emit_insert(program, wishes, labels);
-    EMIT(program, LABEL(labels->kept));
+    emit_keep_by_hash(program, wishes, labels);
 }

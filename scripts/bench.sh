@@ -1,294 +1,172 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# bench.sh [ROUNDS]     what stackbox costs, beside the bare floor and the peers that are in PATH
+# bench.sh [--quick | --rounds N] [--only PART[,PART]]
 #
-# All are run in turn, round by round, so that a machine whose speed drifts is fair to each; the
-# medians are printed, and left in build/bench/results.txt. Needs root and tracepoints.
+#   --quick, --rounds N   3 rounds, N rounds; else 9
+#   --only PART,...       of events collisions samples waits start crowd attach kernel_functions full
+#                         names memory size
+#
+# What stackbox costs, beside the least that it can cost and beside the tools that are installed:
+# bpftrace, libbpf-tools, perf. In each round each of them does the same work, one after the other; so
+# a machine whose speed drifts is fair to all, and ratios are of two values of the same round.
+#
+# The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. What each
+# round measured is left in build/bench/raw.tsv, medians and ratios in build/bench/results.tsv, and the
+# table that is printed in build/bench/results.txt. `make bench-readme` puts them into README.md.
+#
+# bench.sh --guest KERNEL [--quick | --rounds N]
+#
+#   In an emulated guest, whose kernel has probes on its functions: tests/bench/guest.sh. Only ratios
+#   mean anything there. They go to build/bench/guest-KERNEL.tsv.
 
 set -u
 umask 022
 exec </dev/null
 cd "$(dirname "$0")/.." || exit 1
-rounds=${1:-9}
-bench=build/release/bench
-calls=build/release/workloads/calls
-many=build/release/workloads/many
-out=build/bench
-results=$out/results.txt
+PATH=$PATH:/usr/sbin:/sbin
+tools=build/release/bench
+workloads=build/release/workloads
+results=build/bench
+out=$results/work
+rounds=9
+parts="events collisions samples waits start crowd attach kernel_functions full names memory size"
+guest=
+
+usage()
+{
+    sed -n 's/^# \(bench\.sh\)/usage: \1/p' scripts/bench.sh >&2
+    exit 2
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick)  rounds=3; shift; continue ;;
+    --rounds) rounds=${2:-} ;;
+    --only)   parts=$(echo "${2:-}" | tr , ' ') ;;
+    --guest)  guest=${2:-} ;;
+    *)        usage ;;
+    esac
+    shift 2 || usage
+done
+case $rounds in
+'' | *[!0-9]* | 0) usage ;;
+esac
+
+. scripts/bench/lib.sh
+. scripts/bench/events.sh
+. scripts/bench/runs.sh
+. scripts/bench/full.sh
+. scripts/bench/names.sh
+. scripts/bench/waits.sh
+
+# Which of the peers are here. What --install or a package of ours put into PATH is no peer.
+find_peers()
+{
+    bpftrace=$(command -v bpftrace)
+    perf=$(command -v perf)
+    libbpf_tools=
+    for directory in /usr/sbin /usr/share/bcc/libbpf-tools; do
+        case $(readlink -e "$directory/offcputime") in
+        '' | */stackbox) ;;
+        *) libbpf_tools=$directory; break ;;
+        esac
+    done
+}
+
+# What the figures were measured on
+machine()
+{
+    printf '# %s\t%s\n' date "$(date -u +%Y-%m-%d)" kernel "$(uname -r)" \
+        cpus "$(nproc) CPUs ($(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1))" \
+        rounds "$rounds" stackbox "$(./stackbox --version | sed 's/^stackbox //')"
+    [ "$bpftrace" ] &&
+        printf '# %s\t%s\n' bpftrace "$("$bpftrace" --version | sed 's/^bpftrace v*//')"
+    [ "$libbpf_tools" ] && printf '# %s\t%s\n' libbpf-tools \
+        "$(dpkg-query -W -f '${Version}' libbpf-tools 2>/dev/null | grep . || echo 'of unknown version')"
+    [ "$perf" ] && printf '# %s\t%s\n' perf "$("$perf" --version | sed 's/^perf version //')"
+}
+
+# show RESULTS AWK-OPTION...
+show()
+{
+    file=$1
+    shift
+    awk "$@" -f scripts/bench/table.awk "$file" | tee "${file%.tsv}.txt"
+}
+
+run_guest()
+{
+    log=$results/guest-$guest.log
+    echo "$rounds" >$out/rounds
+    sh scripts/guest.sh --name "$guest" --log "$log" --timeout 900 --test-timeout 800 \
+        --file $tools/floor --file $tools/cost --file $out/rounds "$guest" -- tests/bench/guest.sh ||
+        exit 1
+    tr ' ' '\t' <"$log" | sed -n 's/^@figure	//p' >"$results/guest-$guest.raw.tsv"
+    {
+        machine_of_guest
+        awk -f scripts/bench/reduce.awk scripts/bench/rows.tsv "$results/guest-$guest.raw.tsv"
+    } >"$results/guest-$guest.tsv" || exit 1
+    show "$results/guest-$guest.tsv" -v ratios=1
+}
+
+machine_of_guest()
+{
+    printf '# %s\t%s\n' date "$(date -u +%Y-%m-%d)" rounds "$rounds" \
+        kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
+}
+
+# A tracefs for those who do not mount it for themselves, as distributions have it; nobody else sees it.
+in_own_mounts()
+{
+    [ -d /sys/kernel/tracing/events ] && return
+    [ -z "${BENCH_UNSHARED:-}" ] || { echo "bench.sh: tracefs cannot be mounted" >&2; exit 1; }
+    BENCH_UNSHARED=yes exec unshare -m sh -c \
+        'mount -t tracefs none /sys/kernel/tracing; exec sh scripts/bench.sh "$@"' sh \
+        --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
+}
+
+# What was begun and not ended is ours to end.
+clean_up()
+{
+    # shellcheck disable=SC2086 # words
+    kill ${tracer:-} ${crowd:-} ${going:-} 2>/dev/null
+    echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
+    rm -rf $out
+}
 
 [ "$(id -u)" = 0 ] || { echo "bench.sh: tracing needs root" >&2; exit 1; }
 sh scripts/setup.sh build || exit 1
 make -s stackbox workloads benches || exit 1
-mkdir -p "$out"
-rm -f "$out"/*.raw
-
-stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
-restore() { echo "$stats" >/proc/sys/kernel/bpf_stats_enabled; }
-trap restore EXIT
-trap 'exit 1' HUP INT TERM
-echo 1 >/proc/sys/kernel/bpf_stats_enabled || exit 1
-
-# The middle value of a file of numbers.
-median()
-{
-    sort -n "$1" | awk '{ value[NR] = $1 } END { if (NR) print value[int((NR + 1) / 2)]; else print "-" }'
-}
-
-# The middle of the ratios of two files, line by line.
-median_ratio()
-{
-    paste "$1" "$2" | awk '$2 > 0 { print $1 / $2 }' | sort -n |
-        awk '{ value[NR] = $1 } END { if (NR) printf "%.3f\n", value[int((NR + 1) / 2)]; else print "-" }'
-}
-
-row()
-{
-    printf '%-62s %12s %s\n' "$1" "$2" "$3" | tee -a "$results"
-}
-
-event="syscalls sys_enter_getppid"
-work="$calls -n 100000"
-
-floor_once()
-{
-    # shellcheck disable=SC2086 # words
-    "$bench/floor" $event $work 2>/dev/null | sed -n 's/^ns per event: //p' >>"$out/floor.raw"
-}
-
-stackbox_once()
-{
-    ./stackbox stackcount --debug -f t:syscalls:sys_enter_getppid >"$out/ours" 2>"$out/ours.err" &
-    tracer=$!
-    tries=100
-    until grep -q '^Tracing ' "$out/ours.err" || [ $tries = 0 ]; do
-        sleep 0.05
-        tries=$((tries - 1))
-    done
-    $work >/dev/null
-    # A script's background jobs ignore SIGINT.
-    kill -s TERM "$tracer"
-    wait "$tracer"
-    sed -n 's/.* ns per event: //p' "$out/ours.err" >>"$out/ours.raw"
-}
-
-# A tick of a clock, of the whole machine, on which a program burns CPU time.
-burner="build/release/workloads/burn -s 1500"
-
-sample_floor_once()
-{
-    # shellcheck disable=SC2086 # words
-    "$bench/floor" -F 997 $burner 2>/dev/null | sed -n 's/^ns per event: //p' >>"$out/sample_floor.raw"
-}
-
-sample_once()
-{
-    ./stackbox profile --debug -f -F 997 >/dev/null 2>"$out/sample.err" &
-    tracer=$!
-    sleep 0.5
-    $burner >/dev/null
-    kill -s TERM "$tracer"
-    wait "$tracer"
-    sed -n 's/.* ns per event: //p' "$out/sample.err" >>"$out/sample.raw"
-}
-
-# A ping-pong of two processes on one CPU, alone and while somebody sums up blocked time: what a round
-# takes. The tracers end by themselves; the ping-pong is long over then.
-pingpong_once()
-{
-    "$bench/pingpong" 100000 | sed -n 's/^us per round: //p' >>"$out/pingpong_$1.raw"
-}
-
-# pingpong_under PEER COMMAND...: a tracer that runs three seconds, and has one to begin
-pingpong_under()
-{
-    peer=$1
-    shift
-    "$@" >"$out/tracer" 2>"$out/tracer.err" &
-    tracer=$!
-    sleep 1
-    # Of one that could not start there is no figure.
-    kill -0 "$tracer" 2>/dev/null && pingpong_once "$peer"
-    wait "$tracer"
-}
-
-# In bpftrace the stack of who leaves is kept until it comes back, as in the others; the kernel's alone.
-off_cpu_script='
-tracepoint:sched:sched_switch {
-    if (args->prev_state & 0xff) {
-        @start[args->prev_pid] = nsecs; @stack[args->prev_pid] = kstack;
-    }
-    $start = @start[args->next_pid];
-    if ($start) {
-        @us[@stack[args->next_pid], args->next_comm, args->next_pid] = sum((nsecs - $start) / 1000);
-        delete(@start[args->next_pid]);
-    }
-}
-interval:s:3 { exit(); }
-END { clear(@start); clear(@stack); }'
-
-pingpongs_once()
-{
-    # Keeping these figures costs time in every program.
-    echo 0 >/proc/sys/kernel/bpf_stats_enabled
-    pingpong_once alone
-    pingpong_under offcputime ./stackbox offcputime -f -D 3
-    pingpong_under offcputime_kernel ./stackbox offcputime -f -K -D 3
-    pingpong_under offwaketime ./stackbox offwaketime -f -D 3
-    for peer in /usr/sbin/offcputime /usr/share/bcc/libbpf-tools/offcputime; do
-        [ -x "$peer" ] && pingpong_under libbpf_tools "$peer" 3 && break
-    done
-    command -v bpftrace >/dev/null && pingpong_under bpftrace unshare -m sh -c \
-        'grep -q " /sys/kernel/tracing " /proc/mounts || mount -t tracefs none /sys/kernel/tracing
-        exec bpftrace -e "$1"' sh "$off_cpu_script"
-    echo 1 >/proc/sys/kernel/bpf_stats_enabled
-}
-
-# pingpong_row PEER NAME
-pingpong_row()
-{
-    [ -s "$out/pingpong_$1.raw" ] || return
-    row "$2" "$(median "$out/pingpong_$1.raw") us" \
-        "$(median_ratio "$out/pingpong_$1.raw" "$out/pingpong_alone.raw")"
-}
-
-bpftrace_once()
-{
-    command -v bpftrace >/dev/null || return
-    bpftrace -e 't:syscalls:sys_enter_getppid { @[kstack, ustack, comm, pid] = count(); }' \
-        -c "$work" >/dev/null 2>&1 &
-    tracer=$!
-    sleep 1
-    bpftool prog show 2>/dev/null | awk '/tracepoint/ { for (i = 1; i < NF; i++) {
-        if ($i == "run_time_ns") time = $(i + 1); if ($i == "run_cnt") runs = $(i + 1) } }
-        END { if (runs) printf "%.0f\n", time / runs }' >>"$out/bpftrace.raw"
-    wait "$tracer"
-}
-
-# An empty run, from start to end.
-empty_once()
-{
-    "$bench/cost" "$out/cost" ./stackbox stackcount -f -D 0.01 t:sched:sched_process_hang 2>/dev/null
-    cut -d ' ' -f 1 "$out/cost" >>"$out/empty_cpu.raw"
-    cut -d ' ' -f 2 "$out/cost" >>"$out/empty_wall.raw"
-    cut -d ' ' -f 3 "$out/cost" >>"$out/empty_kb.raw"
-}
-
-# The same with 500 processes more on the machine, whose memory is looked at before the first event.
-crowd_once()
-{
-    crowd=
-    for _ in $(seq 500); do
-        sleep 600 &
-        crowd="$crowd $!"
-    done
-    "$bench/cost" "$out/cost" ./stackbox stackcount -f -D 0.01 t:sched:sched_process_hang 2>/dev/null
-    cut -d ' ' -f 1 "$out/cost" >>"$out/crowd_cpu.raw"
-    # shellcheck disable=SC2086 # words
-    kill $crowd
-    wait
-}
-
-# An empty run that probes a thousand functions of a program, and one that probes one of them.
-probes_once()
-{
-    for functions in 'many_*' many_000; do
-        "$bench/cost" "$out/cost" ./stackbox stackcount -f -K -D 0.01 "$many:$functions" 2>/dev/null
-        cut -d ' ' -f 2 "$out/cost" >>"$out/probes_${functions%\*}.raw"
-    done
-}
-
-# One in which there is something to name.
-busy_once()
-{
-    "$bench/cost" "$out/cost" ./stackbox stackcount -f -D 1 t:raw_syscalls:sys_enter >"$out/busy" 2>/dev/null
-    cut -d ' ' -f 3 "$out/cost" >>"$out/busy_kb.raw"
-}
-
-# A program of 100 MB with a million functions, of which 1,000 addresses are to be named: by a
-# process of its own each, from its start to its end. perf names what it sampled there itself.
-million=$out/million
-make_million()
-{
-    "$bench/symbols" make "$million" && chmod +x "$million" &&
-        "$bench/symbols" draw "$million" 1000 >"$out/addresses" || exit 1
-    command -v perf >/dev/null || return
-    perf record -q -F 1000 -e cpu-clock:u -o "$out/perf.data" "$million" >/dev/null 2>&1 ||
-        rm -f "$out/perf.data"
-}
-
-# names_once PEER COMMAND...
-names_once()
-{
-    peer=$1
-    shift
-    "$bench/cost" "$out/cost" "$@" <"$out/addresses" >"$out/names" 2>/dev/null || return
-    cut -d ' ' -f 2 "$out/cost" >>"$out/${peer}_names.raw"
-    cut -d ' ' -f 3 "$out/cost" >>"$out/${peer}_names_kb.raw"
-}
-
-symbols_once()
-{
-    names_once ours "$bench/symbols" find "$million"
-    # These take seconds each.
-    [ "$round" -le 3 ] || return
-    command -v addr2line >/dev/null && names_once addr2line addr2line -f -e "$million"
-    [ -s "$out/perf.data" ] && names_once perf perf script -i "$out/perf.data" -F ip,sym
-}
-
-# names_row PEER NAME
-names_row()
-{
-    [ -s "$out/$1_names.raw" ] || return
-    row "$2" "$(median "$out/$1_names.raw") ms" "$(median_ratio "$out/$1_names.raw" "$out/ours_names.raw")"
-    row "    peak resident memory" "$(median "$out/$1_names_kb.raw") KB" ""
-}
-
-make_million
-: >"$out/ours.raw" >"$out/floor.raw"
-: >"$results"
-for round in $(seq "$rounds"); do
-    printf 'round %s of %s\r' "$round" "$rounds" >&2
-    floor_once
-    stackbox_once
-    bpftrace_once
-    sample_floor_once
-    sample_once
-    pingpongs_once
-    empty_once
-    crowd_once 2>/dev/null
-    probes_once
-    symbols_once
+rm -rf $out
+mkdir -p $out || exit 1
+if [ "$guest" ]; then
+    run_guest
+    exit
+fi
+for part in $parts; do
+    command -v "part_$part" >/dev/null || usage
 done
-busy_once
-
-row "figure (medians of $rounds rounds, $(uname -r))" "value" "ratio"
-row "stripped binary" "$(wc -c <stackbox)" "bytes"
-row "per event, the bare floor: kernel and user stack" "$(median "$out/floor.raw") ns" "1"
-row "per event, stackcount" "$(median "$out/ours.raw") ns" \
-    "$(median_ratio "$out/ours.raw" "$out/floor.raw")"
-[ -s "$out/bpftrace.raw" ] && row "per event, bpftrace" "$(median "$out/bpftrace.raw") ns" \
-    "$(median_ratio "$out/bpftrace.raw" "$out/floor.raw")"
-row "per sample, the bare floor" "$(median "$out/sample_floor.raw") ns" "1"
-row "per sample, profile" "$(median "$out/sample.raw") ns" \
-    "$(median_ratio "$out/sample.raw" "$out/sample_floor.raw")"
-pingpong_row alone "a round of a ping-pong on one CPU, alone"
-pingpong_row offcputime "    under offcputime"
-pingpong_row offcputime_kernel "    under offcputime -K"
-pingpong_row offwaketime "    under offwaketime"
-pingpong_row libbpf_tools "    under libbpf-tools' offcputime"
-pingpong_row bpftrace "    under bpftrace, kernel stacks alone"
-row "an empty run of 10 ms: own CPU time" "$(median "$out/empty_cpu.raw") ms" ""
-row "an empty run of 10 ms: wall time" "$(median "$out/empty_wall.raw") ms" ""
-row "an empty run with 500 processes more: own CPU time" "$(median "$out/crowd_cpu.raw") ms" \
-    "$(median_ratio "$out/crowd_cpu.raw" "$out/empty_cpu.raw")"
-row "an empty run that probes 1 function of a program: wall time" \
-    "$(median "$out/probes_many_000.raw") ms" ""
-row "an empty run that probes 1,000 of them: wall time" "$(median "$out/probes_many_.raw") ms" \
-    "$(median_ratio "$out/probes_many_.raw" "$out/probes_many_000.raw")"
-row "an empty run: peak resident memory" "$(median "$out/empty_kb.raw") KB" ""
-row "1 s of all system calls, named: peak resident memory" "$(median "$out/busy_kb.raw") KB" ""
-names_row ours "1,000 addresses in a million functions: wall time"
-names_row addr2line "    by addr2line"
-names_row perf "    by perf script, of $(perf script -i "$out/perf.data" -F ip 2>/dev/null | grep -c .) samples"
-rm -f "$million" "$out/perf.data"
+in_own_mounts
+find_peers
+stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
+keep_figures 0 || exit 1
+: >$results/raw.tsv
+case " $parts " in
+*" names "*) prepare_names || exit 1 ;;
+esac
+begun=$(date +%s)
+for round in $(seq "$rounds"); do
+    for part in $parts; do
+        printf '\rround %s of %s: %-20s' "$round" "$rounds" "$part" >&2
+        "part_$part"
+    done
+done
+printf '\r%s rounds in %s s%-30s\n' "$rounds" $(($(date +%s) - begun)) '' >&2
+{
+    machine
+    awk -f scripts/bench/reduce.awk scripts/bench/rows.tsv $results/raw.tsv
+} >$results/results.tsv || exit 1
+show $results/results.tsv

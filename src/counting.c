@@ -17,8 +17,7 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
 {
     const struct trace_options *options = counting->options;
     const struct store_wishes wishes = {
-        .by_hash = programs->user_events,
-        .by_id = programs->kernel_events,
+        .by_id = programs->by_id,
         .stacks = options->storage,
         .usual_stacks = programs->usual_stacks,
         .depth = options->depth,
@@ -35,11 +34,12 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
         return EXIT_FAILURE;
     }
     if (options->debug)
-        say("maps: %u stacks (%u by their ids, %u by their hashes) of %u frames, %u counts; %llu KB "
-            "in all", counting->store.stacks, counting->store.main.stack_entries,
-            counting->store.main.spilled_entries, counting->store.depth,
+        say("maps: %u stacks of %u frames%s, %u counts; %llu KB in all, %llu KB of memory are free",
+            counting->store.stacks, counting->store.depth,
+            counting->store.settled.ids.buckets ? " (by ids and by hashes)" : "",
             counting->store.main.count_entries,
-            (unsigned long long)store_bytes(&counting->store) / 1024);
+            (unsigned long long)store_bytes(&counting->store) / 1024,
+            (unsigned long long)store_free_memory() / 1024);
     return 0;
 }
 
@@ -105,21 +105,57 @@ static int write_report(struct counting *counting)
 /* Adds what was counted since the last time to the tally. 0 or a negative errno. */
 static int collect(struct counting *counting, bool again)
 {
+    struct processes *processes = counting->session.processes;
     struct tally *tally = &counting->tally;
     size_t before = tally->count;
-    int result = counting->collect
+    /* What the kernel tells of processes is not to pile up meanwhile. */
+    int result = processes ? processes_read(processes) : 0;
+
+    if (result)
+        return result;
+    result = counting->collect
                      ? counting->collect(counting->collecting, again, tally, &counting->losses)
                      : store_collect(&counting->store, again, tally, &counting->losses);
 
+    counting->has_all = !result && !again;
     for (size_t i = before; i < tally->count; i++)
         counting->events += tally->entries[i].events;
     return result;
 }
 
+/* Of this report: what became of the events that were seen since the last one, and the time it took. */
+static void debug_report(const struct counting *counting, uint64_t began, uint64_t collected)
+{
+    const struct account *sum = &counting->store.sum, *last = &counting->reported;
+
+    say("report: %llu seen = %llu counted + %llu filtered out + %llu lost; %llu stacks are kept; "
+        "collected in %llu us, written in %llu us", (unsigned long long)(sum->seen - last->seen),
+        (unsigned long long)(counting->store.counted - counting->counted_before),
+        (unsigned long long)(sum->filtered - last->filtered),
+        (unsigned long long)(store_lost(&counting->store) - counting->lost_before),
+        (unsigned long long)store_stacks_kept(&counting->store),
+        (unsigned long long)(collected - began) / 1000,
+        (unsigned long long)(now_ns() - collected) / 1000);
+}
+
+/* At a report no program writes to what was collected: it must add up. */
+static void check_account(struct counting *counting, uint64_t began, uint64_t collected)
+{
+    if (counting->options->debug)
+        debug_report(counting, began, collected);
+    counting->reported = counting->store.sum;
+    counting->counted_before = counting->store.counted;
+    counting->lost_before = store_lost(&counting->store);
+    if (!counting->collect && store_account_gap(&counting->store))
+        counting->does_not_close = true;
+}
+
 /* Prints what was counted since the last report. 0 or a negative errno. */
 static int make_report(struct counting *counting, bool again)
 {
+    uint64_t began = now_ns();
     int result = collect(counting, again);
+    uint64_t collected = now_ns();
 
     if (again)
         progress_make_way();
@@ -128,6 +164,8 @@ static int make_report(struct counting *counting, bool again)
     /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
         result = write_report(counting);
+    if (!result)
+        check_account(counting, began, collected);
     tally_clear(&counting->tally);
     counting->merged = 0;
     if (counting->session.processes)
@@ -140,9 +178,9 @@ static void say_losses(const struct counting *counting)
     const struct losses *losses = &counting->losses;
 
     if (losses->table_full)
-        say("%llu events were not counted: the table of %u counts was full; raise "
-            "--stack-storage-size", (unsigned long long)losses->table_full,
-            counting->store.main.count_entries);
+        say("%llu events are only in the sum, as [table full]: the table of %u counts was full; "
+            "raise --stack-storage-size (it was %u)", (unsigned long long)losses->table_full,
+            counting->store.main.count_entries, counting->store.stacks);
     if (losses->slots_taken)
         say("%llu events were not counted: more than %d programs were interrupted on a CPU at once",
             (unsigned long long)losses->slots_taken, SLOTS_PER_CPU);
@@ -170,19 +208,11 @@ static int say_failure(int result)
  * A table that fills is emptied into the tally in time, so that its size bounds what is new within a
  * moment, and not what there is. What comes in between two looks needs room, too.
  */
-#define GATHER_TICK_NS 250000000
-#define FILLED_PARTS 2
-
-static bool is_filling(struct counting *counting)
-{
-    uint64_t inserted;
-
-    if (store_read_account(&counting->store, ACCOUNT_INSERTED, &inserted) ||
-        inserted - counting->inserted < counting->store.stacks / FILLED_PARTS)
-        return false;
-    counting->inserted = inserted;
-    return true;
-}
+#define TICK_NS 20000000
+#define MOST_TICK_NS 160000000 /* where there is nothing new */
+#define LOOK_NS 125000000
+/* Where everything is always new, that is most of what this process does, and not of the machine. */
+#define GATHER_PAUSES 4
 
 static int merge(struct counting *counting)
 {
@@ -195,9 +225,14 @@ static int merge(struct counting *counting)
 /* What was gathered already comes again and again: it is merged whenever it has doubled. */
 static int gather(struct counting *counting)
 {
+    uint64_t began = now_ns();
     int result = collect(counting, true);
 
-    return result || counting->tally.count <= counting->merged * 2 ? result : merge(counting);
+    if (!result && counting->tally.count > counting->merged * 2)
+        result = merge(counting);
+    uint64_t ended = now_ns();
+    counting->next_gather = ended + (ended - began) * GATHER_PAUSES;
+    return result;
 }
 
 /* So many are merged in a few milliseconds: for a line that is shown every second. */
@@ -219,30 +254,39 @@ static int show_progress(struct counting *counting)
         result = merge(counting);
     figures.events = counting->events;
     figures.stacks = counting->merged;
-    figures.lost = counting->losses.table_full + counting->losses.slots_taken;
+    figures.lost = store_lost(&counting->store);
     if (!result)
         progress_show(&figures);
     return result;
 }
 
-static int tick(struct counting *counting)
+static void look_around(struct counting *counting)
 {
-    int result = 0;
+    uint64_t now = now_ns();
 
+    if (now < counting->next_look)
+        return;
+    counting->next_look = now + LOOK_NS;
     if (counting->session.processes)
         processes_look_at_cpus(counting->session.processes);
     if (counting->tick)
         counting->tick(counting->ticking);
-    if (is_filling(counting))
-        result = gather(counting);
-    return result ? result : show_progress(counting);
 }
 
-/* An applet that asked for another time has its reasons. */
-static void ask_for_ticks(struct run *run)
+static int tick(struct counting *counting)
 {
-    if (!run->tick || run->tick > GATHER_TICK_NS)
-        run_tick(run, GATHER_TICK_NS);
+    struct run *run = &counting->session.run;
+    enum store_news news = store_look(&counting->store);
+
+    look_around(counting);
+    if (news != STORE_NOTHING_NEW)
+        run_tick(run, TICK_NS);
+    else if (run->tick < MOST_TICK_NS)
+        run_tick(run, run->tick * 2);
+    int result = store_settle(&counting->store);
+    if (!result && news == STORE_IS_FILLING && now_ns() >= counting->next_gather)
+        result = gather(counting);
+    return result ? result : show_progress(counting);
 }
 
 /* ---- The run ---- */
@@ -251,7 +295,7 @@ int counting_run(struct counting *counting)
 {
     int result = store_start(&counting->store);
 
-    ask_for_ticks(&counting->session.run);
+    run_tick(&counting->session.run, TICK_NS);
     run_start(&counting->session.run);
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
@@ -270,6 +314,23 @@ int counting_run(struct counting *counting)
     if (!result && !counting->events)
         say("no events in %.1f s", elapsed);
     return result ? say_failure(result) : 0;
+}
+
+void counting_say_account(const struct counting *counting, uint64_t open, uint64_t missed)
+{
+    const struct store *store = &counting->store;
+    int64_t gap = store_account_gap(store) - (int64_t)open;
+
+    if (counting->options->debug)
+        say("account: %llu seen = %llu counted + %llu filtered out + %llu lost + %llu not ended; %llu "
+            "missed by the kernel", (unsigned long long)store->sum.seen,
+            (unsigned long long)store->counted, (unsigned long long)store->sum.filtered,
+            (unsigned long long)store_lost(store), (unsigned long long)open,
+            (unsigned long long)missed);
+    if (counting->has_all && (gap || counting->does_not_close))
+        say("the account does not close: of %llu events that were seen %lld are neither counted nor "
+            "known to be lost; please report that", (unsigned long long)store->sum.seen,
+            (long long)gap);
 }
 
 int counting_close(struct counting *counting, int status)

@@ -31,19 +31,23 @@ struct counting {
     /* How what was counted comes into the tally where store_collect alone does not do, or NULL. */
     counting_collect *collect;
     void *collecting;
-    /* Called so often as run_tick says while it runs, or NULL. */
+    /* Called some times a second while it runs, or NULL. */
     void (*tick)(void *context);
     void *ticking;
     struct tally tally;
     struct losses losses; /* of the whole run */
     uint64_t events;      /* likewise: those in the reports, and in the tally for the next */
-    uint64_t inserted;    /* counts that were new, when the tables were last emptied for that */
+    bool has_all;         /* nothing is left in the tables */
+    bool does_not_close;  /* at a report, events were seen of which nothing is known */
+    struct account reported; /* as the account was at the last report, */
+    uint64_t counted_before, lost_before; /* and what is counted by the store itself */
     size_t merged;        /* entries of the tally when they were last merged */
+    uint64_t next_gather, next_look; /* when to think of it again, ns */
 };
 
 /* Which programs will count: it decides how stacks are kept. */
 struct counting_wishes {
-    bool kernel_events, user_events;
+    bool by_id; /* as store_wishes has it */
     uint32_t key_bytes, value_bytes; /* of a count, as store_wishes has them */
     uint64_t usual_stacks;           /* likewise */
 };
@@ -54,6 +58,12 @@ int counting_open(struct counting *counting, const struct trace_options *options
 
 /* Counts and reports until the run ends, and says what was lost. 0 or the exit status. */
 int counting_run(struct counting *counting);
+
+/*
+ * What became of the events that the programs saw: with --debug, and whenever it does not add up.
+ * `open`: of how many that is not known yet. `missed`: events that the kernel kept from us.
+ */
+void counting_say_account(const struct counting *counting, uint64_t open, uint64_t missed);
 
 /* As session_close: returns what the process is to exit with, `status` as yet. */
 int counting_close(struct counting *counting, int status);

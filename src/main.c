@@ -46,6 +46,17 @@ static void open_standard_streams(void)
         close(fd);
 }
 
+/*
+ * A report is written when it is whole, in one piece where it fits in here: what ends us in the middle
+ * of it leaves no part of a report behind. Only what is used of this is ever memory.
+ */
+static char output[1 << 20];
+
+static void buffer_output(void)
+{
+    (void)setvbuf(stdout, output, _IOFBF, sizeof(output));
+}
+
 static const struct applet *find_applet(const char *name)
 {
     for (const struct applet *const *applet = applets; *applet; applet++)
@@ -182,6 +193,7 @@ static int run_main(int argc, char **argv)
 int main(int argc, char **argv)
 {
     open_standard_streams();
+    buffer_output();
     const struct applet *applet = argc ? find_applet(base_name(argv[0])) : NULL;
     return applet ? run_applet(applet, argc, argv) : run_main(argc, argv);
 }

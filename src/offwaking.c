@@ -292,22 +292,21 @@ static void debug_cost(const struct tracepoint *tracepoint, const char *event)
 static void say_account(const struct tracing *tracing)
 {
     uint64_t missed = tracepoint_missed(&tracing->switches) + tracepoint_missed(&tracing->wakings);
+    const struct account *account = &tracing->counting.store.sum;
     const struct waits *waits = &tracing->waits;
 
     if (tracing->wishes->trace->debug) {
         debug_cost(&tracing->switches, "sched_switch");
         debug_cost(&tracing->wakings, "sched_waking");
-        say("account: %llu waits in reports, %llu not counted, %llu missed by the kernel",
-            (unsigned long long)tracing->counting.events,
-            (unsigned long long)tracing->counting.losses.table_full, (unsigned long long)missed);
     }
-    if (waits->not_seen)
+    counting_say_account(&tracing->counting, waits->open, missed);
+    if (account->waits_full || account->wakes_full)
         say("%llu events of threads were not seen: the map of waits has room for %u threads, by "
             "the memory that was free; -p, -t or --cgroup select fewer",
-            (unsigned long long)waits->not_seen, waits->entries);
-    if (waits->ends_unseen)
+            (unsigned long long)(account->waits_full + account->wakes_full), waits->entries);
+    if (account->ends_unseen)
         say("%llu waits are not counted: the kernel did not show their threads come to the CPU again",
-            (unsigned long long)waits->ends_unseen);
+            (unsigned long long)account->ends_unseen);
     if (missed)
         say("up to %llu switches and wakes were missed: they came while a program ran on the same "
             "CPU already", (unsigned long long)missed);
@@ -336,7 +335,6 @@ static int count(struct tracing *tracing)
 static int trace(struct tracing *tracing)
 {
     const struct counting_wishes wishes = {
-        .user_events = true, /* stacks by their hashes */
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->wishes->view),
         .value_bytes = sizeof(struct blocked),
         .usual_stacks = USUAL_STACKS,

@@ -162,6 +162,7 @@ static int take_record(void *context, const void *bytes, size_t size)
 
     if (!used)
         return -EIO;
+    snooping->taken++;
     snooping->walks_failed += record->flags & KEY_USER_PROBE && record->user_bytes == -EFAULT;
     return timeline_add(&snooping->timeline, record->time, record, used);
 }
@@ -325,6 +326,7 @@ static int finish(struct snooping *snooping)
         result = processes_read(snooping->session.processes);
     while (!result && (result = recorder_read(&snooping->recorder, take_record, snooping)) > 0)
         result = 0;
+    snooping->has_all = !result;
     if (!result)
         result = print_ready(snooping, UINT64_MAX);
     return result ? result : flush(snooping);
@@ -333,9 +335,9 @@ static int finish(struct snooping *snooping)
 /* How far it is, where that is shown. */
 static void tick(const struct snooping *snooping)
 {
-    struct recorder_losses losses;
+    struct account account;
 
-    if (!progress_is_due() || recorder_losses(&snooping->recorder, &losses))
+    if (!progress_is_due() || recorder_account(&snooping->recorder, &account))
         return;
     const struct progress_figures figures = {
         .elapsed = run_elapsed(&snooping->session.run),
@@ -343,7 +345,7 @@ static void tick(const struct snooping *snooping)
         .counted = true,
         .no_stacks = true,
         .events = snooping->printed,
-        .lost = losses.full + losses.slots_taken,
+        .lost = account.table_full + account.slots_taken,
     };
     progress_show(&figures);
 }
@@ -396,21 +398,40 @@ int snooping_run(struct snooping *snooping, const struct places *places)
 
 /* ---- What is missing ---- */
 
+/* What became of the events that the programs saw: said when it is asked for, or does not add up. */
+static void say_account(const struct snooping *snooping, const struct account *account,
+                        uint64_t missed)
+{
+    uint64_t lost = account->table_full + account->slots_taken;
+    uint64_t known = snooping->taken + account->filtered + lost;
+
+    if (snooping->options->debug)
+        say("account: %llu seen = %llu recorded + %llu filtered out + %llu lost; %llu printed; %llu "
+            "missed by the kernel", (unsigned long long)account->seen,
+            (unsigned long long)snooping->taken, (unsigned long long)account->filtered,
+            (unsigned long long)lost, (unsigned long long)snooping->printed,
+            (unsigned long long)missed);
+    if (snooping->has_all && account->seen != known)
+        say("the account does not close: of %llu events that were seen %lld are neither recorded nor "
+            "known to be lost; please report that", (unsigned long long)account->seen,
+            (long long)(account->seen - known));
+}
+
 void snooping_say_losses(const struct snooping *snooping, uint64_t missed)
 {
-    struct recorder_losses losses = {0};
-    int result = recorder_losses(&snooping->recorder, &losses);
+    struct account account = {0};
+    int result = recorder_account(&snooping->recorder, &account);
 
     if (result)
         say("what was lost cannot be told: %s", strerror(-result));
-    if (losses.full)
+    if (account.table_full)
         say("%llu events were lost: they came faster than they were printed, and the buffer of "
             "%llu KB was full; raise --buffer-size, or narrow the pattern or the filters",
-            (unsigned long long)losses.full,
+            (unsigned long long)account.table_full,
             (unsigned long long)snooping->recorder.bytes / 1024);
-    if (losses.slots_taken)
+    if (account.slots_taken)
         say("%llu events were lost: more than %d programs were interrupted on a CPU at once",
-            (unsigned long long)losses.slots_taken, SLOTS_PER_CPU);
+            (unsigned long long)account.slots_taken, SLOTS_PER_CPU);
     if (missed)
         say("up to %llu events were missed: they came while a program ran on the same CPU already",
             (unsigned long long)missed);
@@ -420,9 +441,7 @@ void snooping_say_losses(const struct snooping *snooping, uint64_t missed)
     if (snooping->timeline.late)
         say("%llu events are not in the order of their times: the clock of this machine went back",
             (unsigned long long)snooping->timeline.late);
-    if (snooping->options->debug)
-        say("account: %llu events printed, %llu lost, %llu missed by the kernel",
-            (unsigned long long)snooping->printed,
-            (unsigned long long)losses.full + losses.slots_taken, (unsigned long long)missed);
+    if (!result)
+        say_account(snooping, &account, missed);
     session_say_names_lost(&snooping->session);
 }

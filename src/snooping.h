@@ -34,6 +34,8 @@ struct snooping {
     const char *const *traced; /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
     uint64_t most, printed;
+    uint64_t taken; /* records that came out of the buffer */
+    bool has_all;   /* and there is none left in it */
     uint64_t walks_failed;
     struct snoop_record *scratch; /* room for the greatest record */
     int epoll, timer;

@@ -33,11 +33,12 @@ struct tally_party {
     struct stack kernel, user;
 };
 
-/* What a wait has that had not ended when the tracing did. */
+/* What makes an entry another one than the stacks of events: of a wait that had not ended, for one. */
 enum tally_mark {
     MARK_NONE,
     MARK_UNFINISHED, /* it began while tracing ran */
     MARK_ALL_ALONG,  /* it began before, and its thread never ran */
+    MARK_TABLE_FULL, /* events of whomever: there was no room to count them apart */
 };
 
 struct tally_entry {

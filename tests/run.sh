@@ -242,6 +242,14 @@ run_guests()
     end_parts
     guest 6.12 6.12-preempt tests/live/user_preempt.sh --append preempt=full
     end_parts
+    # The kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its image and ours need
+    # more to be loaded from.
+    for kernel in 5.10 6.1 6.12 newest; do
+        guest $kernel $kernel-96-MB tests/live/small_memory.sh --memory 96
+        case $kernel in 6.1 | newest) end_parts ;; esac
+    done
+    guest 5.10 5.10-64-MB tests/live/small_memory.sh --memory 96 --append mem=64M
+    end_parts
     if [ $guests_ran = 0 ] && [ "${CI:-}" = true ]; then
         echo "FAIL guests: CI=true, and no guest ran" >$logs/guests.log
         report guests 0

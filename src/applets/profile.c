@@ -111,7 +111,7 @@ static void build_program(const struct counting *counting, struct program *progr
         .slots = store->slots,
         .lives = counting->session.lives.map,
         .counts = {store->main.counts, store->stand_in.counts},
-        .stacks = {store->main.stacks, store->stand_in.stacks},
+        .ids = store->settled.ids,
         .spilled = {store->main.spilled, store->stand_in.spilled},
     };
 
@@ -232,11 +232,7 @@ static void say_account(const struct profiling *profiling)
         say("program %u: %llu runs, ns per event: %llu", info.id,
             (unsigned long long)info.run_count,
             (unsigned long long)(info.run_time_ns / info.run_count));
-    if (settings.trace.debug)
-        say("account: %llu events in reports, %llu not counted, %llu missed by the kernel",
-            (unsigned long long)profiling->counting.events,
-            (unsigned long long)profiling->counting.losses.table_full,
-            (unsigned long long)info.recursion_misses);
+    counting_say_account(&profiling->counting, 0, info.recursion_misses);
     if (info.recursion_misses)
         say("up to %llu events were missed: they came while a program ran on the same CPU already",
             (unsigned long long)info.recursion_misses);
@@ -253,7 +249,6 @@ static int profile(struct profiling *profiling)
     if (!status) {
         profiling->counting.tick = look_at_cpus;
         profiling->counting.ticking = profiling;
-        run_tick(&profiling->counting.session.run, SAMPLING_LOOK_NS);
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);
@@ -314,7 +309,7 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
 
 static int open_and_profile(struct profiling *profiling)
 {
-    const struct counting_wishes wishes = {.kernel_events = true};
+    const struct counting_wishes wishes = {.by_id = true};
     int status = counting_open(&profiling->counting, &settings.trace, &wishes);
 
     profiling->counting.report.layout = LAYOUT_PROFILE;

@@ -110,7 +110,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .slots = store->slots,
         .lives = counting->session.lives.map,
         .counts = {store->main.counts, store->stand_in.counts},
-        .stacks = {store->main.stacks, store->stand_in.stacks},
+        .ids = store->settled.ids,
         .spilled = {store->main.spilled, store->stand_in.spilled},
     };
 
@@ -157,10 +157,7 @@ static void say_account(const struct counting *counting, const struct tracing *t
 
     if (settings.trace.debug)
         debug_costs(&tracing->attachment);
-    if (settings.trace.debug)
-        say("account: %llu events in reports, %llu not counted, %llu missed by the kernel",
-            (unsigned long long)counting->events, (unsigned long long)counting->losses.table_full,
-            (unsigned long long)missed);
+    counting_say_account(counting, 0, missed);
     if (missed)
         say("up to %llu events were missed: they came while a program ran on the same CPU already",
             (unsigned long long)missed);
@@ -251,10 +248,8 @@ static int open_and_trace(struct tracing *tracing)
 {
     const struct find *find = &tracing->find;
     const struct counting_wishes wishes = {
-        .kernel_events = find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
-                         find_any_of_kind(find, PATTERN_TRACEPOINT),
-        .user_events = find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
-                       find_any_of_kind(find, PATTERN_USDT),
+        .by_id = find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
+                 find_any_of_kind(find, PATTERN_TRACEPOINT),
     };
     struct counting counting;
     int status = counting_open(&counting, &settings.trace, &wishes);

@@ -108,7 +108,6 @@ static void build_program(const struct snooping *snooping, enum attach_program w
         .buffer = recorder_buffer(recorder),
         .control = recorder->control,
         .account = recorder->account,
-        .walkers = recorder->walkers,
         .slots = recorder->slots,
         .lives = snooping->session.lives.map,
     };

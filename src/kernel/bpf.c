@@ -11,17 +11,17 @@
 #include <unistd.h>
 
 #include "kernel/bpf_abi.h"
+#include "kernel/cpus.h"
 
-#define MOST_CPUS 8192 /* more than any kernel is built for */
 #define FIRST_LOG_BYTES 65536
 #define LAST_LOG_BYTES (16 << 20)
 #define BATCH_ENTRIES 1024
-#define MOST_TRIES 8
+#define MOST_LOADS 8
 
 static int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size)
 {
     long result;
-    int tries = MOST_TRIES;
+    int tries = MOST_LOADS;
 
     /* -EAGAIN: a signal came while the kernel looked at a program. */
     do
@@ -62,6 +62,7 @@ int bpf_create_map(const struct bpf_map_shape *shape)
         .key_size = shape->key_size,
         .value_size = shape->value_size,
         .max_entries = shape->entries,
+        .map_flags = shape->flags,
         .inner_map_fd = (uint32_t)shape->inner,
     };
 
@@ -79,18 +80,19 @@ int bpf_lookup(int map, const void *key, void *value)
     return bpf_call(BPF_ABI_MAP_LOOKUP_ELEM, &elem, sizeof(elem));
 }
 
-int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sum)
+int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words)
 {
-    /* The kernel fills in a word for each possible CPU, however many those are. */
-    uint64_t *words = calloc(MOST_CPUS, sizeof(*words));
+    /* The kernel fills in a value for each possible CPU. */
+    size_t cpus = cpus_possible();
+    uint64_t *values = calloc(cpus, words * sizeof(*values));
 
-    if (!words)
+    if (!values)
         return -ENOMEM;
-    int result = bpf_lookup(map, &index, words);
-    *sum = 0;
-    for (size_t i = 0; !result && i < MOST_CPUS; i++)
-        *sum += words[i];
-    free(words);
+    int result = bpf_lookup(map, &index, values);
+    memset(sums, 0, words * sizeof(*sums));
+    for (size_t i = 0; !result && i < cpus * words; i++)
+        sums[i % words] += values[i];
+    free(values);
     return result;
 }
 
@@ -252,6 +254,21 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
     }
 }
 
+/*
+ * A signal that comes while a program is verified ends that, though nothing is wrong. When its handler
+ * has run there is none any more, and another try goes on.
+ */
+#define MOST_TRIES 16
+
+static int try_to_load(struct bpf_abi_prog_load *attributes)
+{
+    int result = -EAGAIN;
+
+    for (int i = 0; i < MOST_TRIES && result == -EAGAIN; i++)
+        result = bpf_call(BPF_ABI_PROG_LOAD, attributes, sizeof(*attributes));
+    return result;
+}
+
 int bpf_load_program(const struct bpf_load *load, struct text *log)
 {
     struct bpf_abi_prog_load attributes = {
@@ -263,9 +280,9 @@ int bpf_load_program(const struct bpf_load *load, struct text *log)
     };
 
     copy_name(attributes.prog_name, load->name);
-    int fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
+    int fd = try_to_load(&attributes);
     if (fd == -EPERM && raise_locked_memory())
-        fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
+        fd = try_to_load(&attributes);
     if (fd < 0 && fd != -EPERM && fd != -ENOSYS)
         load_with_log(&attributes, log);
     return fd;

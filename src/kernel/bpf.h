@@ -16,6 +16,7 @@ struct bpf_map_shape {
     uint32_t type; /* BPF_MAP_TYPE_* */
     const char *name; /* shown by bpftool; up to 15 bytes */
     uint32_t key_size, value_size, entries;
+    uint32_t flags; /* BPF_F_*, else 0 */
     int inner; /* a descriptor of a map like those that a map of maps will hold, else 0 */
 };
 
@@ -26,8 +27,8 @@ struct bpf_map_shape {
 int bpf_create_map(const struct bpf_map_shape *shape);
 
 int bpf_lookup(int map, const void *key, void *value);
-/* The sum over all CPUs of a word of a per-CPU array. 0 or a negative errno. */
-int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sum);
+/* The sums over all CPUs of the words of a value of a per-CPU array. 0 or a negative errno. */
+int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words);
 int bpf_update(int map, const void *key, const void *value, uint64_t flags);
 int bpf_delete(int map, const void *key);
 /* The key after `key` (NULL: the first). -ENOENT after the last. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define ONLINE "/sys/devices/system/cpu/online"
+#define POSSIBLE "/sys/devices/system/cpu/possible"
 #define LONGEST_LIST 65536
 #define MOST_CPUS 8192 /* more than any kernel is built for */
 
@@ -75,4 +76,23 @@ int cpus_each_online(cpus_add *add, void *context)
         result = add_range(&adding, first, last);
     text_free(&list);
     return result < 0 ? result : 0;
+}
+
+size_t cpus_possible(void)
+{
+    static size_t known; /* it never changes */
+    struct text list = {0};
+    unsigned first, last;
+
+    if (known)
+        return known;
+    if (!read_file(AT_FDCWD, POSSIBLE, LONGEST_LIST, &list) && list.data) {
+        const char *at = list.data;
+        while (cpus_next(&at, &first, &last))
+            known = last + 1;
+    }
+    text_free(&list);
+    if (!known)
+        known = MOST_CPUS;
+    return known;
 }

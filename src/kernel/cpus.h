@@ -13,6 +13,9 @@
 typedef int cpus_add(void *context, unsigned cpu);
 int cpus_each_online(cpus_add *add, void *context);
 
+/* As many CPUs as there may ever be, or more: what is kept for each has so many values. */
+size_t cpus_possible(void);
+
 /* ---- For tests ---- */
 
 /* Takes the next range off a list such as "0-3,6\n"; false at its end, and where it is no list. */

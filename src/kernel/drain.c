@@ -15,7 +15,7 @@ struct drain {
     uint64_t *addresses;           /* room for one stack */
     struct spilled_stack *spilled; /* likewise */
     struct stack *known;           /* by stack id: what was read already */
-    uint32_t ids;                  /* of the stack map: its buckets, a power of two */
+    uint32_t ids;                  /* how many this bank may have */
     struct doubtful *doubtful;
     size_t doubtful_count, doubtful_room;
 };
@@ -37,7 +37,7 @@ static int read_kept(struct drain *drain, uint32_t id, struct stack *stack)
 
     if (stack->state != STACK_NONE)
         return 0;
-    int result = bpf_lookup(drain->bank->stacks, &id, drain->addresses);
+    int result = bpf_lookup(drain->store->settled.ids.map, &id, drain->addresses);
     if (result)
         return result;
     while (count < drain->store->depth && drain->addresses[count])
@@ -133,26 +133,17 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     if (!entry)
         return -ENOMEM;
     entry->value = entry->events = value;
+    drain->store->counted += value;
     entry->task.pid = key.pid;
     entry->task.foreign = key.flags & KEY_FOREIGN;
     entry->task.born = key.born;
     memcpy(entry->task.comm, key.comm, sizeof(key.comm));
-    if (key.flags & KEY_USER_PROBE && key.user_stack == -EFAULT)
+    if (key.user_stack == -EFAULT)
         drain->losses->walks_failed += value;
     int result = take_stack(drain, key.kernel_stack, value, &entry->task.kernel);
     if (!result)
         result = take_stack(drain, key.user_stack, value, &entry->task.user);
     return result ? result : complete_stack(drain, drain->tally->count - 1, &key);
-}
-
-/* As the kernel does it for the buckets of a stack map. */
-static uint32_t power_of_two(uint32_t entries)
-{
-    uint32_t power = 1;
-
-    while (power < entries)
-        power *= 2;
-    return power;
 }
 
 int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
@@ -166,9 +157,9 @@ int drain_bank(struct store *store, const struct bank *bank, struct tally *tally
         .losses = losses,
         .addresses = calloc(depth, sizeof(uint64_t)),
         .spilled = malloc(SPILLED_STACK_BYTES(depth)),
-        .ids = power_of_two(bank->stack_entries),
+        .ids = bank->mode == CONTROL_MAIN ? store->settled.ids.buckets : 0,
     };
-    drain.known = calloc(drain.ids, sizeof(struct stack));
+    drain.known = calloc(drain.ids + 1, sizeof(struct stack));
     int result = drain.addresses && drain.spilled && drain.known ? 0 : -ENOMEM;
 
     if (!result)
@@ -183,31 +174,15 @@ int drain_bank(struct store *store, const struct bank *bank, struct tally *tally
     return result;
 }
 
-static int clear_kept(const struct bank *bank)
-{
-    uint32_t id, next;
-    int more = bpf_next_key(bank->stacks, NULL, &id);
-
-    while (!more) {
-        /* Asked before the delete: from a stack that is gone, the search would begin anew. */
-        more = bpf_next_key(bank->stacks, &id, &next);
-        int result = bpf_delete(bank->stacks, &id);
-        if (result && result != -ENOENT)
-            return result;
-        id = next;
-    }
-    return more == -ENOENT ? 0 : more;
-}
-
 static int forget_stack(void *context, const void *key, const void *value)
 {
     (void)context, (void)key, (void)value;
     return 0;
 }
 
-int drain_clear_stacks(const struct store *store, const struct bank *bank)
+int drain_clear_stacks(struct store *store, const struct bank *bank)
 {
-    int result = clear_kept(bank);
+    int result = bank->mode == CONTROL_MAIN ? settled_clear(&store->settled) : 0;
 
     return result ? result
                   : bpf_drain(bank->spilled, sizeof(int64_t),

@@ -11,6 +11,6 @@
  */
 int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
                struct losses *losses);
-int drain_clear_stacks(const struct store *store, const struct bank *bank);
+int drain_clear_stacks(struct store *store, const struct bank *bank);
 
 #endif

@@ -41,10 +41,8 @@ static int open_controls(struct recorder *recorder)
     int result = create(&recorder->control, BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t), 1);
 
     if (!result)
-        result = create(&recorder->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account", sizeof(uint64_t),
-                        ACCOUNT_ENTRIES);
-    if (!result)
-        result = create(&recorder->walkers, BPF_MAP_TYPE_PERCPU_ARRAY, "walkers", sizeof(uint64_t), 1);
+        result = create(&recorder->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
+                        sizeof(struct account), ACCOUNTS);
     return result ? result : grace_open(&recorder->grace);
 }
 
@@ -127,7 +125,6 @@ void recorder_init(struct recorder *recorder)
         .kind = RECORDER_RING,
         .control = -1,
         .account = -1,
-        .walkers = -1,
         .slots = -1,
         .grace = GRACE_NONE,
         .ring = {.map = -1},
@@ -164,7 +161,6 @@ void recorder_close(struct recorder *recorder)
     grace_close(&recorder->grace);
     close_map(&recorder->control);
     close_map(&recorder->account);
-    close_map(&recorder->walkers);
     close_map(&recorder->slots);
 }
 
@@ -235,22 +231,14 @@ bool recorder_is_behind(const struct recorder *recorder)
     return recorder->kind == RECORDER_RING && recorder->ring.is_marked;
 }
 
-static int sum_account(const struct recorder *recorder, uint32_t index, uint64_t *sum)
+int recorder_account(const struct recorder *recorder, struct account *account)
 {
     bpf_begin_unpreempted();
-    int result = bpf_sum_of_cpus(recorder->account, index, sum);
+    int result = bpf_sum_of_cpus(recorder->account, CONTROL_MAIN, (uint64_t *)account,
+                                 ACCOUNT_WORDS);
     bpf_end_unpreempted();
-    return result;
-}
-
-int recorder_losses(const struct recorder *recorder, struct recorder_losses *losses)
-{
-    int result = sum_account(recorder, ACCOUNT_TABLE_FULL, &losses->full);
-
-    if (!result)
-        result = sum_account(recorder, ACCOUNT_SLOTS_TAKEN, &losses->slots_taken);
     /* Before 5.2 programs were not told, and the buffers alone say what they had no room for. */
-    if (recorder->buffers.lost > losses->full)
-        losses->full = recorder->buffers.lost;
+    if (recorder->buffers.lost > account->table_full)
+        account->table_full = recorder->buffers.lost;
     return result;
 }

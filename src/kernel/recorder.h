@@ -31,16 +31,11 @@ struct recorder {
     enum recorder_kind kind; /* never RECORDER_BEST */
     uint32_t depth;
     uint64_t bytes;          /* of all buffers together */
-    int control, account, walkers, slots;
+    int control, account, slots;
     struct grace grace;
     struct bpf_ring ring;
     struct perf_rings buffers;
     uint64_t settled; /* no record will come any more whose time is before this */
-};
-
-struct recorder_losses {
-    uint64_t full;        /* the buffer had no room */
-    uint64_t slots_taken; /* too many programs were preempted on a CPU at once */
 };
 
 /* A recorder that holds nothing, which recorder_close takes. */
@@ -67,7 +62,7 @@ int recorder_read(struct recorder *recorder, ring_take *take, void *context);
 /* A program has its place in the buffer and has not filled it yet: there is nothing to wake us then. */
 bool recorder_is_behind(const struct recorder *recorder);
 
-/* Since the beginning. 0 or a negative errno. */
-int recorder_losses(const struct recorder *recorder, struct recorder_losses *losses);
+/* Of all events since the beginning; exact when it was stopped. 0 or a negative errno. */
+int recorder_account(const struct recorder *recorder, struct account *account);
 
 #endif

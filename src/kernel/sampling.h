@@ -52,7 +52,7 @@ int sampling_open(struct sampling *sampling, const struct sampling_wishes *wishe
 void sampling_close(struct sampling *sampling);
 
 /* Every so long (ns) is soon enough for sampling_look. */
-#define SAMPLING_LOOK_NS 500000000
+#define SAMPLING_LOOK_NS 200000000
 
 /*
  * Samples CPUs that came, or went and came back, since the last call; one that comes too early does

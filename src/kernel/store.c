@@ -9,99 +9,7 @@
 
 #include "kernel/bpf.h"
 #include "kernel/drain.h"
-
-/* Enough for most runs, and set up in a few milliseconds: more is a matter of an option. */
-#define DEFAULT_STACKS 4096
-#define LEAST_STACKS 64
-#define DEFAULT_DEPTH 127
-/* A kernel stack goes with several user stacks, and these with several processes. */
-#define COUNTS_PER_STACK 2
-/* Of so many stacks one is expected to be spilled when the map of ids is nearly full. */
-#define STACKS_PER_SPILLED 4
-/* What an entry of a hash costs besides its key and value. */
-#define ENTRY_OVERHEAD 56
-
-/* ---- Sizes ---- */
-
-/* The number behind `after` in a small file (NULL: at its start), or `otherwise`. */
-static uint64_t number_in(const char *path, const char *after, uint64_t otherwise)
-{
-    struct text content = {0};
-    uint64_t number = otherwise;
-
-    if (!read_file(AT_FDCWD, path, 65536, &content) && content.data) {
-        char *at = after ? strstr(content.data, after) : content.data;
-        if (at) {
-            at += after ? strlen(after) : 0;
-            at += strspn(at, " \t");
-            at[strspn(at, "0123456789")] = '\0';
-            if (parse_number(at, 0, UINT64_MAX, &number))
-                number = otherwise;
-        }
-    }
-    text_free(&content);
-    return number;
-}
-
-uint64_t store_depth_limit(void)
-{
-    return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
-}
-
-static struct bank bank_of(uint64_t stacks, const struct store_wishes *wishes)
-{
-    uint32_t entries = (uint32_t)(stacks < LEAST_STACKS ? LEAST_STACKS : stacks);
-
-    return (struct bank){
-        .counts = -1,
-        .stacks = -1,
-        .spilled = -1,
-        .count_entries = entries * COUNTS_PER_STACK,
-        .stack_entries = wishes->by_id ? (uint32_t)stacks : 1,
-        .spilled_entries = wishes->by_hash ? (uint32_t)stacks : entries / STACKS_PER_SPILLED,
-    };
-}
-
-static uint64_t bank_bytes(const struct store *store, const struct bank *bank)
-{
-    uint64_t spilled = SPILLED_STACK_BYTES(store->depth) + sizeof(int64_t) + ENTRY_OVERHEAD;
-    uint64_t count = store->key_bytes + store->value_bytes + ENTRY_OVERHEAD;
-
-    return bank->stack_entries * store->depth * sizeof(uint64_t) +
-           bank->spilled_entries * spilled + bank->count_entries * count;
-}
-
-uint64_t store_bytes(const struct store *store)
-{
-    return bank_bytes(store, &store->main) + bank_bytes(store, &store->stand_in);
-}
-
-uint64_t store_free_memory(void)
-{
-    return number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
-}
-
-static void set_sizes(struct store *store, uint64_t stacks, const struct store_wishes *wishes)
-{
-    store->stacks = (uint32_t)stacks;
-    store->main = bank_of(stacks, wishes);
-    /* To an empty bank all stacks are new: it must have room for as many. */
-    store->stand_in = store->main;
-}
-
-/* As was wished, else as a quarter of the free memory allows. */
-static uint64_t first_size(struct store *store, const struct store_wishes *wishes)
-{
-    uint64_t available = store_free_memory();
-    uint64_t usual = wishes->usual_stacks ? wishes->usual_stacks : DEFAULT_STACKS;
-    uint64_t stacks = wishes->stacks ? wishes->stacks : usual;
-
-    set_sizes(store, stacks, wishes);
-    while (!wishes->stacks && available && store_bytes(store) > available / 4 &&
-           stacks > LEAST_STACKS)
-        set_sizes(store, stacks /= 2, wishes);
-    return stacks;
-}
+#include "kernel/store_sizes.h"
 
 /* ---- Maps ---- */
 
@@ -122,17 +30,12 @@ static int create(int *fd, uint32_t type, const char *name, size_t key_size, siz
 
 static int open_bank(const struct store *store, struct bank *bank)
 {
-    size_t stack = store->depth * sizeof(uint64_t);
     int result = create(&bank->counts, BPF_MAP_TYPE_HASH, "counts", store->key_bytes,
                         store->value_bytes, bank->count_entries);
 
-    if (!result)
-        result = create(&bank->stacks, BPF_MAP_TYPE_STACK_TRACE, "stacks", sizeof(uint32_t), stack,
-                        bank->stack_entries);
-    if (!result)
-        result = create(&bank->spilled, BPF_MAP_TYPE_HASH, "spilled", sizeof(int64_t),
-                        SPILLED_STACK_BYTES(store->depth), bank->spilled_entries);
-    return result;
+    return result ? result
+                  : create(&bank->spilled, BPF_MAP_TYPE_HASH, "spilled", sizeof(int64_t),
+                           SPILLED_STACK_BYTES(store->depth), bank->spilled_entries);
 }
 
 static void close_map(int *fd)
@@ -145,8 +48,14 @@ static void close_map(int *fd)
 static void close_bank(struct bank *bank)
 {
     close_map(&bank->counts);
-    close_map(&bank->stacks);
     close_map(&bank->spilled);
+}
+
+static void close_banks(struct store *store)
+{
+    close_bank(&store->main);
+    close_bank(&store->stand_in);
+    settled_close(&store->settled);
 }
 
 static int open_banks(struct store *store)
@@ -155,10 +64,10 @@ static int open_banks(struct store *store)
 
     if (!result)
         result = open_bank(store, &store->stand_in);
-    if (result) {
-        close_bank(&store->main);
-        close_bank(&store->stand_in);
-    }
+    if (!result && store->id_entries)
+        result = settled_open(&store->settled, store->id_entries, store->depth);
+    if (result)
+        close_banks(store);
     return result;
 }
 
@@ -169,7 +78,7 @@ static int open_controls(struct store *store)
 
     if (!result)
         result = create(&store->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account", sizeof(uint32_t),
-                        sizeof(uint64_t), ACCOUNT_ENTRIES);
+                        sizeof(struct account), ACCOUNTS);
     if (!result)
         result = create(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots", sizeof(uint32_t),
                         SLOT_BYTES(store->depth), SLOTS_PER_CPU);
@@ -196,8 +105,9 @@ int store_open_cgroup(const char *path)
 void store_init(struct store *store)
 {
     *store = (struct store){
-        .main = {-1, -1, -1, 0, 0, 0},
-        .stand_in = {-1, -1, -1, 0, 0, 0},
+        .main = {.mode = CONTROL_MAIN, .counts = -1, .spilled = -1},
+        .stand_in = {.mode = CONTROL_STAND_IN, .counts = -1, .spilled = -1},
+        .settled = SETTLED_NONE,
         .control = -1,
         .account = -1,
         .slots = -1,
@@ -211,13 +121,13 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
     store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
     store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
-    uint64_t stacks = first_size(store, wishes);
+    uint64_t stacks = store_first_sizes(store, wishes);
     int result = open_controls(store);
 
     if (!result)
         result = open_banks(store);
     while (result == -ENOMEM && !wishes->stacks && stacks > LEAST_STACKS) {
-        set_sizes(store, stacks /= 2, wishes);
+        store_set_sizes(store, stacks /= 2, wishes);
         result = open_banks(store);
     }
     return result;
@@ -225,8 +135,7 @@ int store_open(struct store *store, const struct store_wishes *wishes)
 
 void store_close(struct store *store)
 {
-    close_bank(&store->main);
-    close_bank(&store->stand_in);
+    close_banks(store);
     close_map(&store->control);
     close_map(&store->account);
     close_map(&store->slots);
@@ -249,32 +158,101 @@ int store_start(struct store *store)
     return set_mode(store, CONTROL_MAIN);
 }
 
-int store_read_account(const struct store *store, enum account_index index, uint64_t *number)
+static int read_account(const struct store *store, const struct bank *bank,
+                        struct account *account)
 {
-    return bpf_sum_of_cpus(store->account, index, number);
+    bpf_begin_unpreempted();
+    int result = bpf_sum_of_cpus(store->account, bank->mode, (uint64_t *)account, ACCOUNT_WORDS);
+    bpf_end_unpreempted();
+    return result;
 }
 
-int store_take_account(struct store *store, enum account_index index, uint64_t *lost)
+/* What the programs have counted in a bank's account since the last time: nobody writes to it now. */
+static int take_account(struct store *store, struct bank *bank, struct losses *losses)
 {
-    uint64_t sum;
-    int result = store_read_account(store, index, &sum);
+    struct account now;
+    int result = read_account(store, bank, &now);
 
     if (result)
         return result;
-    *lost += sum - store->account_before[index];
-    store->account_before[index] = sum;
+    const uint64_t *words = (const uint64_t *)&now, *before = (const uint64_t *)&bank->before;
+    for (size_t i = 0; i < ACCOUNT_WORDS; i++)
+        ((uint64_t *)&store->sum)[i] += words[i] - before[i];
+    losses->table_full += now.table_full - bank->before.table_full;
+    losses->table_full_ns += now.table_full_ns - bank->before.table_full_ns;
+    losses->slots_taken += now.slots_taken - bank->before.slots_taken;
+    bank->stacks_kept += now.stacks_kept - bank->before.stacks_kept;
+    bank->before = now;
     return 0;
 }
 
-static int collect(struct store *store, bool again, store_drain *drain, void *context)
+uint64_t store_stacks_kept(const struct store *store)
+{
+    return store->main.stacks_kept + store->stand_in.stacks_kept + settled_used(&store->settled);
+}
+
+uint64_t store_lost(const struct store *store)
+{
+    const struct account *sum = &store->sum;
+
+    return sum->table_full + sum->slots_taken + sum->waits_full + sum->ends_unseen;
+}
+
+int64_t store_account_gap(const struct store *store)
+{
+    return (int64_t)(store->sum.seen - store->sum.filtered - store->counted - store_lost(store));
+}
+
+/* A table that is emptied when it is so full has room for what comes meanwhile. */
+#define FILLED_COUNTS 4 /* a quarter of them */
+#define FILLED_STACKS 2
+
+static bool stacks_are_filling(const struct store *store, const struct bank *bank, uint64_t kept)
+{
+    return kept >= bank->spilled_entries / FILLED_STACKS ||
+           (bank->mode == CONTROL_MAIN && store->settled.ids.buckets &&
+            settled_used(&store->settled) >= store->id_entries / FILLED_STACKS);
+}
+
+enum store_news store_look(struct store *store)
+{
+    const struct bank *bank = &store->main;
+    struct account now;
+
+    if (read_account(store, bank, &now))
+        return STORE_NOTHING_NEW;
+    bool has_news = now.inserted != store->looked_at;
+    store->looked_at = now.inserted;
+    if (now.inserted - bank->before.inserted >= bank->count_entries / FILLED_COUNTS ||
+        stacks_are_filling(store, bank,
+                           bank->stacks_kept + now.stacks_kept - bank->before.stacks_kept))
+        return STORE_IS_FILLING;
+    return has_news ? STORE_HAS_NEWS : STORE_NOTHING_NEW;
+}
+
+int store_settle(struct store *store)
+{
+    return settled_advance(&store->settled, &store->grace);
+}
+
+static int empty_bank(struct store *store, struct bank *bank, bool again, store_drain *drain,
+                      void *context, struct losses *losses)
+{
+    int result = take_account(store, bank, losses);
+
+    return result ? result : drain(context, bank, again);
+}
+
+static int collect(struct store *store, bool again, store_drain *drain, void *context,
+                   struct losses *losses)
 {
     /* What came while the last report was drained: nobody writes there now. */
-    int result = drain(context, &store->stand_in, again);
+    int result = empty_bank(store, &store->stand_in, again, drain, context, losses);
 
     if (!result)
         result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
     if (!result)
-        result = drain(context, &store->main, again);
+        result = empty_bank(store, &store->main, again, drain, context, losses);
     if (!result && again)
         result = set_mode(store, CONTROL_MAIN);
     return result;
@@ -284,13 +262,24 @@ int store_collect_by(struct store *store, bool again, store_drain *drain, void *
                      struct losses *losses)
 {
     bpf_begin_unpreempted();
-    int result = collect(store, again, drain, context);
-    if (!result)
-        result = store_take_account(store, ACCOUNT_TABLE_FULL, &losses->table_full);
-    if (!result)
-        result = store_take_account(store, ACCOUNT_SLOTS_TAKEN, &losses->slots_taken);
+    int result = collect(store, again, drain, context, losses);
     bpf_end_unpreempted();
     return result;
+}
+
+int store_add_uncounted(struct tally *tally, uint64_t events, uint64_t value)
+{
+    struct tally_entry *entry;
+
+    if (!events)
+        return 0;
+    entry = tally_add(tally);
+    if (!entry)
+        return -ENOMEM;
+    entry->mark = MARK_TABLE_FULL;
+    entry->events = events;
+    entry->value = value;
+    return 0;
 }
 
 struct collecting {
@@ -299,18 +288,25 @@ struct collecting {
     struct losses *losses;
 };
 
-static int drain_counts(void *context, const struct bank *bank, bool again)
+/* Stacks stay from report to report: what they are kept by says what they are, and nothing else. */
+static int drain_counts(void *context, struct bank *bank, bool again)
 {
     struct collecting *collecting = context;
     struct store *store = collecting->store;
     int result = drain_bank(store, bank, collecting->tally, collecting->losses);
 
-    return result || !again ? result : drain_clear_stacks(store, bank);
+    if (result || !again || !stacks_are_filling(store, bank, bank->stacks_kept))
+        return result;
+    bank->stacks_kept = 0;
+    return drain_clear_stacks(store, bank);
 }
 
 int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
 {
     struct collecting collecting = {store, tally, losses};
+    uint64_t full = losses->table_full;
+    int result = store_collect_by(store, again, drain_counts, &collecting, losses);
 
-    return store_collect_by(store, again, drain_counts, &collecting, losses);
+    full = losses->table_full - full;
+    return result ? result : store_add_uncounted(tally, full, full);
 }

@@ -2,7 +2,8 @@
 /*
  * The maps that count, and the word that says where programs count into: the main bank, or, while
  * that is drained for a report, a stand-in. Before a bank is read no program can still write to it,
- * and so each event is in exactly one report: what came to the stand-in is in the next.
+ * and so each event is in exactly one report: what came to the stand-in is in the next. Each bank has
+ * an account of the events that the programs saw; it is read at that moment, too, and closes.
  */
 #ifndef STACKBOX_KERNEL_STORE_H
 #define STACKBOX_KERNEL_STORE_H
@@ -11,38 +12,46 @@
 
 #include "insns/layout.h"
 #include "kernel/grace.h"
+#include "kernel/settled.h"
 #include "tally.h"
 #include "util.h"
 
 struct store_wishes {
     uint64_t stacks; /* distinct stacks; 0: by the memory that is there */
-    uint64_t usual_stacks; /* so many then, if there is enough; 0: 4096 */
+    uint64_t usual_stacks; /* so many then on a small machine, if there is enough; 0: 4096 */
     uint64_t depth;  /* frames per stack; 0: the kernel's limit */
-    bool by_hash;    /* programs keep stacks by their own hash */
-    bool by_id;      /* others do so by the kernel's ids: both may be */
+    bool by_id;      /* there are programs that may keep stacks by the kernel's ids */
     uint32_t key_bytes, value_bytes; /* of a count; 0: those of struct count_key and a word */
 };
 
 struct bank {
-    int counts, stacks, spilled;
-    uint32_t count_entries, stack_entries, spilled_entries;
+    enum control_mode mode;
+    int counts, spilled;
+    uint32_t count_entries, spilled_entries;
+    struct account before; /* as it was when it was last taken */
+    uint64_t stacks_kept;  /* in `spilled`, since that was last emptied */
 };
 
 struct store {
     struct bank main, stand_in;
-    uint32_t stacks, depth; /* distinct stacks in the main bank; frames of each */
+    struct settled settled; /* of the main bank */
+    uint32_t id_entries;    /* distinct stacks that have ids; 0: none do */
+    uint32_t stacks, depth; /* distinct stacks in a bank; frames of each */
     uint32_t key_bytes, value_bytes; /* of a count */
     int control, account, slots;
     struct grace grace;
-    uint64_t account_before[ACCOUNT_ENTRIES];
+    struct account sum; /* of all that was drained, */
+    uint64_t counted;   /* and the events that were in the tables then */
+    uint64_t looked_at; /* counts that were new when store_look was called */
     /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
     bool walks_omit_callers[2];
 };
 
 /* What a drain could not give, by cause; all are events. */
 struct losses {
-    uint64_t table_full;  /* not counted at all */
-    uint64_t slots_taken; /* likewise: too many programs were preempted on a CPU at once */
+    uint64_t table_full;  /* in the sum alone: there was no room for another count */
+    uint64_t table_full_ns; /* of those events, where they are waits, how long they were in all */
+    uint64_t slots_taken; /* not counted at all: too many programs were preempted on a CPU at once */
     uint64_t stacks_lost; /* counted without their stack: there was no room for it */
     uint64_t walks_failed; /* likewise: the kernel could not walk the user's stack */
 };
@@ -72,8 +81,16 @@ int store_open_cgroup(const char *path);
 /* From here on events are counted. */
 int store_start(struct store *store);
 
-/* What programs have counted in their account since the store was opened. 0 or a negative errno. */
-int store_read_account(const struct store *store, enum account_index index, uint64_t *number);
+/* What came since the last look, and whether so much that it should be collected soon. */
+enum store_news {
+    STORE_NOTHING_NEW,
+    STORE_HAS_NEWS,
+    STORE_IS_FILLING,
+};
+enum store_news store_look(struct store *store);
+
+/* Makes the kernel's ids of new stacks hold: to be called often. 0 or a negative errno. */
+int store_settle(struct store *store);
 
 /*
  * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With
@@ -85,12 +102,20 @@ int store_collect(struct store *store, bool again, struct tally *tally, struct l
  * The same for counts that are not those of stackcount: `drain` is called for each bank while no
  * program writes to it, takes what is in it, and with `again` leaves it empty of stacks, too.
  */
-typedef int store_drain(void *context, const struct bank *bank, bool again);
+typedef int store_drain(void *context, struct bank *bank, bool again);
 int store_collect_by(struct store *store, bool again, store_drain *drain, void *context,
                      struct losses *losses);
 
-/* Adds to *lost what the programs could not count, for one cause, since the last time. */
-int store_take_account(struct store *store, enum account_index index, uint64_t *lost);
+/* An entry of the tally for events that are in no count: the table was full. 0 or -ENOMEM. */
+int store_add_uncounted(struct tally *tally, uint64_t events, uint64_t value);
+
+/* How many stacks are in the kernel's maps, or more, for counts to come. */
+uint64_t store_stacks_kept(const struct store *store);
+
+/* How many of the events seen, as far as they were collected, are in no table. */
+uint64_t store_lost(const struct store *store);
+/* And for how many it is not known what became of them: 0, or the number of threads that wait. */
+int64_t store_account_gap(const struct store *store);
 
 /* Free memory in bytes, or 0 where nobody tells. */
 uint64_t store_free_memory(void);

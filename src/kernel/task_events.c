@@ -15,12 +15,16 @@
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
+#include "kernel/store.h"
 #include "util.h"
 
-/* Of each ring; so many CPUs have a greater one. */
+/*
+ * Of each ring: what thousands of short processes have to tell while a report is made, where a small
+ * part of the free memory is enough for that.
+ */
 #define LEAST_BYTES 32768
-#define GREATER_BYTES 131072
-#define FEW_CPUS 16
+#define MOST_BYTES 524288
+#define MOST_SHARE 64
 
 /* What was too young to be taken is old enough after this. */
 #define LATER_NS 5000000
@@ -40,7 +44,7 @@ struct ring {
 struct task_events {
     struct ring *rings;
     size_t count, room;
-    size_t bytes; /* of the data of a ring: a power of two */
+    size_t bytes; /* of the data of a ring, if there is room: a power of two */
     int epoll;
     int timer;     /* makes the other one readable for what was left to be taken later */
     bool is_timed;
@@ -176,7 +180,7 @@ static void see_ring(struct task_events *events, struct ring *ring, task_event_c
     size_t size;
 
     ring->head = perf_ring_head(&ring->ring);
-    if (ring->head - ring->taken > events->bytes) /* nor that: begin anew */
+    if (ring->head - ring->taken > ring->ring.bytes) /* nor that: begin anew */
         ring->taken = ring->seen = ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
         if (!task_event_parse(events->record, size, &event))
@@ -290,7 +294,11 @@ static int add_ring(void *context, unsigned cpu)
     }
     struct ring *ring = &events->rings[events->count];
     *ring = (struct ring){.cpu = cpu, .next = UINT64_MAX};
-    int result = perf_ring_open(&ring->ring, fd, events->bytes);
+    size_t bytes = events->bytes;
+    int result = perf_ring_open(&ring->ring, fd, bytes);
+    /* Beyond a limit of locked memory it is -EPERM. */
+    while ((result == -EPERM || result == -ENOMEM) && (bytes /= 2) >= LEAST_BYTES)
+        result = perf_ring_open(&ring->ring, fd, bytes);
     if (!result)
         result = watch(events, fd);
     if (result)
@@ -302,9 +310,12 @@ static int add_ring(void *context, unsigned cpu)
 
 static int open_rings(struct task_events *events)
 {
-    long most = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
+    uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), free_memory = store_free_memory();
+    long page = sysconf(_SC_PAGESIZE);
 
-    events->bytes = most > FEW_CPUS ? LEAST_BYTES : GREATER_BYTES;
+    events->bytes = MOST_BYTES;
+    while (events->bytes > LEAST_BYTES && events->bytes * cpus > free_memory / MOST_SHARE)
+        events->bytes /= 2;
     if (events->bytes < (size_t)page)
         events->bytes = (size_t)page;
     events->looked = now_ns();

@@ -101,6 +101,8 @@ static int take_party(const struct taking *taking, const struct party *party, ui
         result = stack_table_find(stacks, party->user_stack, taking->tally, &to->user);
     if (to->kernel.state == STACK_FULL || to->user.state == STACK_FULL)
         taking->losses->stacks_lost += events;
+    if (party->kernel_stack == -EFAULT || party->user_stack == -EFAULT)
+        taking->losses->walks_failed += events;
     return result;
 }
 
@@ -127,6 +129,7 @@ static int take_count(void *context, const void *key, const void *value)
 
     memcpy(&wait.target, key, offwake_key_bytes(taking->waits->view));
     memcpy(&blocked, value, sizeof(blocked));
+    taking->waits->store->counted += blocked.waits;
     /* A count that was made by one CPU, and to which nobody came to add. */
     return blocked.waits ? add_entry(taking, &wait, &blocked, MARK_NONE) : 0;
 }
@@ -141,7 +144,7 @@ static int take_stack(void *context, const void *key, const void *value)
 }
 
 /* Stacks first: the counts of any bank may be of those of either. */
-static int drain(void *context, const struct bank *bank, bool again)
+static int drain(void *context, struct bank *bank, bool again)
 {
     struct taking *taking = context;
     struct store *store = taking->waits->store;
@@ -149,6 +152,7 @@ static int drain(void *context, const struct bank *bank, bool again)
                            (uint32_t)SPILLED_STACK_BYTES(store->depth), take_stack, taking);
 
     (void)again;
+    bank->stacks_kept = 0;
     return result ? result
                   : bpf_drain(bank->counts, store->key_bytes, store->value_bytes, take_count,
                               taking);
@@ -200,6 +204,7 @@ static int take_waiting(void *context, const void *key, const void *value)
     (void)key;
     read_wait(taking, value, &wait);
     int result = note_seen(waits, &wait);
+    waits->open += wait.since != 0;
     struct blocked blocked = {taking->now - wait.since, 1};
     if (result || !wait.since || wait.since > taking->now ||
         blocked.nanoseconds < waits->least || blocked.nanoseconds > waits->most)
@@ -231,6 +236,7 @@ static int list_waiting(struct taking *taking)
 
     taking->now = now_ns();
     waits->seen_count = 0;
+    waits->open = 0;
     int result = bpf_list(waits->map, sizeof(uint32_t), wait_bytes(waits), take_waiting, taking);
     if (waits->seen_count)
         qsort(waits->seen, waits->seen_count, sizeof(*waits->seen), compare_numbers);
@@ -241,12 +247,13 @@ static int collect(struct taking *taking, bool again)
 {
     struct waits *waits = taking->waits;
 
+    uint64_t full = taking->losses->table_full, full_ns = taking->losses->table_full_ns;
+
     stack_table_begin(&waits->stacks);
     int result = store_collect_by(waits->store, again, drain, taking, taking->losses);
     if (!result)
-        result = store_take_account(waits->store, ACCOUNT_WAITS_FULL, &waits->not_seen);
-    if (!result)
-        result = store_take_account(waits->store, ACCOUNT_ENDS_UNSEEN, &waits->ends_unseen);
+        result = store_add_uncounted(taking->tally, taking->losses->table_full - full,
+                                     taking->losses->table_full_ns - full_ns);
     if (result)
         return result;
     if (!again)

@@ -11,17 +11,16 @@
 #include "kernel/store.h"
 
 struct waits {
-    struct store *store; /* by_hash alone, with the bytes of offwake_key_bytes and struct blocked */
+    struct store *store; /* without ids, with the bytes of offwake_key_bytes and struct blocked */
     enum offwake_view view;
     uint64_t least, most; /* ns, of a wait that had not ended, too */
     bool unfinished;      /* such waits go into the last report */
     int map;              /* below 0: none */
     uint32_t entries;
     struct stack_table stacks;
-    uint64_t not_seen;    /* events of threads that there was no room for */
-    uint64_t ends_unseen; /* waits that are in no report: when they ended is not known */
     /* After the last report: who still waited, */
-    uint64_t waiting, waited; /* how many, and the sum of their times, ns */
+    uint64_t open;            /* how many in all: what is missing in the store's account */
+    uint64_t waiting, waited; /* how many of a time that was asked for, and the sum of these, ns */
     /* and the tids of all whose blocking was seen, of the caller's pid namespace, sorted. */
     uint64_t *seen;
     size_t seen_count, seen_room;

@@ -19,6 +19,7 @@ struct block_party {
 
 struct block {
     uint64_t value;
+    bool nobodys; /* the task's frames alone are printed: it is many tasks' */
     struct block_party task, waker; /* without a waker in the layout: its comm is "" */
 };
 

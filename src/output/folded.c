@@ -50,7 +50,9 @@ static void write_line(FILE *out, const struct blocks *blocks, const struct bloc
 {
     if (options->time_as_root)
         fprintf(out, "%02d:%02d:%02d;", when->tm_hour, when->tm_min, when->tm_sec);
-    if (options->layout == LAYOUT_WAKEUPTIME) {
+    if (block->nobodys) {
+        write_frames(out, blocks, &block->task);
+    } else if (options->layout == LAYOUT_WAKEUPTIME) {
         write_wake(out, blocks, block, options);
     } else if (options->layout == LAYOUT_OFFWAKETIME) {
         write_wait_and_wake(out, blocks, block, options);

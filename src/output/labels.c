@@ -35,6 +35,8 @@ static const char *special_name(enum special_frame special, const struct report_
         return "[unfinished]";
     case ALL_ALONG_FRAME:
         return "[blocked all along]";
+    case TABLE_FULL_FRAME:
+        return "[table full]";
     default:
         return delimiter(options);
     }

@@ -15,6 +15,7 @@ enum special_frame {
     DELIMITER_FRAME,
     UNFINISHED_FRAME,
     ALL_ALONG_FRAME,
+    TABLE_FULL_FRAME,
     SPECIAL_FRAMES,
 };
 

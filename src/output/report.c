@@ -160,6 +160,16 @@ static int take_name(struct making *making, struct block_party *shown,
     return 0;
 }
 
+/* Of events that nothing is known of but how many they are. */
+static void make_nobodys(struct making *making, struct block *block, uint32_t *to)
+{
+    *to = labels_special(&making->labels, TABLE_FULL_FRAME);
+    take_frames(making, &block->task, 1, true);
+    block->nobodys = true;
+    block->task.comm = "";
+    block->task.nobody = true;
+}
+
 static int make_block(struct making *making, size_t index)
 {
     const struct tally_entry *entry = &making->tally->entries[index];
@@ -168,6 +178,10 @@ static int make_block(struct making *making, size_t index)
     uint32_t *to = making->frames + making->frame_count;
 
     *block = (struct block){.value = entry->value, .waker = {.comm = "", .nobody = true}};
+    if (entry->mark == MARK_TABLE_FULL) {
+        make_nobodys(making, block, to);
+        return 0;
+    }
     take_frames(making, &block->task, add_task(making, index, to), !wakers);
     to = making->frames + making->frame_count;
     take_frames(making, &block->waker, add_waker(making, index, to), false);

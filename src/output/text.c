@@ -80,8 +80,8 @@ static void write_offwaketime(FILE *out, const struct blocks *blocks, const stru
     write_thread(out, "target:", &block->task, options);
 }
 
-static void write_block(FILE *out, const struct blocks *blocks, const struct block *block,
-                        const struct report_options *options)
+static void write_of_layout(FILE *out, const struct blocks *blocks, const struct block *block,
+                            const struct report_options *options)
 {
     switch (options->layout) {
     case LAYOUT_STACKCOUNT:
@@ -97,6 +97,15 @@ static void write_block(FILE *out, const struct blocks *blocks, const struct blo
         write_offwaketime(out, blocks, block, options);
         break;
     }
+}
+
+static void write_block(FILE *out, const struct blocks *blocks, const struct block *block,
+                        const struct report_options *options)
+{
+    if (block->nobodys)
+        write_frames(out, blocks, &block->task);
+    else
+        write_of_layout(out, blocks, block, options);
     fprintf(out, "%s%llu\n\n", options->layout == LAYOUT_STACKCOUNT ? "    " : "        ",
             (unsigned long long)blocks_shown_value(block->value, options));
 }

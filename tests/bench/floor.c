@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * floor CATEGORY NAME COMMAND...
- * floor -F HZ COMMAND...
+ * floor [-K | -U] CATEGORY NAME COMMAND...
+ * floor [-K | -U] -F HZ COMMAND...
  *
  * The least that counting stacks can cost: a program on a tracepoint that gets the ids of the kernel
  * and the user stack, the pid and the name, and adds one to an entry of a hash - nothing filtered,
  * one bank, no exactness; or the same at each tick of the clocks of all CPUs, but where nobody runs.
+ * With -U it is the user stack alone, with -K the kernel stack alone and of no process.
  * Runs COMMAND and prints what the kernel says a run of the program took:
  *
  *     ns per event: 1418
@@ -13,6 +14,7 @@
  * kernel.bpf_stats_enabled must be 1.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,30 @@ static int ok(const char *what, int result)
     return result;
 }
 
+static bool kernel = true, user = true;
+
+static void emit_stack(struct program *program, int stacks, int32_t flags, int key)
+{
+    EMIT(program,
+        MOV_REG(R1, R6),
+        LOAD_MAP(R2, stacks),
+        MOV_IMM(R3, flags),
+        CALL(BPF_FUNC_get_stackid),
+        STX(W, R10, (int16_t)key, R0));
+}
+
+static void emit_process(struct program *program)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        RSH_IMM(R0, 32),
+        STX(W, R10, KEY, R0),
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, KEY_COMM),
+        MOV_IMM(R2, 16),
+        CALL(BPF_FUNC_get_current_comm));
+}
+
 static void emit_floor(struct program *program, int counts, int stacks)
 {
     EMIT(program,
@@ -60,23 +86,14 @@ static void emit_floor(struct program *program, int counts, int stacks)
         ST(DW, R10, KEY, 0),
         ST(DW, R10, KEY + 8, 0),
         ST(DW, R10, KEY_COMM, 0),
-        ST(DW, R10, KEY_COMM + 8, 0),
-        LOAD_MAP(R2, stacks),
-        MOV_IMM(R3, 0),
-        CALL(BPF_FUNC_get_stackid),
-        STX(W, R10, KEY_KERNEL_STACK, R0),
-        MOV_REG(R1, R6),
-        LOAD_MAP(R2, stacks),
-        MOV_IMM(R3, BPF_F_USER_STACK),
-        CALL(BPF_FUNC_get_stackid),
-        STX(W, R10, KEY_USER_STACK, R0),
-        CALL(BPF_FUNC_get_current_pid_tgid),
-        RSH_IMM(R0, 32),
-        STX(W, R10, KEY, R0),
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, KEY_COMM),
-        MOV_IMM(R2, 16),
-        CALL(BPF_FUNC_get_current_comm),
+        ST(DW, R10, KEY_COMM + 8, 0));
+    if (kernel)
+        emit_stack(program, stacks, 0, KEY_KERNEL_STACK);
+    if (user) {
+        emit_stack(program, stacks, BPF_F_USER_STACK, KEY_USER_STACK);
+        emit_process(program);
+    }
+    EMIT(program,
         LOAD_MAP(R1, counts),
         MOV_REG(R2, R10),
         ADD_IMM(R2, KEY),
@@ -102,9 +119,9 @@ static void emit_floor(struct program *program, int counts, int stacks)
 static int load_floor(uint32_t type)
 {
     const struct bpf_map_shape counts = {
-        BPF_MAP_TYPE_HASH, "floor_counts", sizeof(struct floor_key), 8, 32768, 0};
+        BPF_MAP_TYPE_HASH, "floor_counts", sizeof(struct floor_key), 8, 32768, 0, 0};
     const struct bpf_map_shape stacks = {
-        BPF_MAP_TYPE_STACK_TRACE, "floor_stacks", 4, 127 * 8, 16384, 0};
+        BPF_MAP_TYPE_STACK_TRACE, "floor_stacks", 4, 127 * 8, 16384, 0, 0};
     struct program program = {0};
     struct linked linked;
     struct text why = {0};
@@ -173,8 +190,13 @@ int main(int argc, char **argv)
     struct bpf_program_info info;
     int status;
 
+    if (argc > 1 && (!strcmp(argv[1], "-K") || !strcmp(argv[1], "-U"))) {
+        *(argv[1][1] == 'K' ? &user : &kernel) = false;
+        argc--, argv++;
+    }
     if (argc < 4) {
-        fprintf(stderr, "usage: floor CATEGORY NAME COMMAND...\n       floor -F HZ COMMAND...\n");
+        fprintf(stderr, "usage: floor [-K | -U] CATEGORY NAME COMMAND...\n"
+                        "       floor [-K | -U] -F HZ COMMAND...\n");
         return 2;
     }
     int program = strcmp(argv[1], "-F") ? at_tracepoint(argv[1], argv[2], argv + 3, &status)

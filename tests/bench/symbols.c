@@ -3,18 +3,19 @@
  * symbols make FILE          writes a program of about 100 MB with a million functions; on x86-64
  *                            it runs for a while, in all of them
  * symbols draw FILE COUNT    random addresses of its functions, one hexadecimal number a line
- * symbols find FILE          names the addresses on stdin: prints milliseconds, kilobytes at most
- *                            resident, how many were asked for and how many have names
+ * symbols find FILE          names the addresses on stdin: prints milliseconds, how many were asked
+ *                            for and how many have names
+ * symbols kernel COUNT       the same of COUNT addresses of the kernel's functions, drawn at random
  */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "symbols/elf_symbols.h"
+#include "symbols/kallsyms.h"
 #include "util.h"
 
 #define FUNCTIONS 1000000
@@ -111,7 +112,7 @@ static int make(const char *path)
         const unsigned function = function_of(i);
         const Elf64_Sym symbol = {
             .st_name = (Elf64_Word)names.length,
-            .st_info = ELF64_ST_INFO(i < FUNCTIONS / 2 ? STB_LOCAL : STB_GLOBAL, STT_FUNC),
+            .st_info = (unsigned char)ELF64_ST_INFO(i < FUNCTIONS / 2 ? STB_LOCAL : STB_GLOBAL, STT_FUNC),
             .st_shndx = TEXT,
             .st_value = TEXT_ADDRESS + (uint64_t)function * FUNCTION_BYTES,
             .st_size = FUNCTION_BYTES,
@@ -153,36 +154,93 @@ static int compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static int find(const char *path)
+/* Sorted, each once: as many as are left. */
+static size_t sort_addresses(uint64_t *addresses, size_t count)
 {
-    uint64_t *addresses = NULL;
-    size_t count = 0, room = 0, kept = 0, named = 0;
-    char word[64];
-    struct rusage usage;
-    struct elf elf;
+    size_t kept = 0;
 
-    while (scanf("%63s", word) == 1 &&
-           !array_reserve(&addresses, &room, count + 1, sizeof(*addresses)))
-        addresses[count++] = strtoull(word, NULL, 16);
     if (count)
         qsort(addresses, count, sizeof(*addresses), compare);
     for (size_t i = 0; i < count; i++)
         if (!kept || addresses[kept - 1] != addresses[i])
             addresses[kept++] = addresses[i];
-    struct elf_found *found = calloc(kept + 1, sizeof(*found));
+    return kept;
+}
+
+static void say_found(uint64_t start, size_t asked, size_t named)
+{
+    printf("%.1f %zu %zu\n", (double)(now_ns() - start) / 1e6, asked, named);
+}
+
+static int find(const char *path)
+{
+    uint64_t *addresses = NULL;
+    size_t count = 0, room = 0, named = 0;
+    char word[64];
+    struct elf elf;
+
+    while (scanf("%63s", word) == 1 &&
+           !array_reserve(&addresses, &room, count + 1, sizeof(*addresses)))
+        addresses[count++] = strtoull(word, NULL, 16);
+    count = sort_addresses(addresses, count);
+    struct elf_found *found = calloc(count + 1, sizeof(*found));
     const uint64_t start = now_ns();
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (!found || fd < 0 || elf_open(&elf, fd) || elf_find(&elf, addresses, kept, found))
+    if (!found || fd < 0 || elf_open(&elf, fd) || elf_find(&elf, addresses, count, found))
         return 1;
-    const uint64_t end = now_ns();
-    getrusage(RUSAGE_SELF, &usage);
-    for (size_t i = 0; i < kept; i++)
+    for (size_t i = 0; i < count; i++)
         named += found[i].found;
-    printf("%.1f %ld %zu %zu\n", (double)(end - start) / 1e6, usage.ru_maxrss, kept, named);
-    elf_found_free(found, kept);
+    say_found(start, count, named);
+    elf_found_free(found, count);
     free(found);
     free(addresses);
     elf_close(&elf);
+    close(fd);
+    return 0;
+}
+
+struct text_range {
+    uint64_t start, end;
+};
+
+static int take_range(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct text_range *range = context;
+
+    if (!strcmp(symbol->name, "_stext"))
+        range->start = symbol->address;
+    if (!strcmp(symbol->name, "_etext"))
+        range->end = symbol->address;
+    return range->start && range->end;
+}
+
+static int find_in_kernel(unsigned count)
+{
+    struct text_range range = {0};
+    size_t named = 0;
+    int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
+    struct kallsyms_found *found = calloc(count + 1, sizeof(*found));
+
+    if (fd < 0 || !addresses || !found || kallsyms_each(fd, take_range, &range) ||
+        range.end <= range.start)
+        return 1;
+    srandom(1);
+    for (unsigned i = 0; i < count; i++)
+        addresses[i] = range.start + (uint64_t)random() % (range.end - range.start);
+    const struct kallsyms_search search = {
+        .addresses = addresses,
+        .count = sort_addresses(addresses, count),
+    };
+    const uint64_t start = now_ns();
+    if (kallsyms_find(fd, &search, found))
+        return 1;
+    for (size_t i = 0; i < search.count; i++)
+        named += found[i].found;
+    say_found(start, search.count, named);
+    kallsyms_free(found, search.count);
+    free(found);
+    free(addresses);
     close(fd);
     return 0;
 }
@@ -195,6 +253,8 @@ int main(int argc, char **argv)
         return make(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "find"))
         return find(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "kernel"))
+        return find_in_kernel((unsigned)atoi(argv[2]));
     int fd = argc == 4 && !strcmp(argv[1], "draw") ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0 || elf_open(&elf, fd))
         return 2;

@@ -28,8 +28,8 @@
 /* Those of stackcount, which names them itself. */
 enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_FOLLOWED,
-    FD_MAIN_COUNTS, FD_MAIN_STACKS, FD_MAIN_SPILLED, FD_STAND_IN_COUNTS, FD_STAND_IN_STACKS, FD_STAND_IN_SPILLED,
-    FD_BUFFER, FD_WALKERS, FD_WAITS,
+    FD_IDS, FD_SETTLED, FD_MAIN_COUNTS, FD_MAIN_SPILLED, FD_STAND_IN_COUNTS, FD_STAND_IN_SPILLED,
+    FD_BUFFER, FD_WAITS,
 };
 
 /* ---- One program for each family ---- */
@@ -209,7 +209,7 @@ static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 #define MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS,   \
              .lives = FD_LIVES,                                                                \
              .counts = {FD_MAIN_COUNTS, FD_STAND_IN_COUNTS},                                   \
-             .stacks = {FD_MAIN_STACKS, FD_STAND_IN_STACKS},                                   \
+             .ids = {FD_IDS, FD_SETTLED, 4096},                                                \
              .spilled = {FD_MAIN_SPILLED, FD_STAND_IN_SPILLED}
 #define ALL_EVENTS .cpu = -1
 #define OF_PIDS    .pids = some_pids, .pid_count = 2
@@ -267,7 +267,7 @@ static void build_count(struct program *program, const void *wishes)
 /* ---- That of stacksnoop ---- */
 
 #define SNOOP_MAPS .depth = 127, .buffer = FD_BUFFER, .control = FD_CONTROL, .account = FD_ACCOUNT, \
-                   .walkers = FD_WALKERS, .slots = FD_SLOTS, .lives = FD_LIVES
+                   .slots = FD_SLOTS, .lives = FD_LIVES
 
 static const struct snoop_wishes snoop_kernel = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .to_ring = true, SNOOP_MAPS};

@@ -55,6 +55,32 @@ static void marks(void)
     free_scene(&scene);
 }
 
+/* What there was no room to count apart is in the sum, and nobody's. */
+static void table_full(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+
+    add_entry(&scene, 2000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
+    add_entry(&scene, 1000, 0, "", NO_FRAMES, NO_FRAMES)->mark = MARK_TABLE_FULL;
+    add_entry(&scene, 4000, 0, "", NO_FRAMES, NO_FRAMES)->mark = MARK_TABLE_FULL;
+    EXPECT(&scene,
+           "\n"
+           "    __schedule\n    -                cat (8)\n        2\n\n"
+           "    [table full]\n        5\n\n", WAITS, BOTH);
+    EXPECT(&scene, "cat;__schedule 2\n[table full] 5\n", WAITS, AS_FOLDED, BOTH);
+    EXPECT(&scene, "06:05:04;cat;__schedule 2\n06:05:04;[table full] 5\n", WAITS, AS_FOLDED, BOTH,
+           .time_as_root = true);
+    EXPECT(&scene,
+           "\n"
+           "    waker:           [no waker]\n    --               --\n    __schedule\n"
+           "    target:          cat 8\n        2\n\n"
+           "    [table full]\n        5\n\n", BOTH_SIDES, BOTH);
+    EXPECT(&scene, "cat;__schedule;--;[no waker] 2\n[table full] 5\n", BOTH_SIDES, AS_FOLDED, BOTH);
+    EXPECT(&scene, "[no waker];cat 2\n[table full] 5\n", WAKES, AS_FOLDED, BOTH);
+    free_scene(&scene);
+}
+
 static void tasks_elsewhere(void)
 {
     struct scene scene = {0};
@@ -267,6 +293,7 @@ static void order_of_blocks(void)
 int main(void)
 {
     TEST(marks);
+    TEST(table_full);
     TEST(tasks_elsewhere);
     TEST(threads_and_processes);
     TEST(wakeuptime_has_names_alone);

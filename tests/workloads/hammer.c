@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hammer [-t THREADS] [-n STACKS] [-r TIMES] [-N COMM] [-w] [-k]
+ * hammer [-t THREADS] [-n STACKS] [-r TIMES] [-v] [-s MS] [-d DIGITS] [-g] [-c] [-N COMM] [-w] [-k]
  *
  * THREADS threads, pinned to the CPUs in turn so that several share one, call hammered() all at the
  * same time, each through STACKS stacks of its own, TIMES times through each. A stack says its
- * number: from the root to the leaf it is ten frames that are zero() or one(), the binary digits,
+ * number: from the root to the leaf it is DIGITS frames that are zero() or one(), the binary digits,
  * the greatest first. Thread i has the numbers from i * STACKS on.
  * Prints `done CALLS=` with the sum of what the threads counted.
  *
  *   -t THREADS   8
- *   -n STACKS    16; THREADS * STACKS is at most 1024
+ *   -n STACKS    16; THREADS * STACKS is at most 2 to the power of DIGITS
  *   -r TIMES     10
+ *   -v           number N so often and N % 3 times more
+ *   -s MS        again and again for so long, whatever TIMES is
+ *   -d DIGITS    10
+ *   -g           hammered() calls getppid(2), too
+ *   -c           each thread has the number as its name, while it is at it
  *   -N COMM, -w, -k   as ever
  */
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "word.h"
 
-#define DIGITS 10
+#define MOST_DIGITS 20
 #define MOST_THREADS 64
 
 struct hammerer {
@@ -27,43 +34,72 @@ struct hammerer {
     uint64_t made;
 };
 
-static unsigned stacks = 16, times = 10;
+static unsigned stacks = 16, times = 10, digits = 10;
+static uint64_t last_ms; /* of the monotonic clock; 0: TIMES counts */
+static int varies, calls_the_kernel, has_names;
 static pthread_barrier_t start;
 
 void hammered(uint64_t *made);
-void zero(unsigned number, unsigned digits, uint64_t *made);
-void one(unsigned number, unsigned digits, uint64_t *made);
+void zero(unsigned number, unsigned left, uint64_t *made);
+void one(unsigned number, unsigned left, uint64_t *made);
 
 APART void hammered(uint64_t *made)
 {
     FRAME;
     ++*made;
+    if (calls_the_kernel)
+        call_kernel(SYS_getppid, 0);
     NO_TAIL_CALL;
 }
 
-static inline __attribute__((always_inline)) void descend(unsigned number, unsigned digits,
+static inline __attribute__((always_inline)) void descend(unsigned number, unsigned left,
                                                           uint64_t *made)
 {
-    if (!digits)
+    if (!left)
         hammered(made);
-    else if (number >> (digits - 1) & 1)
-        one(number, digits - 1, made);
+    else if (number >> (left - 1) & 1)
+        one(number, left - 1, made);
     else
-        zero(number, digits - 1, made);
+        zero(number, left - 1, made);
     NO_TAIL_CALL;
 }
 
-APART void zero(unsigned number, unsigned digits, uint64_t *made)
+APART void zero(unsigned number, unsigned left, uint64_t *made)
 {
     FRAME;
-    descend(number, digits, made);
+    descend(number, left, made);
     __asm__ volatile("nop"); /* no twin of one() */
 }
 
-APART void one(unsigned number, unsigned digits, uint64_t *made)
+APART void one(unsigned number, unsigned left, uint64_t *made)
 {
     FRAME;
-    descend(number, digits, made);
+    descend(number, left, made);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Is the number's turn in this round? */
+static int has_turn(unsigned number, unsigned round)
+{
+    return last_ms || round < times + (varies ? number % 3 : 0);
+}
+
+static void take(struct hammerer *self, unsigned number)
+{
+    char name[16];
+
+    if (has_names) {
+        snprintf(name, sizeof(name), "%u", number);
+        prctl(PR_SET_NAME, name);
+    }
+    descend(number, digits, &self->made);
 }
 
 /* The stacks change with every call: a stack that was mixed with another cannot stay unseen. */
@@ -74,9 +110,10 @@ static void *hammer(void *argument)
     FRAME;
     pin_to_cpu(self->index % 2);
     pthread_barrier_wait(&start);
-    for (unsigned i = 0; i < times; i++) {
-        for (unsigned number = 0; number < stacks; number++)
-            descend(self->index * stacks + number, DIGITS, &self->made);
+    for (unsigned i = 0; last_ms ? now_ms() < last_ms : i < times + 2; i++) {
+        for (unsigned number = self->index * stacks; number < (self->index + 1) * stacks; number++)
+            if (has_turn(number, i))
+                take(self, number);
     }
     return NULL;
 }
@@ -84,23 +121,29 @@ static void *hammer(void *argument)
 int main(int argc, char **argv)
 {
     static struct hammerer hammerers[MOST_THREADS];
-    unsigned threads = 8;
+    unsigned threads = 8, ms = 0;
     int option, waits = 0, stays = 0;
     const char *comm = NULL;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "t:n:r:N:wk")) != -1) {
+    while ((option = getopt(argc, argv, "t:n:r:vs:d:gcN:wk")) != -1) {
         switch (option) {
         case 't': threads = (unsigned)number_of(optarg); break;
         case 'n': stacks = (unsigned)number_of(optarg); break;
         case 'r': times = (unsigned)number_of(optarg); break;
+        case 'v': varies = 1; break;
+        case 's': ms = (unsigned)number_of(optarg); break;
+        case 'd': digits = (unsigned)number_of(optarg); break;
+        case 'g': calls_the_kernel = 1; break;
+        case 'c': has_names = 1; break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    if (!threads || threads > MOST_THREADS || stacks > (1u << DIGITS) / threads)
+    if (!threads || threads > MOST_THREADS || digits > MOST_DIGITS ||
+        stacks > (1u << digits) / threads)
         return 2;
     begin(comm);
     pthread_barrier_init(&start, NULL, threads + 1);
@@ -111,6 +154,8 @@ int main(int argc, char **argv)
     }
     if (waits)
         say_ready_and_wait();
+    if (ms)
+        last_ms = now_ms() + ms;
     pthread_barrier_wait(&start);
     for (unsigned i = 0; i < threads; i++) {
         pthread_join(hammerers[i].thread, NULL);

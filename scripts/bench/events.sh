@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
+#
+# What a program of BPF takes each time it runs, by the kernel's own figures: events, stacks whose place
+# is taken, samples.
+
+events=100000
+event=syscalls:sys_enter_getppid
+
+# of_floor KEY OPTION... -- COMMAND...: the least that can be done, which prints the figure itself
+of_floor()
+{
+    key=$1
+    shift
+    figure "$key" floor "$("$tools/floor" "$@" 2>/dev/null | sed -n 's/^ns per event: //p')"
+}
+
+# of_tracer KEY WHO COMMAND...: what the tracer that was begun last took for what COMMAND did
+of_tracer()
+{
+    key=$1 who=$2
+    shift 2
+    "$@" >/dev/null && figure "$key" "$who" "$(ns_per_run "$tracer")"
+    end_tracer
+}
+
+# counted KEY OPTION BPFTRACE-KEY: with kernel and user stacks, or one of them
+counted()
+{
+    # shellcheck disable=SC2086 # no option is no word
+    of_floor "$1" $2 syscalls sys_enter_getppid "$workloads/calls" -n $events
+    # shellcheck disable=SC2086
+    begin_stackbox stackcount $2 -f t:$event &&
+        of_tracer "$1" stackbox "$workloads/calls" -n $events
+    [ "$bpftrace" ] && begin_bpftrace "t:$event { @[$3] = count(); }" &&
+        of_tracer "$1" bpftrace "$workloads/calls" -n $events
+}
+
+part_events()
+{
+    keep_figures 1
+    counted event '' 'kstack, ustack, comm, pid'
+    counted event.kernel -K kstack
+    counted event.user -U 'ustack, comm, pid'
+    keep_figures 0
+}
+
+# In a stack map of one place the first stack has it. That is the kernel's of the first event: the user's
+# stack is another one, each time. Where something else came first neither has a place.
+part_collisions()
+{
+    keep_figures 1
+    of_floor collision.one syscalls sys_enter_getppid "$workloads/calls" -n $events
+    begin_stackbox stackcount --stack-storage-size 1 -f t:$event &&
+        of_tracer collision.one stackbox "$workloads/calls" -n $events
+    of_floor collision.both syscalls sys_enter_getppid "$workloads/calls" -n $events
+    if begin_stackbox stackcount --stack-storage-size 1 -f t:sched:sched_process_exit t:$event; then
+        "$workloads/calls" -n 0 >/dev/null
+        of_tracer collision.both stackbox "$workloads/calls" -n $events
+    fi
+    keep_figures 0
+}
+
+# All CPUs are busy: nobody gains by samples of those on which nobody runs.
+part_samples()
+{
+    burn="$workloads/deep -t $(nproc) -s 700 -f 25"
+    keep_figures 1
+    # shellcheck disable=SC2086 # words
+    of_floor sample -F 997 $burn
+    # shellcheck disable=SC2086
+    begin_stackbox profile -f -F 997 && of_tracer sample stackbox $burn
+    # shellcheck disable=SC2086
+    [ "$bpftrace" ] && begin_bpftrace 'profile:hz:997 { @[kstack, ustack, comm, pid] = count(); }' &&
+        of_tracer sample bpftrace $burn
+    keep_figures 0
+}

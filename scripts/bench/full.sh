@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
+#
+# The end of a run that has much to tell: 40,000 counts of 16,384 stacks. Three processes of one
+# program go through them, so that many stacks are of two processes or of three. There is no peer in
+# this: bpftrace takes more than a minute to name and print as many.
+
+# The processes, while somebody traces. They stay until he is done, so that there is what to name.
+go_through_stacks()
+{
+    going=
+    for stacks in 16384 16384 7232; do
+        "$workloads/spread" -n $stacks -r 1 -k >>"$out/spread" &
+        going="$going $!"
+    done
+    tries=500
+    until [ "$(grep -c '^done' "$out/spread")" = 3 ] || [ $tries = 0 ]; do
+        sleep 0.02
+        tries=$((tries - 1))
+    done
+}
+
+drop_processes()
+{
+    # shellcheck disable=SC2086 # words
+    kill -s KILL $going
+    # shellcheck disable=SC2086
+    wait $going
+    going=
+} 2>/dev/null
+
+part_full()
+{
+    rm -f "$out/cost"
+    : >"$out/spread"
+    begin "$tools/cost" "$out/cost" ./stackbox stackcount --debug -f --stack-storage-size 32768 \
+        t:syscalls:sys_enter_getppid
+    as_soon_as said_ready || return
+    go_through_stacks
+    end_tracer_by INT
+    drop_processes
+    read_cost
+    # Where a count is missing it was another task that was measured.
+    if [ "$(awk '/^spread;/ { sum += $NF } END { print sum }' "$out/tracer.out")" = 40000 ]; then
+        figure full.collect stackbox \
+            "$(sed -n 's/.*; collected in \([0-9]*\) us.*/\1/p' "$out/tracer.err" | tail -n 1)"
+        figure full.end stackbox "$ending"
+        figure full.cpu stackbox "$cpu"
+    fi
+}

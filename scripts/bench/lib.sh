@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
+#
+# What all parts of the bench are written with. A part is a function `part_NAME` that measures once,
+# each who in turn, and says `figure KEY WHO VALUE`; keys, units and what a value is compared with
+# are in rows.tsv. bench.sh calls the parts, round by round.
+#
+# $out is where files go that nobody needs afterwards, $tools and $workloads have test programs,
+# $round is the number of the round. $bpftrace, $perf and $libbpf_tools (a directory) are the peers,
+# empty where one is not installed.
+
+# figure KEY WHO VALUE: what is no number is left out
+figure()
+{
+    case $3 in
+    '' | *[!0-9.]*) return ;;
+    esac
+    printf '%s\t%s\t%s\t%s\n' "$round" "$1" "$2" "$3" >>"$results/raw.tsv"
+}
+
+# early_round [N]: whether this is one of the first three, or N: for what takes seconds, and differs
+# by far more than any noise
+early_round()
+{
+    [ "$round" -le "${1:-3}" ]
+}
+
+# Programs of BPF take longer while the kernel keeps these figures: only while they are wanted.
+keep_figures()
+{
+    echo "$1" >/proc/sys/kernel/bpf_stats_enabled
+}
+
+# ---- tracers in the background
+
+# begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute.
+begin()
+{
+    : >"$out/tracer.out"
+    : >"$out/tracer.err"
+    "$workloads/session" --limit 60 "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
+    tracer=$!
+}
+
+# as_soon_as COMMAND...: false, and no tracer is left, where it ended instead or 20 s have gone by
+as_soon_as()
+{
+    tries=1000
+    until "$@"; do
+        tries=$((tries - 1))
+        if [ $tries = 0 ] || ! kill -0 "$tracer" 2>/dev/null; then
+            end_tracer
+            return 1
+        fi
+        sleep 0.02
+    done
+}
+
+# It said so, as stackbox does in its first line and bpftrace in a line that we make it print.
+said_ready()
+{
+    grep -qE '^(Tracing|Sampling|ready)' "$out/tracer.out" "$out/tracer.err"
+}
+
+# It has a link to a program of BPF: that is all that can be seen of those that say nothing.
+has_link()
+{
+    cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^link_id:'
+}
+
+# At once: some would take a minute to name and print what nobody reads.
+end_tracer()
+{
+    end_tracer_by KILL
+}
+
+end_tracer_by()
+{
+    kill -s "$1" "$tracer"
+    wait "$tracer"
+    tracer=
+} 2>/dev/null
+
+# What the kernel says a run of the tracer's program took: of several the one that ran most often.
+ns_per_run()
+{
+    cat "/proc/$1/fdinfo"/* 2>/dev/null | awk '
+        $1 == "run_time_ns:" { time = $2 }
+        $1 == "run_cnt:" && $2 > runs { runs = $2; figure = time / runs }
+        END { if (runs >= 100) printf "%.1f\n", figure }'
+}
+
+# A script's last probe
+ready_bpftrace='interval:ms:100 { printf("ready\n"); }'
+
+# begin_stackbox ARG... / begin_bpftrace SCRIPT / begin_quiet COMMAND...: true when it traces
+begin_stackbox()
+{
+    begin ./stackbox "$@"
+    as_soon_as said_ready
+}
+
+begin_bpftrace()
+{
+    begin "$bpftrace" -B line -e "$1 $ready_bpftrace"
+    as_soon_as said_ready
+}
+
+begin_quiet()
+{
+    begin "$@"
+    as_soon_as has_link && sleep 0.2
+}
+
+# ---- whole runs
+
+# cost COMMAND...: $cpu, $wall (ms), $peak (KB) and $ending (ms from a signal to the end) of it; its
+# output is in $out/cost.out. False where it failed.
+cost()
+{
+    rm -f "$out/cost"
+    "$tools/cost" "$out/cost" "$@" >"$out/cost.out" 2>"$out/cost.err" || rm -f "$out/cost"
+    read_cost
+}
+
+read_cost()
+{
+    cpu='' wall='' peak='' ending=''
+    [ -s "$out/cost" ] && read -r cpu wall peak ending <"$out/cost"
+}

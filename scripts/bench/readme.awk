@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# awk -f readme.awk results.tsv
+#
+# The results as README.md has them: what they were measured on, and a row for each figure.
+
+BEGIN {
+    FS = "\t"
+}
+
+function number(value)
+{
+    return value >= 100 ? sprintf("%.0f", value) : value >= 10 ? sprintf("%.1f", value) : \
+        sprintf("%.2f", value)
+}
+
+function thousands(text,    head)
+{
+    while (match(text, /^[0-9]+[0-9][0-9][0-9]($|,)/)) {
+        head = RLENGTH - (substr(text, RLENGTH, 1) == "," ? 1 : 0) - 3
+        text = substr(text, 1, head) "," substr(text, head + 1)
+    }
+    return text
+}
+
+function cell(key, who,    text)
+{
+    if (!((key, who) in value))
+        return ""
+    text = thousands(number(value[key, who]))
+    if (ratio[key, who] == "-")
+        return text
+    text = text " (" thousands(number(ratio[key, who]))
+    if (who == "stackbox" && rounds[key, who] > 1)
+        text = text "; " number(least[key, who]) " to " number(greatest[key, who])
+    return text ")"
+}
+
+# Those that have no column of their own say who they are.
+function others(key,    text)
+{
+    if ((key, "perf") in value)
+        text = "perf: " cell(key, "perf")
+    if ((key, "addr2line") in value)
+        text = text (text ? ", " : "") "addr2line: " cell(key, "addr2line")
+    return text
+}
+
+/^# / {
+    name = substr($1, 3)
+    machine[name] = $2
+    next
+}
+$1 == "key" || $1 ~ /^guest\./ {
+    next
+}
+{
+    if (!($1 in what))
+        key_at[++keys] = $1
+    what[$1] = $10 ", " $3
+    value[$1, $2] = $4
+    ratio[$1, $2] = $5
+    least[$1, $2] = $6
+    greatest[$1, $2] = $7
+    rounds[$1, $2] = $8
+}
+END {
+    peers = machine["bpftrace"] ? ", bpftrace " machine["bpftrace"] : ""
+    peers = peers (machine["libbpf-tools"] ? ", libbpf-tools " machine["libbpf-tools"] : "")
+    peers = peers (machine["perf"] ? ", perf " machine["perf"] : "")
+    print "Linux " machine["kernel"] ", " machine["cpus"] peers "; " machine["date"] ", medians of " \
+        machine["rounds"] " rounds."
+    print ""
+    print "| figure | the least | stackbox | bpftrace | libbpf-tools | others |"
+    print "| --- | --- | --- | --- | --- | --- |"
+    for (k = 1; k <= keys; k++) {
+        key = key_at[k]
+        print "| " what[key] " | " cell(key, "floor") " | " cell(key, "stackbox") " | " \
+            cell(key, "bpftrace") " | " cell(key, "libbpf-tools") " | " others(key) " |"
+    }
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# The bench's arithmetic on figures whose medians and ratios can be told by head, and README's figures,
+# which are those of the results that were kept.
+
+# shellcheck source=tests/live/lib.sh
+. "${0%/*}/../live/lib.sh"
+
+cd "${0%/*}/../.." || exit 1
+TAB=$(printf '\t')
+
+# Lines of words, with tabs between them
+tabbed()
+{
+    tr ' ' "$TAB"
+}
+
+tabbed >"$scratch/rows" <<'END'
+event ns floor an-event
+start ms stackbox a-start
+crowd ms @start in-a-crowd
+never ms - nobody-measured-it
+size KB - the-size
+END
+# Ratios of stackbox's events: 1.5, 1.2, 0.8; of bpftrace's: 2 and 4, in rounds 1 and 3.
+tabbed >"$scratch/raw" <<'END'
+1 event floor 100
+1 event stackbox 150
+1 event bpftrace 200
+1 start stackbox 10
+1 start perf 1000
+1 crowd stackbox 30
+1 size stackbox 318
+2 event floor 10
+2 event stackbox 12
+2 start stackbox 20
+2 crowd stackbox 20
+3 event floor 1000
+3 event stackbox 800
+3 event bpftrace 4000
+END
+tabbed >"$scratch/expected" <<'END'
+key who unit median ratio least greatest rounds beside what
+event floor ns 100 - - - 3 floor an-event
+event stackbox ns 150 1.200 0.800 1.500 3 floor an-event
+event bpftrace ns 2100 3.000 2.000 4.000 2 floor an-event
+start stackbox ms 15 - - - 2 stackbox a-start
+start perf ms 1000 100.000 100.000 100.000 1 stackbox a-start
+crowd stackbox ms 25 2.000 1.000 3.000 2 @start in-a-crowd
+size stackbox KB 318 - - - 1 - the-size
+END
+awk -f scripts/bench/reduce.awk "$scratch/rows" "$scratch/raw" >"$scratch/results"
+is "medians, and ratios of the same round" "$(diff "$scratch/expected" "$scratch/results")" ""
+
+printf '1\tunheard-of\tfloor\t1\n' >"$scratch/wrong"
+awk -f scripts/bench/reduce.awk "$scratch/rows" "$scratch/wrong" >"$scratch/results" 2>"$scratch/err"
+is "a figure without a row is refused" "$? $(cat "$scratch/err")" "1 reduce.awk: no row is called unheard-of"
+
+# README's rows, of a figure with spread, one without, one above a thousand and a peer without a column
+{
+    printf '# %s\t%s\n' kernel 9.9 cpus '2 CPUs (X)' date 2026-01-02 rounds 3 bpftrace 0.1
+    cat "$scratch/expected"
+} >"$scratch/results"
+scripts=$PWD/scripts/bench
+sh "$scripts/readme.sh" --print "$scratch/results" >"$scratch/table"
+contains "the machine" "$scratch/table" "Linux 9.9, 2 CPUs (X), bpftrace 0.1; 2026-01-02, medians of 3 rounds."
+contains "a row beside the least" "$scratch/table" \
+    "| an-event, ns | 100 | 150 (1.20; 0.80 to 1.50) | 2,100 (3.00) |  |  |"
+contains "a row beside stackbox" "$scratch/table" "| a-start, ms |  | 15.0 |  |  | perf: 1,000 (100) |"
+
+why=$(sh "$scripts/readme.sh" --check 2>&1)
+is "README.md's figures are those of tests/bench/results.tsv" "$? $why" "0 "
+doubled=$(grep -v '^#' scripts/bench/rows.tsv | cut -f 1 | sort | uniq -d)
+is "each figure has one row" "$doubled" ""

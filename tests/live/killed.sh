@@ -1,0 +1,241 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Runs of all applets, struck by SIGINT, SIGTERM or SIGKILL at random moments, under load: nothing stays
+# in the kernel, no process does, and every report that was printed is whole. Which signals, and when,
+# comes of a seed, which is said: SEED=N, or the word seed=N to a guest's kernel, gives it again.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_whole.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+SEED=${SEED:-$(sed -n 's/.*\<seed=\([0-9]*\).*/\1/p' /proc/cmdline)}
+SEED=${SEED:-$(date +%s)}
+if [ "$GUEST" ]; then
+    RUNS=40 LANES=2 MOST=1200
+else
+    RUNS=200 LANES=4 MOST=300
+fi
+
+# Commands are words between blanks: where all of this lies may have blanks in its name.
+cd "$scratch" || exit 1
+ln -s "$STACKBOX" s
+ln -s "$WORKLOADS" w
+mkdir runs tracefs debugfs
+
+# ---- what is in the kernel
+
+mount -t tracefs tracefs "$scratch/tracefs" || skip_all "tracefs cannot be mounted"
+if have_kprobes; then
+    mount -t debugfs debugfs "$scratch/debugfs"
+fi
+
+# all_ids: all programs, maps and links, by the kernel's own list and by bpftool's
+all_ids()
+{
+    w/bpf_ids
+    command -v bpftool >/dev/null || return 0
+    for what in prog map link; do
+        bpftool $what show | sed -n "s/^\\([0-9][0-9]*\\): .*/$what \\1/p"
+    done
+}
+
+# What a process has open is its own: ours are all gone when this is asked.
+held_ids()
+{
+    grep -shE '^(prog|map|link)_id:' /proc/[0-9]*/fdinfo/* | sed 's/_id:[[:blank:]]*/ /'
+}
+
+# new_ids: those that were not there before and that nobody holds
+new_ids()
+{
+    all_ids | sort -u >ids
+    held_ids | sort -u >ids_held
+    sort ids_before ids_before ids_held ids_held ids | uniq -u
+}
+
+# Somebody else's come and go: ours would be there each time.
+no_id_stays()
+{
+    new_ids >ids_new
+    sort ids_left ids_new | uniq -d >ids_still
+    mv ids_still ids_left
+    ! [ -s ids_left ]
+}
+
+# text_probes: those that a run of ours made and that is no more
+text_probes()
+{
+    cat tracefs/kprobe_events tracefs/uprobe_events 2>/dev/null |
+        sed -n 's,^.:stackbox_\([0-9]*\)/.*,\1,p' | while read -r maker; do
+            [ -d "/proc/$maker" ] || echo "$maker"
+        done
+}
+
+# first_byte: of a function of a running program: 0xcc where a probe is on it
+first_byte()
+{
+    dd if="/proc/$(pid_of probed)/mem" bs=1 skip="$((0x$address))" count=1 2>/dev/null |
+        od -An -tx1 | tr -d ' '
+}
+
+kernel_probes()
+{
+    cat debugfs/kprobes/list tracefs/enabled_functions 2>/dev/null
+}
+
+no_kernel_probes()
+{
+    [ "$(kernel_probes | grep -c .)" = "$probes_before" ]
+}
+
+mounts()
+{
+    grep -c tracefs /proc/mounts
+}
+
+# ---- what is run
+
+# commands: KIND, then the words
+commands()
+{
+    cat <<'END'
+text stackcount -i 0.05 ./w/many:many_00*
+folded stackcount -f -i 0.05 r:./w/many:many_000
+text stackcount -P -T -i 0.05 t:sched:sched_switch
+folded stackcount -f -P -i 0.05 t:syscalls:sys_enter_getppid
+text profile -F 997 -i 0.05
+folded profile -f -d -F 4999 -i 0.05
+text offcputime -i 0.05
+text wakeuptime -i 0.05
+folded offwaketime -f -i 0.05
+text offwaketime --unfinished -T -i 0.05
+snoop stacksnoop t:sched:sched_switch
+perf stacksnoop --format perf ./w/many:many_000
+text stackcount --attach-by tracefs -i 0.05 ./w/many:many_001
+folded stackcount --attach-by pmu -f -i 0.05 ./w/many:many_00*
+text stackcount -i 0.05 t:sched:sched_switch -- ./w/family -c 20
+folded profile -f -F 997 -i 0.05 -- ./w/burn -s 100
+text offcputime -i 0.05 -- ./w/brief -c 20
+text stackcount -v -s -i 0.05 ./w/brief:brief_inner -- ./w/brief -c 20 -n 5 -l 0
+END
+    have_kprobes || return 0
+    cat <<'END'
+text stackcount -i 0.05 vfs_read
+folded stackcount -f --attach-by pmu -i 0.05 vfs_read vfs_write r::vfs_read
+text stackcount --attach-by tracefs -i 0.05 vfs_read
+snoop stacksnoop -K r::vfs_write
+END
+    # The first that works is this one where it is.
+    ./s stackcount --attach-by multi -D 0.01 vfs_read >/dev/null 2>&1 || return 0
+    cat <<'END'
+text stackcount --attach-by multi -T -i 0.05 vfs_* r::vfs_read
+END
+}
+
+# load: all that is traced happens all the while
+load()
+{
+    while :; do w/many -n 20; w/brief -c 20 -l 100; done >/dev/null 2>&1 &
+    test_processes="$test_processes $!"
+    [ -z "$GUEST" ] || return 0 # emulated, one loop leaves little
+    while :; do w/calls -n 3000; w/family -c 10; done >/dev/null 2>&1 &
+    test_processes="$test_processes $!"
+}
+
+# ---- that what is looked at shows something
+
+address=$(printf %x "$(w/many -A | tr -cd '0-9 ' | cut -d ' ' -f 3)")
+probes_before=$(kernel_probes | grep -c .)
+mounts_before=$(mounts)
+all_ids | sort -u >ids_before
+start_workload probed many -w
+usual=$(first_byte)
+start_stackbox stackcount -f "$WORKLOADS/many:many_000" || fail "starts" "$(cat err)"
+is "a probe is seen where it is" "$(first_byte)" cc
+all_ids | sort -u | sort - ids_before ids_before | uniq -u | cut -d ' ' -f 1 | sort -u | tr '\n' ' ' >kinds
+contains "programs and maps are seen" kinds "map prog"
+finish_stackbox
+drop_workload probed
+
+# ---- a report is one write: whoever ends us lets it be made or not
+
+mkdir writes
+w/packets writes ./s stackcount -P -D 0.6 -i 0.2 t:sched:sched_switch 2>err
+is "a run for its writes" "$?" 0
+last=$(find writes -type f | grep -c .)
+is "the last of them" "$(cat "writes/$last")" Detaching...
+for number in $(seq 2 $((last - 1))); do
+    cat writes/1 "writes/$number" >"writes/$number.out"
+    echo "writes/$number.out text ended $(wc -c <"writes/$number.out") 2 write $number" >one
+    judge_whole one
+    [ "$(tail -c 2 "writes/$number" | od -An -c | tr -d ' ')" = '\n\n' ] || echo "write $number: no end"
+done | sort | cut -d ' ' -f 1-3 | uniq -c >judged
+is "each is a report, and no more than one" "$(sed 's/^ *[0-9]* //' judged)" "whole 1 1"
+
+# ---- the runs
+
+commands >commands
+cut -d ' ' -f 2- commands | sed 's,^,./s ,' >lines
+load
+w/strike -n $RUNS -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
+is "all runs ended, and all that came of them (seed $SEED)" \
+    "$? $(grep -c '^run ' struck) $(grep -cv '^run ' struck)" "0 $RUNS 0"
+for process in $test_processes; do
+    kill -s KILL "$process"
+done 2>/dev/null
+
+# How it ended: of itself; before anything was traced, by the signal or with status 1, and nothing was
+# printed; or as the command that it ran.
+awk 'NR == FNR { line[FNR] = $0; next }
+    $1 == "run" {
+        text = line[$3]
+        by_command = text ~ / -- /
+        before = !$7 && ($6 == 1 || $6 == 1000 + $4)
+        ended = $6 == 0 || before || $6 == 1009 && $4 == 9 || by_command && $6 == 128 + $4
+        if (!ended) print $0, text
+    }' commands struck >wrong_ends
+is "each ended as it should (seed $SEED)" "$(head -n 3 wrong_ends)" ""
+
+# A text report ends with a word, where the run was not killed.
+awk 'NR == FNR { line[FNR] = $0; next }
+    $1 == "run" {
+        kind = line[$3]
+        sub(/ .*/, "", kind)
+        print "runs/" $2 ".out", kind, $6 == 1009 ? "killed" : "ended", $7, $8, "run", $2, line[$3]
+    }' commands struck >printed
+judge_whole printed >judged
+is "every report is whole (seed $SEED)" "$(grep -v '^whole ' judged | head -n 3)" ""
+awk '$3 == "ended" && $4 && / (stackcount|wakeuptime) / && $2 == "text" { print $1 }' printed |
+    while read -r file; do
+        [ "$(tail -n 1 "$file")" = Detaching... ] || echo "$file: $(tail -n 1 "$file")"
+    done >unfinished
+is "every run that ended said so (seed $SEED)" "$(head -n 3 unfinished)" ""
+cat runs/*.err | grep -E 'cannot|failed|Sanitizer|runtime error' | sort | uniq -c >complaints
+is "nothing failed (seed $SEED)" "$(head -n 3 complaints)" ""
+# shellcheck disable=SC2046 # words
+set -- $(grep '^whole ' judged)
+[ "${3:-0}" -ge 1 ] && pass "$3 reports were printed, $4 stacks and events in all" ||
+    fail "reports were printed" "$(cat judged)"
+
+# ---- what is left
+
+new_ids >ids_left
+wait_until 20 no_id_stays
+is "no program, map or link is left (seed $SEED)" "$(head -n 3 ids_left)" ""
+wait_until 20 no_kernel_probes
+is "no probe in the kernel is left (seed $SEED)" "$(kernel_probes | grep -c .)" "$probes_before"
+start_workload probed many -w
+is "no probe in a program is left (seed $SEED)" "$(first_byte)" "$usual"
+is "nothing is mounted that was not" "$(mounts)" "$mounts_before"
+# Text probes of a run that was killed are the next one's to remove.
+run_stackbox stackcount --attach-by tracefs -D 0.01 "$WORKLOADS/many:many_002"
+is "the next run that makes text probes" "$status" 0
+is "leaves none, of nobody (seed $SEED)" "$(text_probes)" ""
+drop_workload probed
+umount tracefs
+umount debugfs 2>/dev/null
+cd /

@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Five thousand short processes, forked or started anew, four at a time, while everything is traced: all
+# their calls are counted, each of them with its names, or it is said what is missing.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# A function where there are kprobes: programs on tracepoints of system calls may be preempted on the
+# newest kernels, and miss events then.
+if have_kprobes; then
+    EVENT=__x64_sys_getppid
+elif have_syscall_tracepoints; then
+    EVENT=t:syscalls:sys_enter_getppid
+else
+    skip_all "nothing to count calls by"
+fi
+
+# An emulated processor takes some 5 ms for a process, and for the names of one that is gone.
+PROCESSES=5000 CALLS=4
+[ -z "$GUEST" ] || PROCESSES=600 CALLS=2
+# Nobody else's processes have these names.
+FORKED=f$$ ANEW=v$$
+
+# start_bomb: four makers of processes, which wait for the word
+start_bomb()
+{
+    for maker in 1 2; do
+        start_workload "forks$maker" brief -w -f -c $((PROCESSES * 2 / 5)) -n $CALLS -l 0 -N $FORKED
+        start_workload "execs$maker" brief -w -v -c $((PROCESSES / 10)) -n $CALLS -l 0 -N $ANEW
+    done
+}
+
+# run_bomb: until all are done
+run_bomb()
+{
+    for maker in forks1 forks2 execs1 execs2; do
+        kill -s USR2 "$(pid_of $maker)"
+    done
+    for maker in forks1 forks2 execs1 execs2; do
+        wait "$(pid_of $maker)" || fail "$maker" "$(tail -n 3 "$scratch/$maker.out")"
+    done
+}
+
+made()
+{
+    echo $(($(calls_of "$1"1) + $(calls_of "$1"2)))
+}
+
+# said REGEX: the number with which something like it is said on stderr, or 0
+said()
+{
+    sed -n "s/.*[^0-9]\\([0-9][0-9]*\\) $1.*/\\1/p" "$scratch/err" |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# counted_right NAME: all of both kinds, but for what is said to be missing
+counted_right()
+{
+    is "$1: exit status" "$status" 0
+    missing=$(($(said "events were not counted") + $(said "events were missed")))
+    for kind in "forks $FORKED" "execs $ANEW"; do
+        comm=${kind#* }
+        counted=$(folded_sum "$scratch/out" "^$comm[-;]")
+        between "$1: calls of ${kind% *}" "$counted" $(($(made "${kind% *}") - missing)) \
+            "$(made "${kind% *}")"
+    done
+    is "$1: nothing is missing" "$missing" 0
+}
+
+# named_right NAME: no call without the functions that lead to it, unless it is said why
+named_right()
+{
+    unnamed=$(grep -E "^($FORKED|$ANEW)[-;]" "$scratch/out" |
+        grep -v ';main;.*live;brief_outer;brief_inner[; ]' | folded_sum -)
+    if [ "$unnamed" = 0 ]; then
+        pass "$1: all have their names"
+    elif grep -E 'were lost|were forgotten|without their stack|ends of processes were missed' \
+        "$scratch/err" >"$scratch/why"; then
+        pass "$1: $unnamed calls have no names, and it is said: $(head -n 1 "$scratch/why")"
+    else
+        fail "$1: names" "$unnamed calls without, such as $(grep -E "^($FORKED|$ANEW)[-;]" \
+            "$scratch/out" | grep -v ';brief_inner[; ]' | head -n 2)"
+    fi
+}
+
+# bomb NAME STACKCOUNT-ARGUMENT...
+bomb()
+{
+    name=$1
+    shift
+    start_bomb
+    start_stackbox stackcount -f "$@" || fail "$name: starts" "$(cat "$scratch/err")"
+    run_bomb
+    finish_stackbox
+    counted_right "$name"
+    named_right "$name"
+}
+
+# ---- with profile at the same time, which has no truth of its own here, but ends well and knows them
+
+start_bomb
+"$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" profile -f -F 997 </dev/null >"$scratch/profile" \
+    2>"$scratch/profile.err" &
+profile=$!
+test_processes="$test_processes $profile"
+wait_until 20 grep -q '^Sampling' "$scratch/profile.err"
+start_stackbox stackcount -f "$EVENT" || fail "beside profile: starts" "$(cat "$scratch/err")"
+run_bomb
+kill -s INT "$profile"
+wait "$profile"
+is "profile: exit status" $? 0
+finish_stackbox
+counted_right "beside profile"
+named_right "beside profile"
+samples=$(grep -cE "^($FORKED|$ANEW);" "$scratch/profile")
+[ "$samples" -gt 0 ] && pass "profile: saw them in $samples stacks" ||
+    fail "profile: saw them" "$(tail -n 3 "$scratch/profile.err")"
+
+# ---- each process apart, and a function of their program
+
+bomb "each process apart" -P -i 0.5 "$EVENT"
+is "each process apart: so many were seen" \
+    "$(grep -E "^($FORKED|$ANEW)-" "$scratch/out" | sed 's/;.*//' | sort -u | grep -c .)" $PROCESSES
+if have_uprobes; then
+    # Each hit is some 20 us, in a guest much more.
+    bomb "a function of their program" "$WORKLOADS/brief:brief_inner"
+else
+    skip "a function of their program" "this kernel has no uprobes"
+fi
+
+# ---- as a command that is followed
+
+for how in -f -v; do
+    [ $how = -f ] && processes=$PROCESSES || processes=$((PROCESSES / 5))
+    run_stackbox stackcount -f "$EVENT" -- "$WORKLOADS/brief" $how -c $processes -n $CALLS -l 0 \
+        -N $FORKED
+    is "followed, $how: exit status" "$status" 0
+    is "followed, $how: calls" "$(folded_sum "$scratch/out")" "$((processes * CALLS))"
+    is "followed, $how: as it says itself" "$(sed -n 's/^done CALLS=//p' "$scratch/err")" \
+        "$((processes * CALLS))"
+    lacks "followed, $how: no fork was missed" "$scratch/err" "were missed"
+    named_right "followed, $how"
+done

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# host: yes
+# guests: none
+#
+# Hours in small: 300 reports, ten a second, of all that two CPUs can do. Each event is in exactly one of
+# them, every report's account closes, and neither memory nor the maps fill up on the way.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+REPORTS=300
+LIMIT=120
+
+# resident: kilobytes of stackbox itself, which the session is the parent of
+resident()
+{
+    awk '/^VmRSS:/ { print $2 }' "/proc/$(pgrep -P "$stackbox" 2>/dev/null || echo "$stackbox")/status"
+}
+
+# reports: how many accounts of reports were told
+reports()
+{
+    grep -c '^stackcount: report: ' "$scratch/err"
+}
+
+reported()
+{
+    [ "$(reports)" -ge "$1" ]
+}
+
+# 4,000 stacks that come again and again: about what there is room for.
+start_workload one hammer -w -k -g -d 12 -t 4 -n 1000 -s 31000
+start_stackbox stackcount -f -i 0.1 --debug -p "$(pid_of one)" t:syscalls:sys_enter_getppid ||
+    fail "starts" "$(cat "$scratch/err")"
+kill -s USR2 "$(pid_of one)"
+wait_until 60 reported 10
+early=$(resident)
+wait_until $LIMIT reported $REPORTS
+late=$(resident)
+wait_until $LIMIT grep -q '^done' "$scratch/one.out"
+finish_stackbox
+is "exit status" $status 0
+is "the sum over all reports" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+finish_workload one
+between "reports" "$(reports)" $REPORTS 1000000
+sed -n 's/^stackcount: report: \([0-9]*\) seen = \([0-9]*\) counted + \([0-9]*\) filtered out + \([0-9]*\) lost; \([0-9]*\) stacks.*/\1 \2 \3 \4 \5/p' \
+    "$scratch/err" >"$scratch/reports"
+is "reports whose account does not close" \
+    "$(awk '$1 != $2 + $3 + $4' "$scratch/reports" | wc -l)" 0
+is "accounts and reports tell the same" \
+    "$(awk '{ sum += $2 + $4 } END { printf "%.0f", sum }' "$scratch/reports")" \
+    "$(folded_sum "$scratch/out")"
+contains "the whole account" "$scratch/err" "stackcount: account: "
+lacks "and it closes" "$scratch/err" "does not close"
+# Ten pages are what the allocator may need for a report that is greater than the first ten.
+between "memory at the last report (KB)" "${late:-0}" 1 $((early + early / 4 + 40))
+between "stacks in the kernel's maps" "$(awk '{ if ($5 > most) most = $5 } END { print most + 0 }' \
+    "$scratch/reports")" 1 12288
+lacks "storage does not fill up" "$scratch/err" "full"

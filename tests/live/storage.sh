@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,6.12,newest
+# host: yes
+#
+# Eight threads come to one point by 30,000 stacks, each of which says its number and has a count of
+# its own. Where there is room for them, though many have to share a bucket, each is right; where
+# there is not, the sum is, whatever else is there is right as far as it goes, and it is said.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+if have_kprobes; then
+    EVENT=__x64_sys_getppid
+elif have_syscall_tracepoints; then
+    EVENT=t:syscalls:sys_enter_getppid
+else
+    skip_all "this kernel has neither kprobes nor tracepoints of system calls"
+fi
+
+STACKS=30000
+ALL=$((STACKS * 2 + STACKS)) # number N so often: 2 + N % 3
+
+# judge: of each line of $scratch/out: `right N`, `less N` of what it should be, `full N`, `table N`, and
+# `wrong LINE`; each number comes once
+judge()
+{
+    awk '{
+        count = $NF
+        line = $0
+        sub(/ [0-9]+$/, "")
+        if ($0 == "[table full]") { print "table", count; next }
+        if (/;\[stack storage full\]$/) { print "full", count; next }
+        frames = number = 0
+        digit = 1
+        for (at = split($0, frame, ";"); at > 1 && frame[at] != "hammered"; at--)
+            ;
+        for (at--; at > 1 && frame[at] ~ /^(zero|one)$/; at--) {
+            number += (frame[at] == "one") * digit
+            digit *= 2
+            frames++
+        }
+        if (frames != 15 || number in seen || count > 2 + number % 3) { print "wrong", line; next }
+        seen[number] = 1
+        print (count == 2 + number % 3 ? "right" : "less"), count
+    }' "$scratch/out" >"$scratch/judged"
+}
+
+# told KIND: their sum
+told()
+{
+    awk -v kind="$1" '$1 == kind { sum += $2 } END { print sum + 0 }' "$scratch/judged"
+}
+
+# hammer NAME OPTION...: under those options of stackcount, with $names, one of the workload
+names=
+hammer()
+{
+    name=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    start_workload one hammer -w -k -g -v $names -d 15 -t 8 -n $((STACKS / 8)) -r 2
+    start_stackbox stackcount -f -U --depth 24 --debug -p "$(pid_of one)" "$@" $EVENT ||
+        fail "$name: starts" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    is "$name: what was called" "$(calls_of one)" $ALL
+    finish_workload one
+    is "$name: exit status" $status 0
+    judge
+    is "$name: no stack is mixed with another" "$(grep -m 3 '^wrong' "$scratch/judged")" ""
+    is "$name: the sum" "$(folded_sum "$scratch/out")" $ALL
+    account=$(sed -n 's/^stackcount: account: //p' "$scratch/err")
+    is "$name: the account closes" "$(echo "$account" |
+        sed 's/^\([0-9]*\) seen = \([0-9]*\) counted + \([0-9]*\) filtered out + \([0-9]*\) lost .*/\1 \2 \3 \4/' |
+        awk '{ print $1 - $2 - $3 - $4 }')" 0
+    is "$name: what is counted and in the sum" "$(echo "$account" |
+        sed 's/.* \([0-9]*\) counted .* \([0-9]*\) lost .*/\1 \2/' | awk '{ print $1 + $2 }')" $ALL
+}
+
+hammer "room for all" --stack-storage-size 32768
+is "room for all: each stack's own count" \
+    "$(grep -c '^right' "$scratch/judged") of $(wc -l <"$scratch/judged")" "$STACKS of $STACKS"
+lacks "room for all: nothing is lost" "$scratch/err" "full"
+
+hammer "little room" --stack-storage-size 1024
+lost=$(sed -n 's/^stackcount: \([0-9]*\) events are counted without their stack: stack storage was full.*/\1/p' \
+    "$scratch/err")
+is "little room: what has no stack is said" "$(told full)" "${lost:-0}"
+contains "little room: and what to do" "$scratch/err" "raise --stack-storage-size (it was 1024)"
+
+# Threads that change their names make counts of their own, stacks or not.
+names=-c
+hammer "hardly any room" --stack-storage-size 64
+missing=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the sum, as \[table full\].*/\1/p' \
+    "$scratch/err")
+is "hardly any room: what is in the sum alone is said" "$(told table)" "${missing:-none}"
+is "hardly any room: that is one line" "$(grep -c '^table' "$scratch/judged")" 1
+contains "hardly any room: and what to do" "$scratch/err" "raise --stack-storage-size (it was 64)"

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * deep [-t THREADS] [-s MS] [-f FRAMES] [-N COMM] [-w] [-k]
+ *
+ * Each of THREADS threads, the i-th on the i-th CPU, burns MS milliseconds of its own CPU time in
+ * burn(), to which FRAMES - 1 calls of descend() lead: so many frames below what starts a thread.
+ * Prints `done CALLS=` with the calls of burn(), one for each thread.
+ *
+ *   -t THREADS        1
+ *   -s MS             1000
+ *   -f FRAMES         25
+ *   -N COMM, -w, -k   as ever
+ */
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "word.h"
+
+#define MOST_THREADS 64
+
+struct burner {
+    pthread_t thread;
+    unsigned index;
+    uint64_t made;
+};
+
+static uint64_t wanted = 1000000000;
+static unsigned frames = 25;
+static pthread_barrier_t start;
+
+void burn(struct burner *self);
+void descend(struct burner *self, unsigned left);
+
+static uint64_t thread_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Far longer between two looks at the clock than a look takes: samples are of this function. */
+APART void burn(struct burner *self)
+{
+    const uint64_t begin = thread_ns();
+
+    FRAME;
+    do {
+        for (unsigned i = 0; i < 1000000; i++)
+            __asm__ volatile("" ::: "memory");
+    } while (thread_ns() - begin < wanted);
+    self->made++;
+}
+
+APART void descend(struct burner *self, unsigned left)
+{
+    FRAME;
+    if (left > 1)
+        descend(self, left - 1);
+    else
+        burn(self);
+    NO_TAIL_CALL;
+}
+
+static void *work(void *argument)
+{
+    struct burner *self = argument;
+
+    pin_to_cpu(self->index);
+    pthread_barrier_wait(&start);
+    if (frames > 1)
+        descend(self, frames - 1);
+    else
+        burn(self);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static struct burner burners[MOST_THREADS];
+    unsigned long threads = 1;
+    int option, waits = 0, stays = 0;
+    const char *comm = NULL;
+    uint64_t made = 0;
+
+    while ((option = getopt(argc, argv, "t:s:f:N:wk")) != -1) {
+        switch (option) {
+        case 't': threads = number_of(optarg); break;
+        case 's': wanted = number_of(optarg) * 1000000; break;
+        case 'f': frames = (unsigned)number_of(optarg); break;
+        case 'N': comm = optarg; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    if (!threads || threads > MOST_THREADS || !frames)
+        return 2;
+    begin(comm);
+    pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
+    for (unsigned i = 0; i < threads; i++) {
+        burners[i].index = i;
+        if (pthread_create(&burners[i].thread, NULL, work, &burners[i]))
+            return 2;
+    }
+    if (waits)
+        say_ready_and_wait();
+    pthread_barrier_wait(&start);
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_join(burners[i].thread, NULL);
+        made += burners[i].made;
+    }
+    say_done(made);
+    if (stays)
+        wait_for_word();
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * eater [-l MB] [-c] [-w]
+ *
+ * Takes memory until only so much of it is available, by the kernel's own figure, and says `ready`.
+ * Then it keeps it until SIGUSR2, and with -c it gives back half of it and takes it again all the
+ * while. It is the first that the kernel would kill for memory.
+ *
+ *   -l MB    8: so much is left
+ *   -c       churns
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "word.h"
+
+#define PIECE (256 << 10)
+#define MOST_PIECES 65536
+
+static void *pieces[MOST_PIECES];
+static size_t count;
+
+static void be_first_to_go(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY);
+
+    if (file < 0 || write(file, "1000", 4) != 4)
+        exit(2);
+    close(file);
+}
+
+static unsigned long available_kb(void)
+{
+    char text[4096];
+    int file = open("/proc/meminfo", O_RDONLY);
+    ssize_t size = read(file, text, sizeof(text) - 1);
+    const char *at;
+
+    if (size <= 0)
+        exit(2);
+    close(file);
+    text[size] = '\0';
+    at = strstr(text, "MemAvailable:");
+    return at ? strtoul(at + strlen("MemAvailable:"), NULL, 10) : 0;
+}
+
+static void eat(unsigned long left)
+{
+    while (count < MOST_PIECES && available_kb() > left) {
+        void *piece = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (piece == MAP_FAILED)
+            return;
+        memset(piece, 1, PIECE);
+        pieces[count++] = piece;
+    }
+}
+
+static void give_back(size_t kept)
+{
+    while (count > kept)
+        munmap(pieces[--count], PIECE);
+}
+
+/* Until SIGUSR2, which is held back, came. */
+static void churn(unsigned long left)
+{
+    struct timespec moment = { 0, 20000000 };
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    while (sigtimedwait(&set, NULL, &moment) != SIGUSR2) {
+        give_back(count / 2);
+        eat(left);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long left = 8;
+    int option, churns = 0;
+
+    while ((option = getopt(argc, argv, "l:cw")) != -1) {
+        switch (option) {
+        case 'l': left = number_of(optarg); break;
+        case 'c': churns = 1; break;
+        case 'w': break; /* it always waits */
+        default: return 2;
+        }
+    }
+    begin(NULL);
+    be_first_to_go();
+    eat(left * 1024);
+    printf("ready\n");
+    if (churns)
+        churn(left * 1024);
+    else
+        wait_for_word();
+    return 0;
+}
