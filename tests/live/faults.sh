@@ -370,3 +370,11 @@ outputs()
 for run in uprobe list; do
     outputs $run
 done
+
+# What was left in tracefs, and said to be, the next run takes away.
+unset FAULT
+mkdir -p "$scratch/tracefs"
+run tracefs "$scratch/tracefs"
+left=$(sed -n 's/^[a-z]:stackbox_\([0-9]*\)\/.*/\1/p' "$scratch/tracing/uprobe_events" | sort -u |
+    while read -r maker; do [ -d "/proc/$maker" ] || echo "$maker"; done)
+is "nothing is left in tracefs" "$status $left" "0 "

@@ -157,11 +157,12 @@ mkfifo "$scratch/slow"
     cat >"$scratch/report"
 ) &
 test_processes="$test_processes $!"
+: >"$scratch/out"
+: >"$scratch/err"
 "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" stackcount -f $EVENT </dev/null \
     >"$scratch/slow" 2>"$scratch/err" &
 stackbox=$!
 test_processes="$test_processes $stackbox"
-: >"$scratch/out"
 wait_until 30 tracing_runs
 go many
 kill -s INT "$stackbox"
@@ -173,7 +174,7 @@ wait_stackbox
 wait_until 10 test -s "$scratch/report"
 sleep 0.2
 is "a signal in the middle of a report" \
-    "$(folded_sum "$scratch/report" "^$NAME;") $status $(grep -vc '^Tracing' "$scratch/err")" "1024 0 0"
+    "$(folded_sum "$scratch/report" "^$NAME;") $status $(grep -c 'cannot' "$scratch/err")" "1024 0 0"
 
 # Nothing stays behind, after kill -9 either.
 traces_left()
