@@ -94,6 +94,18 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 
 units: $(UNIT_PROGRAMS)
 
+# The sanitized build once more, in which a call of a run can be made to fail (tests/faults).
+FAULT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/faults/*.c)))
+comma    := ,
+WRAPPED  := malloc calloc realloc strdup strndup vasprintf opendir fdopendir regcomp mmap \
+            pthread_create fork sigprocmask
+
+$(BUILD)/faulty/stackbox: $(OBJECTS) $(FAULT_OBJECTS)
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(FAULT_OBJECTS) $(WRAPPED:%=-Wl$(comma)--wrap=%) $(ALL_LDFLAGS)
+
+faulty: $(BUILD)/faulty/stackbox
+
 # Without libFuzzer, which not every compiler has, a driver of ours calls them.
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/parts.a $(BUILD)/flags tests/fuzz/driver.c tests/fuzz/fuzz.h
 	@mkdir -p $(@D)
@@ -145,8 +157,8 @@ install: $(PROGRAM)
 clean:
 	rm -rf build stackbox
 
--include $(OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
+-include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units tools fuzzers benches workloads demo test check bench bench-readme install clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads demo test check bench bench-readme install clean FORCE
 .SECONDARY:

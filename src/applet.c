@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "applet.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "command.h"
+
 const struct applet *const applets[] = {
     &stackcount_applet,
     &profile_applet,
@@ -16,3 +21,11 @@ const struct option common_options[] = {
     {0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
     {0},
 };
+
+int applet_refuse(int result, const struct text *error, bool has_command)
+{
+    bool is_usage = result != -ENOMEM && !error->failed;
+
+    say("%s", is_usage && error->data ? error->data : "out of memory");
+    return is_usage ? EXIT_USAGE : has_command ? EXIT_TRACER : EXIT_FAILURE;
+}

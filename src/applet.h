@@ -39,6 +39,12 @@ extern const struct applet stacksnoop_applet;
 /* All of them, up to a NULL: the one table. */
 extern const struct applet *const applets[];
 
+/*
+ * Says what is wrong with a command line, `result` being what a check of it came to, and returns the
+ * exit status: memory that ran out is not the user's doing.
+ */
+int applet_refuse(int result, const struct text *error, bool has_command);
+
 /* The rows that every applet's tables end with: -h and --man. */
 extern const struct option common_options[];
 

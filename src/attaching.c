@@ -78,7 +78,7 @@ int attaching_check_words(const struct arguments *arguments, const char *see_hel
         text_format(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch%s", see_help);
     else if (number)
         text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
-    return error->length ? -EINVAL : 0;
+    return error->length || error->failed ? -EINVAL : 0;
 }
 
 int attaching_find(struct find *find, int kallsyms, uint32_t pid)
@@ -242,6 +242,15 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     if (debug)
         say_ways(attachment);
     return 0;
+}
+
+void attaching_detach(struct attachment *attachment)
+{
+    int result = attach_close(attachment);
+
+    if (result)
+        say("probes are left in tracefs: %s; the next run with --attach-by tracefs removes them",
+            strerror(-result));
 }
 
 /* ---- The programs ---- */

@@ -147,9 +147,13 @@ int command_hold(struct command *command, struct run *run, bool stdout_is_free)
 
 static void say_failure(const struct command *command)
 {
+    ssize_t got;
     int error;
 
-    if (read(command->failure, &error, sizeof(error)) == sizeof(error))
+    do
+        got = read(command->failure, &error, sizeof(error));
+    while (got < 0 && errno == EINTR);
+    if (got == sizeof(error))
         say("cannot run \"%s\": %s", command->words[0], strerror(error));
 }
 
@@ -163,8 +167,13 @@ static int wait_for(pid_t pid)
     while (waitid(P_PID, (id_t)pid, &about, WEXITED | WNOWAIT) && errno == EINTR)
         ;
     run_forget_command();
-    if (waitpid(pid, &status, 0) < 0)
+    pid_t reaped;
+    while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    if (reaped < 0) {
+        say("cannot tell how the command ended: %s", strerror(errno));
         return EXIT_TRACER;
+    }
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

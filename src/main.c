@@ -82,12 +82,18 @@ static int finish_output(int status)
     return status;
 }
 
-/* What options_parse() refused. Only memory that ran out is not the user's doing. */
-static int refuse_usage(const char *name, int result, struct text *error)
+/* What options_parse() refused. It may not have come to the command, if there is one. */
+static int refuse_usage(const char *name, int result, char **argv, struct text *error)
 {
-    say("%s (see %s -h)", error->data ? error->data : strerror(-result), name);
+    bool has_command = false;
+
+    for (char **word = argv; *word && !has_command; word++)
+        has_command = !strcmp(*word, "--");
+    if (error->length)
+        text_format(error, " (see %s -h)", name);
+    int status = applet_refuse(result, error, has_command);
     text_free(error);
-    return result == -ENOMEM ? EXIT_FAILURE : EXIT_USAGE;
+    return status;
 }
 
 static int run_applet(const struct applet *applet, int argc, char **argv)
@@ -98,7 +104,7 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
     say_as = applet->name;
     int result = options_parse(applet->options, argc, argv, applet->settings, &arguments, &error);
     if (result < 0)
-        return refuse_usage(applet->name, result, &error);
+        return refuse_usage(applet->name, result, argv, &error);
     if (result == ASKED_HELP)
         manual_help(stdout, applet);
     if (result == ASKED_MAN)
@@ -148,7 +154,7 @@ static int run_options(int argc, char **argv)
     int result = options_parse(main_options, argc, argv, &settings, &arguments, &error);
 
     if (result < 0)
-        return refuse_usage("stackbox", result, &error);
+        return refuse_usage("stackbox", result, argv, &error);
     if (result == ASKED_HELP)
         manual_main_help(stdout, main_options);
     if (result == ASKED_MAN)

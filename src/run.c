@@ -54,8 +54,9 @@ static void on_report(int signal)
 
 static void take_signals(bool command)
 {
-    struct sigaction end = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO};
-    struct sigaction report = {.sa_handler = on_report};
+    /* What is being written or read goes on: the wait itself ends by a signal all the same. */
+    struct sigaction end = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction report = {.sa_handler = on_report, .sa_flags = SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, nothing = {.sa_handler = SIG_DFL};
 
     sigemptyset(&end.sa_mask);
@@ -118,8 +119,12 @@ int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing
     run->by_enter = !wishes->command && !has_terminal() && can_be_typed_at(STDIN_FILENO);
     run->watches_reader = is_pipe(STDOUT_FILENO);
     run->processes = calloc(wishes->pid_count + 1, sizeof(int));
-    if (!run->processes)
+    run->polled = calloc(wishes->pid_count + 4, sizeof(*run->polled));
+    if (!run->processes || !run->polled) {
+        free(run->processes);
+        run->processes = NULL;
         return -ENOMEM;
+    }
     for (size_t i = 0; i < wishes->pid_count; i++)
         run->processes[i] = -1;
     for (size_t i = 0; i < wishes->pid_count; i++) {
@@ -138,7 +143,9 @@ void run_close(struct run *run)
         if (run->processes[i] >= 0)
             close(run->processes[i]);
     free(run->processes);
+    free(run->polled);
     run->processes = NULL;
+    run->polled = NULL;
     run_let_command_go(run, false);
     if (run->command_fd >= 0)
         close(run->command_fd);
@@ -156,7 +163,12 @@ void run_let_command_go(struct run *run, bool to_begin)
 {
     if (run->go < 0)
         return;
-    run->command_went = to_begin && !run_stopped && write(run->go, "", 1) == 1;
+    ssize_t written = 0;
+    if (to_begin && !run_stopped)
+        do
+            written = write(run->go, "", 1);
+        while (written < 0 && errno == EINTR);
+    run->command_went = written == 1;
     close(run->go);
     run->go = -1;
 }
@@ -210,7 +222,7 @@ static bool command_ended(const struct run *run)
     if (!run->command)
         return false;
     int result = waitid(P_PID, (id_t)run->command, &about, WEXITED | WNOHANG | WNOWAIT);
-    return about.si_pid || (result && errno != EINTR);
+    return about.si_pid || (result && errno == ECHILD);
 }
 
 /* One line typed at us, or anything: what came is read, and a newline in it means the end. */
@@ -251,13 +263,11 @@ static uint64_t next_deadline(const struct run *run)
  */
 static bool sleep_until(struct run *run, uint64_t deadline)
 {
-    struct pollfd *polled = calloc(run->wishes.pid_count + 4, sizeof(*polled));
+    struct pollfd *polled = run->polled;
     nfds_t count = 0;
     sigset_t held, usual;
     bool enter = false;
 
-    if (!polled)
-        return true; /* no memory to wait with: end with what there is */
     int in = run->by_enter ? STDIN_FILENO : -1, out = run->watches_reader ? STDOUT_FILENO : -1;
     polled[count++] = (struct pollfd){.fd = in, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = out};
@@ -279,7 +289,6 @@ static bool sleep_until(struct run *run, uint64_t deadline)
         run->watched_is_ready = polled[2].revents != 0;
     }
     sigprocmask(SIG_SETMASK, &usual, NULL);
-    free(polled);
     return enter;
 }
 

@@ -27,6 +27,7 @@ struct run {
     struct run_wishes wishes;
     uint64_t start, reports; /* when tracing began; intervals that are over */
     int *processes;          /* a pidfd (5.3) for each pid; below 0: gone, or without pidfds */
+    struct pollfd *polled;   /* room for all that is waited for */
     bool by_enter;           /* no controlling terminal: Enter on stdin ends the run */
     bool watches_reader;     /* stdout is a pipe: the run ends when nobody reads it */
     bool reader_is_gone;

@@ -80,16 +80,18 @@ static int open_processes(struct session *session)
         .pid_count = options->pids.count,
     };
 
-    if (processes_open(&session->processes, &wishes)) {
-        say("cannot start: out of memory");
+    int result = processes_open(&session->processes, &wishes);
+    if (result) {
+        say("cannot look at processes: %s", strerror(-result));
         return EXIT_FAILURE;
     }
     int listening = processes_listening(session->processes);
     int lives = lives_open(&session->lives);
     if (options->debug && listening)
         say("processes are looked up in /proc alone: %s", strerror(-listening));
-    if (options->debug && lives)
-        say("execs and ends of processes are not counted: %s", strerror(-lives));
+    if (lives)
+        say("execs and ends of processes are not counted: %s; frames of those may have wrong names "
+            "or none", strerror(-lives));
     processes_begin(session->processes);
     run_watch(&session->run, processes_fd(session->processes));
     return 0;
@@ -197,10 +199,24 @@ static void print_header(struct session *session, const char *what, uint64_t dur
         escape_bytes(&line, raw.data, raw.length);
     if (!raw.failed && !line.failed)
         fprintf(out, "%s\n", line.data);
+    else
+        say("what is traced cannot be said: out of memory");
     /* What is wrong with stdout shows when there is something to report. */
     fflush(out);
     text_free(&raw);
     text_free(&line);
+}
+
+int session_detaching(void)
+{
+    errno = 0;
+    if (printf("Detaching...\n") < 0 || fflush(stdout)) {
+        if (errno == EPIPE)
+            return 0; /* nobody reads any more: not an error */
+        say("cannot write: %s", strerror(errno ? errno : EIO));
+        return EXIT_FAILURE;
+    }
+    return 0;
 }
 
 void session_header(struct session *session, const char *what)
@@ -219,6 +235,7 @@ void session_say_names_lost(const struct session *session)
     const struct symbolize_notes *notes = &session->notes;
     struct processes_lost lost = {0};
     uint64_t missed = follow_missed(&session->follow);
+    int listening = 0;
 
     if (missed)
         say("%llu forks and execs were missed by the kernel: what comes of those may not be in the "
@@ -227,8 +244,16 @@ void session_say_names_lost(const struct session *session)
         say("kernel.pid_max was raised while the command ran: processes with numbers above %u are "
             "not in the report", session->follow.size);
 
-    if (session->processes)
+    if (session->processes) {
         lost = processes_lost(session->processes);
+        listening = processes_listening(session->processes);
+    }
+    if (notes->unknown_frames && listening && listening != -ECANCELED)
+        say("what processes do could not be followed: %s; frames of those that had ended have no "
+            "names", strerror(-listening));
+    if (lost.unread)
+        say("%llu times it could not be seen what a process has mapped: its frames may have no names",
+            (unsigned long long)lost.unread);
     if (lost.records)
         say("%llu records of what processes did were lost: some user frames may have no name, or "
             "that of an earlier program", (unsigned long long)lost.records);

@@ -64,6 +64,9 @@ void session_header(struct session *session, const char *what);
 /* The same, saying how long it takes where that is known: `Sampling ... for 5 secs.` */
 void session_timed_header(struct session *session, const char *what);
 
+/* Prints the last line of what is text. 0 or the exit status; what was wrong was said. */
+int session_detaching(void);
+
 /* Why frames have no names that could have, and whom we may have lost sight of. */
 void session_say_names_lost(const struct session *session);
 

@@ -85,7 +85,7 @@ int trace_options_check(const struct trace_options *options, struct text *error)
                     options->pids.count ? "-p" : "-t");
     else if (options->best_effort && !options->command)
         text_add(error, "--best-effort: takes a command to run, -- COMMAND");
-    return error->length ? -EINVAL : 0;
+    return error->length || error->failed ? -EINVAL : 0;
 }
 
 int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,

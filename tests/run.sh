@@ -182,7 +182,7 @@ run_builds()
     build build all workloads || return 1
     build build-units units
     build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
-        all units tools
+        all units tools faulty
 }
 
 run_other_builds()

@@ -297,14 +297,14 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
         else if (!*event)
             refuse_unknown_event(error);
     }
-    if (error->length) {
+    if (error->length || error->failed) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
     if (!settings.frequency && !settings.count)
         settings.frequency = DEFAULT_FREQUENCY;
     check_rate(*event, error);
-    return error->length ? -EINVAL : 0;
+    return error->length || error->failed ? -EINVAL : 0;
 }
 
 static int open_and_profile(struct profiling *profiling)
@@ -324,11 +324,10 @@ static int run(const struct arguments *arguments)
     struct profiling profiling = {.wishes = {.program = -1}};
     const struct sampling_event *event;
     struct text error = {0};
-    int status;
+    int result = check_usage(arguments, &event, &error), status;
 
-    if (check_usage(arguments, &event, &error)) {
-        say("%s", error.data ? error.data : "out of memory");
-        status = EXIT_USAGE;
+    if (result) {
+        status = applet_refuse(result, &error, arguments->command);
     } else {
         profiling.wishes.event = event;
         profiling.wishes.frequency = settings.frequency;

@@ -177,11 +177,7 @@ static int count(struct counting *counting, struct tracing *tracing)
     text_free(&heading);
     int status = counting_run(counting);
     say_account(counting, tracing);
-    if (!settings.trace.folded && !status) {
-        printf("Detaching...\n");
-        fflush(stdout);
-    }
-    return status;
+    return settings.trace.folded || status ? status : session_detaching();
 }
 
 static int trace_with(struct counting *counting, struct tracing *tracing,
@@ -191,7 +187,7 @@ static int trace_with(struct counting *counting, struct tracing *tracing,
 
     if (!status)
         status = count(counting, tracing);
-    attach_close(&tracing->attachment);
+    attaching_detach(&tracing->attachment);
     return status;
 }
 
@@ -275,11 +271,10 @@ static int run(const struct arguments *arguments)
 {
     struct tracing tracing = {.find = {.tracefs = -1, .kallsyms = -1}};
     struct text error = {0};
-    int status;
+    int result = check_usage(&tracing, arguments, &error), status;
 
-    if (check_usage(&tracing, arguments, &error)) {
-        say("%s", error.data ? error.data : "out of memory");
-        status = EXIT_USAGE;
+    if (result) {
+        status = applet_refuse(result, &error, arguments->command);
     } else {
         status = settings.list
                      ? attaching_list(&tracing.find, trace_options_process(&settings.trace))

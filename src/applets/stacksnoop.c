@@ -142,7 +142,7 @@ static int trace_with(struct snooping *snooping, struct tracing *tracing,
 
     if (!status)
         status = snoop(snooping, tracing);
-    attach_close(&tracing->attachment);
+    attaching_detach(&tracing->attachment);
     return status;
 }
 
@@ -288,11 +288,10 @@ static int run(const struct arguments *arguments)
 {
     struct tracing tracing = {.find = {.tracefs = -1, .kallsyms = -1}};
     struct text error = {0};
-    int status;
+    int result = check_usage(&tracing, arguments, &error), status;
 
-    if (check_usage(&tracing, arguments, &error)) {
-        say("%s", error.data ? error.data : "out of memory");
-        status = EXIT_USAGE;
+    if (result) {
+        status = applet_refuse(result, &error, arguments->command);
     } else {
         status = settings.list
                      ? attaching_list(&tracing.find, trace_options_process(&settings.trace))

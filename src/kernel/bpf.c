@@ -16,11 +16,17 @@
 #define FIRST_LOG_BYTES 65536
 #define LAST_LOG_BYTES (16 << 20)
 #define BATCH_ENTRIES 1024
+#define MOST_LOADS 8
 
 static int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size)
 {
-    long result = syscall(SYS_bpf, command, attributes, size);
+    long result;
+    int tries = MOST_LOADS;
 
+    /* -EAGAIN: a signal came while the kernel looked at a program. */
+    do
+        result = syscall(SYS_bpf, command, attributes, size);
+    while (result < 0 && errno == EAGAIN && command == BPF_ABI_PROG_LOAD && --tries);
     return result < 0 ? -errno : (int)result;
 }
 

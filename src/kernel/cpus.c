@@ -38,32 +38,42 @@ bool cpus_next(const char **list, unsigned *first, unsigned *last)
     return true;
 }
 
+/* Where the numbers are guessed, the first that the kernel does not know ends them. */
+struct adding {
+    cpus_add *add;
+    void *context;
+    bool guessed, any;
+};
+
 /* 1: there are no more. */
-static int add_range(unsigned first, unsigned last, bool *any, cpus_add *add, void *context)
+static int add_range(struct adding *adding, unsigned first, unsigned last)
 {
     for (unsigned cpu = first; cpu <= last; cpu++) {
-        int result = add(context, cpu);
-        if (result == -EINVAL && *any)
+        int result = adding->add(adding->context, cpu);
+        if (result == -EINVAL && adding->guessed && adding->any)
             return 1;
         if (result && result != -ENODEV)
             return result;
-        *any = true;
+        adding->any = true;
     }
     return 0;
 }
 
 int cpus_each_online(cpus_add *add, void *context)
 {
+    struct adding adding = {.add = add, .context = context};
     struct text list = {0};
     unsigned first, last;
-    bool any = false;
 
-    if (read_file(AT_FDCWD, ONLINE, LONGEST_LIST, &list) || !list.length)
+    if (read_file(AT_FDCWD, ONLINE, LONGEST_LIST, &list) || !list.length) {
+        adding.guessed = true;
+        text_clear(&list);
         text_format(&list, "0-%d\n", MOST_CPUS - 1);
+    }
     const char *at = list.data;
     int result = list.failed ? -ENOMEM : 0;
     while (!result && cpus_next(&at, &first, &last))
-        result = add_range(first, last, &any, add, context);
+        result = add_range(&adding, first, last);
     text_free(&list);
     return result < 0 ? result : 0;
 }

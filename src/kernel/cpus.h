@@ -7,8 +7,8 @@
 
 /*
  * Calls `add` with each CPU that is online: 0, or a negative errno, which ends it and is returned. But
- * -ENODEV is one that went offline meanwhile and is passed over, and -EINVAL, where it is not the
- * first answer, says that there are no more: without /sys all numbers are tried. 0 or -ENOMEM, too.
+ * -ENODEV is one that went offline meanwhile and is passed over. Without /sys all numbers are tried, and
+ * -EINVAL, where it is not the first answer, says that there are no more. 0 or -ENOMEM, too.
  */
 typedef int cpus_add(void *context, unsigned cpu);
 int cpus_each_online(cpus_add *add, void *context);

@@ -16,6 +16,17 @@
 #define MOST_CPUS 4096
 #define SEMAPHORE_SHIFT 32 /* 4.20; its format file says the same on every architecture */
 
+/* -EINTR: a signal came while it waited for a process that execs. */
+static int open_once(struct perf_event_attr *attributes, pid_t pid, int cpu)
+{
+    long fd;
+
+    do
+        fd = syscall(SYS_perf_event_open, attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : (int)fd;
+}
+
 /*
  * An event that only carries a program belongs to one CPU in name: the program runs on all. Any
  * CPU that is online does.
@@ -25,8 +36,7 @@ static int open_for_program(struct perf_event_attr *attributes)
     int result = -ENODEV;
 
     for (int cpu = 0; cpu < MOST_CPUS && result == -ENODEV; cpu++) {
-        long fd = syscall(SYS_perf_event_open, attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-        result = fd < 0 ? -errno : (int)fd;
+        result = open_once(attributes, -1, cpu);
         if (result == -EINVAL && cpu >= sysconf(_SC_NPROCESSORS_CONF))
             break;
     }
@@ -94,8 +104,7 @@ int perf_open_uprobe(const struct perf_probe_type *type, const struct perf_uprob
         return -EOVERFLOW;
     if (!probe->pid)
         return open_for_program(&attributes);
-    long fd = syscall(SYS_perf_event_open, &attributes, probe->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    return fd < 0 ? -errno : (int)fd;
+    return open_once(&attributes, (pid_t)probe->pid, -1);
 }
 
 int perf_open_tracepoint(uint32_t id)
@@ -135,8 +144,7 @@ int perf_open_tasks(unsigned cpu)
 
     if (cpu >= MOST_CPUS)
         return -EINVAL;
-    long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    return fd < 0 ? -errno : (int)fd;
+    return open_once(&attributes, -1, (int)cpu);
 }
 
 int perf_attach(int event, int program)
@@ -162,8 +170,7 @@ int perf_open_sampled(const struct perf_sampled *sampled)
 
     if (sampled->cpu >= MOST_CPUS)
         return -EINVAL;
-    long fd = syscall(SYS_perf_event_open, &attributes, -1, sampled->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    return fd < 0 ? -errno : (int)fd;
+    return open_once(&attributes, -1, (int)sampled->cpu);
 }
 
 int perf_armed_ns(int event, uint64_t *armed)
@@ -171,7 +178,11 @@ int perf_armed_ns(int event, uint64_t *armed)
     struct {
         uint64_t value, enabled;
     } count;
-    ssize_t got = read(event, &count, sizeof(count));
+    ssize_t got;
+
+    do
+        got = read(event, &count, sizeof(count));
+    while (got < 0 && errno == EINTR);
 
     if (got != sizeof(count))
         return got < 0 ? -errno : -ENODATA;
@@ -197,8 +208,7 @@ int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
 
     if (cpu >= MOST_CPUS)
         return -EINVAL;
-    long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    return fd < 0 ? -errno : (int)fd;
+    return open_once(&attributes, -1, (int)cpu);
 }
 
 int perf_enable(int event)

@@ -109,7 +109,11 @@ static int send_descriptor(int socket, int fd)
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-    return sendmsg(socket, &envelope.message, 0) < 0 ? -errno : 0;
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &envelope.message, 0);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : 0;
 }
 
 static int receive_descriptor(int socket)
@@ -118,7 +122,11 @@ static int receive_descriptor(int socket)
     int fd;
 
     make_envelope(&envelope);
-    if (recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC) <= 0)
+    ssize_t got;
+    do
+        got = recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
         return -EPERM;
     struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
     if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
@@ -274,18 +282,30 @@ static bool is_entry(const struct dirent *entry)
     return entry->d_name[0] != '.' && entry->d_type != DT_REG;
 }
 
+/* NULL: there is no other, or *result says why it cannot be read. */
+static const struct dirent *next_entry(DIR *directory, int *result)
+{
+    errno = 0;
+    const struct dirent *entry = readdir(directory);
+    if (!entry)
+        *result = -errno;
+    return entry;
+}
+
 static int each_of_category(int events, const char *category, tracefs_each *each, void *context)
 {
     int fd = open_directory(events, category), result = 0;
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
+    const struct dirent *entry;
 
     if (!directory) {
+        result = fd < 0 ? fd : -errno;
         if (fd >= 0)
             close(fd);
-        return 0; /* gone since it was listed, as a module's events are at its unloading */
+        /* Gone since it was listed, as a module's events are at its unloading. */
+        return result == -ENOENT || result == -ENOTDIR ? 0 : result;
     }
-    while (!result && (entry = readdir(directory)))
+    while (!result && (entry = next_entry(directory, &result)))
         if (is_entry(entry))
             result = each(context, category, entry->d_name);
     closedir(directory);
@@ -296,7 +316,7 @@ int tracefs_each_event(int tracefs, tracefs_wanted *wanted, tracefs_each *each, 
 {
     int fd = open_directory(tracefs, "events"), result = 0;
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
+    const struct dirent *entry;
 
     if (!directory) {
         result = fd < 0 ? fd : -errno;
@@ -304,7 +324,7 @@ int tracefs_each_event(int tracefs, tracefs_wanted *wanted, tracefs_each *each, 
             close(fd);
         return result;
     }
-    while (!result && (entry = readdir(directory)))
+    while (!result && (entry = next_entry(directory, &result)))
         if (is_entry(entry) && (!wanted || wanted(context, entry->d_name)))
             result = each_of_category(fd, entry->d_name, each, context);
     closedir(directory);

@@ -332,8 +332,10 @@ uint64_t attach_missed(const struct attachment *attachment)
     return missed;
 }
 
-void attach_close(struct attachment *attachment)
+int attach_close(struct attachment *attachment)
 {
+    int result = 0;
+
     detach_all(attachment->fds, attachment->count);
     free(attachment->fds);
     attachment->fds = NULL;
@@ -348,6 +350,7 @@ void attach_close(struct attachment *attachment)
     attachment->own_programs = NULL;
     attachment->own_count = 0;
     if (attachment->tracefs >= 0)
-        attach_text_remove(attachment->tracefs);
+        result = attach_text_remove(attachment->tracefs);
     text_free(&attachment->log);
+    return result;
 }

@@ -79,7 +79,7 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
 /* Events that the kernel kept from the programs (5.12). */
 uint64_t attach_missed(const struct attachment *attachment);
 
-/* Detaches everything; nothing stays in the kernel. */
-void attach_close(struct attachment *attachment);
+/* Detaches everything. 0, or a negative errno: probes are left in tracefs. */
+int attach_close(struct attachment *attachment);
 
 #endif

@@ -27,7 +27,11 @@ static int write_line(int events, const struct text *line)
 {
     if (line->failed)
         return -ENOMEM;
-    return write(events, line->data, line->length) < 0 ? -errno : 0;
+    ssize_t written;
+    do
+        written = write(events, line->data, line->length);
+    while (written < 0 && errno == EINTR);
+    return written < 0 ? -errno : 0;
 }
 
 /* ---- Removing ---- */
@@ -55,7 +59,7 @@ static bool maker_is_this(void *context, const char *group)
 }
 
 struct names {
-    char **items;
+    struct text *items;
     size_t count, room;
 };
 
@@ -71,36 +75,60 @@ static int collect_name(void *context, const char *group, const char *name)
         text_free(&line);
         return -ENOMEM;
     }
-    names->items[names->count++] = line.data;
+    names->items[names->count++] = line;
     return 0;
 }
 
-/* Each is in one of the two files, and the other refuses it. */
-static void remove_groups(int tracefs, tracefs_wanted *wanted)
+/* Those that are not in this file stay in the list. */
+static int remove_from(int events, struct names *names)
+{
+    size_t kept = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        int removed = write_line(events, &names->items[i]);
+        if (!removed) {
+            text_free(&names->items[i]);
+            continue;
+        }
+        names->items[kept++] = names->items[i];
+        if (removed != -ENOENT)
+            result = removed;
+    }
+    names->count = kept;
+    return result;
+}
+
+/* Each is in one of the two files. 0 or a negative errno: some are left. */
+static int remove_groups(int tracefs, tracefs_wanted *wanted)
 {
     struct names names = {0};
+    int result = tracefs_each_event(tracefs, wanted, collect_name, &names), refused = -ENOENT;
 
-    (void)tracefs_each_event(tracefs, wanted, collect_name, &names);
     for (size_t file = 0; file < COUNT_OF(files) && names.count; file++) {
         int events = open_events(tracefs, files[file]);
-        for (size_t i = 0; i < names.count && events >= 0; i++)
-            (void)!write(events, names.items[i], strlen(names.items[i]));
+        int removed = events < 0 ? events : remove_from(events, &names);
+        if (removed && removed != -ENOENT)
+            refused = removed;
         if (events >= 0)
             close(events);
     }
+    if (!result && names.count)
+        result = refused;
     for (size_t i = 0; i < names.count; i++)
-        free(names.items[i]);
+        text_free(&names.items[i]);
     free(names.items);
+    return result;
 }
 
 void attach_text_sweep(int tracefs)
 {
-    remove_groups(tracefs, maker_is_dead);
+    (void)remove_groups(tracefs, maker_is_dead);
 }
 
-void attach_text_remove(int tracefs)
+int attach_text_remove(int tracefs)
 {
-    remove_groups(tracefs, maker_is_this);
+    return remove_groups(tracefs, maker_is_this);
 }
 
 /* ---- Defining ---- */

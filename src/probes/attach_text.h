@@ -21,7 +21,10 @@ void attach_text_sweep(int tracefs);
 int attach_text_define(int tracefs, const char *name, struct place *const *places, size_t count,
                        uint32_t *id);
 
-/* Removes this process's own probes; events opened on them must be closed before. */
-void attach_text_remove(int tracefs);
+/*
+ * Removes this process's own probes; events opened on them must be closed before. 0 or a negative
+ * errno: some are left.
+ */
+int attach_text_remove(int tracefs);
 
 #endif

@@ -112,9 +112,15 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
     }
     if (result)
         return result;
-    return pattern->kind == PATTERN_USDT
+    result = pattern->kind == PATTERN_USDT
         ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
         : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
+    if (!file->trouble)
+        return result;
+    /* What was not found may be there. */
+    text_clear(error);
+    text_format(error, "cannot read \"%s\": %s", pattern->library, strerror(-file->trouble));
+    return file->trouble;
 }
 
 static int find_in_files(struct find *find, struct text *error)

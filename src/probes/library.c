@@ -188,13 +188,16 @@ static int read_in_root(struct search *search, const char *path, size_t limit, s
     text_free(&resolved);
     if (fd < 0)
         return fd;
-    for (ssize_t got = 1; got > 0 && bytes->length < limit && !bytes->failed;) {
+    result = 0;
+    for (ssize_t got = 1; got && !result && bytes->length < limit && !bytes->failed;) {
         char piece[4096];
         got = read(fd, piece, sizeof(piece));
+        if (got < 0 && errno != EINTR)
+            result = -errno;
         text_append(bytes, piece, got > 0 ? (size_t)got : 0);
     }
     close(fd);
-    return bytes->failed ? -ENOMEM : 0;
+    return bytes->failed ? -ENOMEM : result;
 }
 
 static int offer_cached(void *context, const struct link_cache_entry *entry)

@@ -37,6 +37,8 @@ int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struc
     };
     if (is_regex) {
         int wrong = regcomp(&matcher->regex, text, REG_EXTENDED | REG_NOSUB);
+        if (wrong == REG_ESPACE)
+            return -ENOMEM;
         if (wrong) {
             char reason[128];
             regerror(wrong, &matcher->regex, reason, sizeof(reason));

@@ -64,7 +64,7 @@ int user_file_open(struct user_file *file, const struct library_where *where, co
     int result = library_find(where, typed, &file->library, error);
     if (result)
         return result;
-    result = elf_open(&file->elf, file->library.fd);
+    result = elf_open_watched(&file->elf, file->library.fd, 0, &file->trouble);
     if (result && result != -ENOMEM)
         explain_open(file, result, error);
     if (!result)
@@ -81,15 +81,17 @@ void user_file_close(struct user_file *file)
 }
 
 /* How the function begins; kernels since 6.13 look at these bytes too. */
-static enum place_start look_at_start(const struct user_file *file, const struct place *place)
+static int look_at_start(const struct user_file *file, const struct place *place,
+                         enum place_start *start)
 {
     static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     unsigned char bytes[sizeof(endbr64)] = {0};
+    int result = elf_read(&file->elf, place->file_offset, bytes, sizeof(bytes));
 
-    (void)elf_read(&file->elf, place->file_offset, bytes, sizeof(bytes));
-    if (bytes[0] == 0x55)
-        return START_PUSH;
-    return memcmp(bytes, endbr64, sizeof(bytes)) ? START_OTHER : START_MARK;
+    *start = bytes[0] == 0x55                         ? START_PUSH
+             : memcmp(bytes, endbr64, sizeof(bytes)) ? START_OTHER
+                                                     : START_MARK;
+    return result == -ENOEXEC ? 0 : result; /* a file may end there */
 }
 
 int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,
@@ -97,6 +99,7 @@ int user_file_add(const struct user_file *file, const struct place *place, uint6
 {
     struct place added = *place;
     struct text name = {0};
+    int result = 0;
 
     added.kind = PLACE_USER;
     added.address = address;
@@ -106,10 +109,12 @@ int user_file_add(const struct user_file *file, const struct place *place, uint6
         !elf_offset_of(&file->elf, address, &added.file_offset))
         return -EFAULT;
     if (added.start)
-        added.start = look_at_start(file, &added);
+        result = look_at_start(file, &added, &added.start);
+    if (result)
+        return result;
     text_format(&name, "%s:%s", base_name(added.path), place->name);
     added.name = name.data;
-    int result = name.failed ? -ENOMEM : places_add(places, &added);
+    result = name.failed ? -ENOMEM : places_add(places, &added);
     text_free(&name);
     return result;
 }
@@ -139,8 +144,11 @@ static size_t sort_addresses(const struct place *places, size_t count, uint64_t 
 static int judge(const struct user_file *file, struct place *place, const struct elf_found *found,
                  struct text *error)
 {
-    enum place_start start = look_at_start(file, place);
+    enum place_start start;
+    int result = look_at_start(file, place, &start);
 
+    if (result)
+        return result;
     /* Where no function is known, nothing but one begins in these two ways. */
     if (found->found ? found->start == place->address : start != START_OTHER)
         place->start = start;

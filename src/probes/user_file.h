@@ -11,6 +11,7 @@
 struct user_file {
     struct library library;
     struct elf elf;
+    int trouble; /* of the elf: see elf_open_watched() */
 };
 
 /*
@@ -24,7 +25,7 @@ void user_file_close(struct user_file *file);
 /*
  * Adds the instruction at `address`; `place` gives the rest, its `name` without the file's, and as
  * `start` whether it is known to be a function's first, START_NONE or any other. 0, -EFAULT where
- * the file has no code, or -ENOMEM.
+ * the file has no code, or another negative errno.
  */
 int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,
                   struct places *places);

@@ -66,7 +66,7 @@ static int checksum_of(const struct elf *elf, uint64_t size, uint32_t *checksum)
 {
     uint32_t table[256], crc = UINT32_MAX;
     unsigned char *bytes = malloc(PIECE_BYTES);
-    int result = bytes ? 0 : -ENOMEM;
+    int result = bytes ? 0 : elf_note_trouble(elf, -ENOMEM);
 
     for (uint32_t i = 0; i < 256; i++) {
         table[i] = i;
@@ -120,20 +120,27 @@ static bool is_proven(const struct elf *elf, const struct elf *debug, uint64_t s
 
 /* ---- Where it may be ---- */
 
-/* No link in a container's file system leads out of it, where the kernel can see to that. */
+/*
+ * No link in a container's file system leads out of it, where the kernel can see to that. A descriptor
+ * or a negative errno.
+ */
 static int open_below(const char *root, const char *path)
 {
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
-    if (!root)
-        return open(path, flags);
+    if (!root) {
+        int plain = open(path, flags);
+        return plain < 0 ? -errno : plain;
+    }
     const struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT};
     int directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
-        return -1;
+        return -errno;
     int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
         fd = openat(directory, path + strspn(path, "/"), flags);
+    if (fd < 0)
+        fd = -errno;
     close(directory);
     return fd;
 }
@@ -150,14 +157,16 @@ static bool try_file(const struct hunt *hunt, const char *root, const struct tex
 {
     struct elf *debug = hunt->debug;
     struct elf_symbol_table table;
-    struct stat status;
+    struct stat status = {0};
 
-    if (path->failed)
+    int fd = path->failed ? -ENOMEM : open_below(root, path->data);
+    if (fd < 0) {
+        elf_note_trouble(hunt->elf, fd);
         return false;
-    int fd = open_below(root, path->data);
-    if (fd < 0)
-        return false;
-    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && !elf_open(debug, fd)) {
+    }
+    if (fstat(fd, &status))
+        elf_note_trouble(hunt->elf, -errno);
+    if (S_ISREG(status.st_mode) && !elf_open_watched(debug, fd, 0, hunt->elf->trouble)) {
         if (debug->machine == hunt->elf->machine && debug->is_64 == hunt->elf->is_64 &&
             debug->swapped == hunt->elf->swapped && elf_full_symbols(debug, &table) &&
             is_proven(hunt->elf, debug, (uint64_t)status.st_size, &hunt->traits, proof))

@@ -13,6 +13,15 @@
 #define MOST_SEGMENTS 512
 #define MOST_SECTIONS 131072
 
+int elf_note_trouble(const struct elf *elf, int error)
+{
+    bool is_ours = error == -EIO || error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+
+    if (elf->trouble && is_ours && !*elf->trouble)
+        *elf->trouble = error;
+    return error;
+}
+
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
 {
     uint64_t at;
@@ -25,7 +34,7 @@ int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return got ? -errno : -ENOEXEC;
+            return elf_note_trouble(elf, got ? -errno : -ENOEXEC);
         bytes += got;
         at += (uint64_t)got;
         size -= (size_t)got;
@@ -171,7 +180,7 @@ static int read_sections(struct elf *elf, const struct tables *tables)
     }
     free(elf->sections);
     elf->sections = NULL;
-    return 0;
+    return result == -ENOEXEC ? 0 : result;
 }
 
 static int read_segment(struct elf *elf, const struct table *table, uint64_t index)
@@ -215,11 +224,11 @@ static int read_segments(struct elf *elf, const struct table *table)
     return result;
 }
 
-int elf_open_at(struct elf *elf, int fd, uint64_t base)
+int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble)
 {
     struct tables tables;
 
-    *elf = (struct elf){.fd = fd, .base = base};
+    *elf = (struct elf){.fd = fd, .base = base, .trouble = trouble};
     int result = read_ident(elf);
     if (!result)
         result = read_header(elf, &tables);
@@ -231,7 +240,12 @@ int elf_open_at(struct elf *elf, int fd, uint64_t base)
         result = read_sections(elf, &tables);
     if (result)
         elf_close(elf);
-    return result;
+    return elf_note_trouble(elf, result);
+}
+
+int elf_open_at(struct elf *elf, int fd, uint64_t base)
+{
+    return elf_open_watched(elf, fd, base, NULL);
 }
 
 int elf_open(struct elf *elf, int fd)

@@ -37,6 +37,7 @@ struct elf {
     struct elf_section *sections; /* none where their table is missing or cut off */
     size_t section_count;
     size_t section_names; /* index of the section that holds them; 0: none */
+    int *trouble; /* the caller's, or NULL: see elf_open_watched() */
 };
 
 /*
@@ -46,7 +47,15 @@ struct elf {
 int elf_open(struct elf *elf, int fd);
 /* The same of an image that begins at `base` of the descriptor: the vDSO in /proc/self/mem. */
 int elf_open_at(struct elf *elf, int fd, uint64_t base);
+/*
+ * The same, and where what was asked later is answered as if it were not in the file, because that
+ * could not be read or memory ran out, *trouble becomes that error: the first, unless it was one
+ * already. What the file itself is to blame for is none.
+ */
+int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble);
 void elf_close(struct elf *elf);
+/* Notes an error, if it is one of those. Returns it. */
+int elf_note_trouble(const struct elf *elf, int error);
 
 /* Every read of the file goes through here: all of the bytes, or a negative errno. */
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size);

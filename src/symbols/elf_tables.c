@@ -19,7 +19,7 @@ int elf_pieces_open(struct elf_pieces *pieces, const struct elf *elf,
     *pieces = (struct elf_pieces){.elf = elf, .left = *table, .bytes = malloc(PIECE_BYTES)};
     if (pieces->left.size > MOST_TABLE_BYTES)
         pieces->left.size = MOST_TABLE_BYTES;
-    return pieces->bytes ? 0 : -ENOMEM;
+    return pieces->bytes ? 0 : elf_note_trouble(elf, -ENOMEM);
 }
 
 bool elf_pieces_next(struct elf_pieces *pieces)

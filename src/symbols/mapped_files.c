@@ -116,9 +116,10 @@ void mapped_root_drop(struct mapped_files *files, struct mapped_root *root)
 
 static bool is_elf(int fd)
 {
-    char magic[4];
+    const struct elf elf = {.fd = fd};
+    char magic[SELFMAG];
 
-    return pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
+    return !elf_read(&elf, 0, magic, sizeof(magic)) && !memcmp(magic, ELFMAG, sizeof(magic));
 }
 
 static bool starts_with(const char *text, const char *start)
@@ -323,23 +324,38 @@ void mapped_file_drop(struct mapped_files *files, struct mapped_file *file)
     free(file);
 }
 
-uint64_t mapped_file_address(struct mapped_file *file, uint64_t offset)
+/* 0, also where it has none, or is no ELF file. */
+static int read_segments(struct mapped_file *file)
 {
     struct elf elf;
-    uint64_t address = offset;
+    int trouble = 0;
 
-    if (!file->has_segments && file->fd >= 0 && !elf_open(&elf, file->fd)) {
+    if (!elf_open_watched(&elf, file->fd, 0, &trouble)) {
         size_t size = elf.segment_count * sizeof(*elf.segments);
         file->segments = malloc(size + 1);
         if (file->segments && size)
             memcpy(file->segments, elf.segments, size);
         file->segment_count = file->segments ? elf.segment_count : 0;
         elf_close(&elf);
+        if (!file->segments)
+            trouble = -ENOMEM;
     }
-    file->has_segments = file->has_segments || file->fd >= 0;
+    return trouble;
+}
+
+int mapped_file_address(struct mapped_file *file, uint64_t offset, uint64_t *address)
+{
+    *address = offset;
+    if (!file->has_segments && file->fd >= 0) {
+        int result = read_segments(file);
+        if (result == -ENOMEM)
+            return result;
+        file->unread = result;
+        file->has_segments = true;
+    }
     const struct elf kept = {.segments = file->segments, .segment_count = file->segment_count};
-    (void)elf_address_of(&kept, offset, &address);
-    return address;
+    (void)elf_address_of(&kept, offset, address);
+    return 0;
 }
 
 size_t mapped_files_count(const struct mapped_files *files)

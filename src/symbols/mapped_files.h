@@ -49,6 +49,7 @@ struct mapped_file {
     uint64_t device, inode, generation;
     uint64_t looked_at; /* the look in which it was last found as it was */
     bool has_segments, is_changed;
+    int unread; /* a negative errno: why its segments could not be read */
 };
 
 /* What is known of a file when it is seen mapped. Times are of CLOCK_MONOTONIC, in ns. */
@@ -88,8 +89,11 @@ void mapped_file_drop(struct mapped_files *files, struct mapped_file *file);
  */
 bool mapped_file_changed(struct mapped_file *file);
 
-/* As the ELF file numbers it; the offset itself where none of the file's segments holds it. */
-uint64_t mapped_file_address(struct mapped_file *file, uint64_t offset);
+/*
+ * As the ELF file numbers it; the offset itself where none of the file's segments holds it, and where
+ * they cannot be read, as `unread` then says. 0 or -ENOMEM.
+ */
+int mapped_file_address(struct mapped_file *file, uint64_t offset, uint64_t *address);
 
 /* How many files are open; how many were not kept for want of descriptors. */
 size_t mapped_files_count(const struct mapped_files *files);

@@ -46,12 +46,13 @@ static int fill_in(struct processes *processes, const struct image *image, uint6
 
     if (!mapping)
         return 0;
-    uint64_t offset = address - mapping->start + mapping->offset;
     *place = (struct process_place){
         .kind = mapping->file->kind, .file = mapping->file, .label = mapping->file->label,
-        .address = mapping->file->kind == MAPPED_FILE ? mapped_file_address(mapping->file, offset)
-                                                      : offset,
+        .address = address - mapping->start + mapping->offset,
     };
+    if (place->kind == MAPPED_FILE &&
+        mapped_file_address(mapping->file, place->address, &place->address))
+        return -ENOMEM;
     return processes_lend(&processes->lent, mapping->file, 0);
 }
 
@@ -177,9 +178,15 @@ int processes_open(struct processes **made, const struct processes_wishes *wishe
     processes->listening = wishes->silent ? -ECANCELED : task_events_open(&processes->events);
     if (processes->listening)
         return 0;
-    processes_look_at_all(processes);
+    result = processes_look_at_all(processes);
     processes_begin(processes);
-    return processes_read(processes);
+    if (!result)
+        result = processes_read(processes);
+    if (result) {
+        processes_close(processes);
+        *made = NULL;
+    }
+    return result;
 }
 
 void processes_close(struct processes *processes)
@@ -226,5 +233,6 @@ struct processes_lost processes_lost(const struct processes *processes)
         .records = processes->lost_records,
         .forgotten = processes->history.forgotten,
         .files = mapped_files_not_kept(processes->files),
+        .unread = processes->unread,
     };
 }

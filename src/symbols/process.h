@@ -38,8 +38,8 @@ struct processes_wishes {
 struct processes;
 
 /*
- * Listens first, then looks once at what runs. 0 or -ENOMEM; without the right to listen it works
- * from what /proc shows when it is asked.
+ * Listens first, then looks once at what runs. 0 or a negative errno; without the right to listen it
+ * works from what /proc shows when it is asked.
  */
 int processes_open(struct processes **made, const struct processes_wishes *wishes);
 void processes_close(struct processes *processes);
@@ -81,6 +81,7 @@ struct processes_lost {
     uint64_t records;   /* that the kernel had no room for */
     uint64_t forgotten; /* ended processes and programs that did not fit into the bound */
     uint64_t files;     /* that were not kept open, for want of descriptors */
+    uint64_t unread;    /* looks at processes that failed, though they and the rights were there */
 };
 
 /* Since the beginning. */

@@ -98,6 +98,8 @@ void look_at_owner(struct processes *processes, struct life *life)
         *life->owner = seen;
     else
         mapped_root_drop(processes->files, seen.root);
+    if (!life->owner)
+        processes->result = -ENOMEM;
 }
 
 /* What is sure of one that was gone before it could be looked at. Only a map of root's is safe. */

@@ -29,6 +29,7 @@ struct processes {
     uint64_t begin;    /* from when execs and exits are counted */
     uint64_t reported; /* when the last report was done */
     uint64_t lost_records, lost_before, lost_at;
+    uint64_t unread;   /* looks that failed, and not because somebody ended, or by our rights */
     uint64_t looked_again; /* when files were last asked whether they were written to */
     struct loans lent;  /* with the places that were found */
     struct loans early; /* of records that were not taken yet */
@@ -45,8 +46,8 @@ void look_at_owner(struct processes *processes, struct life *life);
  */
 int processes_look(struct processes *processes, uint32_t pid, const uint64_t *addresses,
                    size_t count, struct image **image);
-/* Looks at all that run, or at those that are wished for. */
-void processes_look_at_all(struct processes *processes);
+/* Looks at all that run, or at those that are wished for. 0 or a negative errno. */
+int processes_look_at_all(struct processes *processes);
 
 /* Takes what was told that is not younger than `until`. 0 or -ENOMEM. */
 int processes_read_until(struct processes *processes, uint64_t until);

@@ -60,6 +60,12 @@ static int take_mapping(void *context, const struct maps_entry *entry)
     return result == -ENOSPC ? 0 : result;
 }
 
+/* Not of those who ended meanwhile, and not what others may not see. */
+static bool is_trouble(int result)
+{
+    return result && result != -ENOENT && result != -ESRCH && result != -EACCES && result != -EPERM;
+}
+
 int processes_look(struct processes *processes, uint32_t pid, const uint64_t *addresses,
                    size_t count, struct image **image)
 {
@@ -73,6 +79,7 @@ int processes_look(struct processes *processes, uint32_t pid, const uint64_t *ad
                                                   &look);
     if (!result && !look.image->count && !addresses)
         result = -ENOENT;
+    processes->unread += is_trouble(result);
     if (result) {
         image_drop(look.image, processes->files);
         look.image = NULL;
@@ -106,8 +113,10 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
 {
     uint64_t from = now_ns();
     struct image *image;
-    bool seen = !processes_look(processes, pid, NULL, 0, &image);
+    int looked = processes_look(processes, pid, NULL, 0, &image);
+    bool seen = !looked;
 
+    keep_result(processes, looked);
     if (!seen && known)
         image_hold(known);
     if (!seen)
@@ -332,23 +341,38 @@ int processes_read(struct processes *processes)
 /* ---- The first look ---- */
 
 /* What is told meanwhile is taken now and then: there is not room for all of it. */
-void processes_look_at_all(struct processes *processes)
+static int look_at_some(struct processes *processes, DIR *directory)
 {
-    struct dirent *entry;
+    const struct dirent *entry;
+    int result = 0;
     uint64_t pid;
     unsigned seen = 0;
-    DIR *directory = processes->pid_count ? NULL : opendir("/proc");
 
-    for (size_t i = 0; i < processes->pid_count; i++)
-        (void)begin_unknown(processes, processes->pids[i], 0, NULL);
-    while (directory && (entry = readdir(directory))) {
+    while (!result && (errno = 0, entry = readdir(directory))) {
         if (parse_number(entry->d_name, 1, UINT32_MAX, &pid))
             continue;
         if (!history_living(&processes->history, (uint32_t)pid))
             (void)begin_unknown(processes, (uint32_t)pid, 0, NULL);
-        if (++seen % READ_EVERY == 0)
-            (void)processes_read(processes);
+        result = processes->result;
+        if (!result && ++seen % READ_EVERY == 0)
+            result = processes_read(processes);
     }
-    if (directory)
-        closedir(directory);
+    return result ? result : -errno;
+}
+
+int processes_look_at_all(struct processes *processes)
+{
+    int result = 0;
+
+    processes->result = 0;
+    for (size_t i = 0; i < processes->pid_count; i++)
+        (void)begin_unknown(processes, processes->pids[i], 0, NULL);
+    if (processes->pid_count)
+        return processes->result;
+    DIR *directory = opendir("/proc");
+    if (!directory)
+        return errno == ENOENT ? 0 : -errno;
+    result = look_at_some(processes, directory);
+    closedir(directory);
+    return result;
 }

@@ -42,6 +42,7 @@ struct symbolize_wishes {
 /* Why there are fewer names than there could be. {0} is empty; it is added to. */
 struct symbolize_notes {
     bool kernel_hidden;       /* the kernel shows no addresses in kallsyms */
+    bool unknown_frames;      /* of some nobody knows what was mapped there */
     struct text refused_map;  /* "/tmp/perf-1.map: why": a JIT's names that are not to be trusted */
     struct text changed_file; /* it was written to since it was mapped */
     struct text unopened_file; /* "/tmp/a: why": the first that could not be opened */

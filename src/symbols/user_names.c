@@ -60,13 +60,19 @@ static int locate_life(const struct naming *naming, struct located *located, siz
     int result = processes_find(naming->wishes->processes, first->pid, first->born,
                                 naming->addresses, distinct, naming->places);
 
-    if (result)
-        return result == -ENOMEM ? result : 0; /* nobody knows that process: no names */
+    if (result == -ENOMEM)
+        return result;
+    if (result) { /* nobody knows that process: no names */
+        naming->notes->unknown_frames = true;
+        return 0;
+    }
     for (size_t i = 0; i < count; i++) {
         at += naming->addresses[at] != symbol_lookup_address(located[i].symbol);
         located[i].place = naming->places[at];
         if (located[i].place.kind != MAPPED_NOTHING)
             set_file(located[i].symbol, &located[i].place);
+        else
+            naming->notes->unknown_frames = true;
         if (located[i].symbol->file.failed)
             return -ENOMEM;
     }
@@ -185,13 +191,13 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
     return result == -ENOMEM ? result : 0;
 }
 
-static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file)
+static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file, int why)
 {
     struct text note = {0};
 
     text_format(&note, "%s: %s", file->path,
-                file->fd == -ESTALE || file->fd == -ENOENT ? "it was gone before it could be opened"
-                                                           : strerror(-file->fd));
+                why == -ESTALE || why == -ENOENT ? "it was gone before it could be opened"
+                                                 : strerror(-why));
     if (!notes->unopened_file.length && note.data)
         text_add(&notes->unopened_file, note.data);
     else if (note.data && strcmp(notes->unopened_file.data, note.data))
@@ -201,38 +207,44 @@ static void note_unopened(struct symbolize_notes *notes, const struct mapped_fil
 
 /* Opens the image that the places are in. */
 static int open_image(const struct naming *naming, const struct process_place *place,
-                      struct elf *elf, int *opened)
+                      struct elf *elf, int *opened, int *trouble)
 {
     *opened = -1;
     if (place->kind == MAPPED_VDSO) {
         *opened = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-        return *opened < 0 ? -errno : elf_open_at(elf, *opened, getauxval(AT_SYSINFO_EHDR));
+        if (*opened < 0)
+            return *trouble = -errno;
+        return elf_open_watched(elf, *opened, getauxval(AT_SYSINFO_EHDR), trouble);
     }
     if (place->file->fd < 0) {
-        note_unopened(naming->notes, place->file);
+        note_unopened(naming->notes, place->file, place->file->fd);
         return place->file->fd;
     }
+    if (place->file->unread)
+        return *trouble = place->file->unread;
     if (mapped_file_changed(place->file)) {
         if (!naming->notes->changed_file.length)
             text_add(&naming->notes->changed_file, place->file->path);
         return -ESTALE;
     }
-    return elf_open(elf, place->file->fd);
+    return elf_open_watched(elf, place->file->fd, 0, trouble);
 }
 
 static int name_in_file(const struct naming *naming, const struct located *located, size_t count)
 {
     struct elf elf = {0};
-    int opened, result = 0;
+    int opened, result = 0, trouble = 0;
 
     if (located[0].place.kind != MAPPED_FILE && located[0].place.kind != MAPPED_VDSO)
         return 0;
-    if (!open_image(naming, &located[0].place, &elf, &opened))
+    if (!open_image(naming, &located[0].place, &elf, &opened, &trouble))
         result = give_file_names(naming, &elf, located, count);
     elf_close(&elf);
     if (opened >= 0)
         close(opened);
-    return result;
+    if (trouble && trouble != -ENOMEM)
+        note_unopened(naming->notes, located[0].place.file, trouble);
+    return trouble == -ENOMEM ? trouble : result;
 }
 
 /* ---- All ---- */

@@ -148,6 +148,34 @@ is "a reader that never reads ends it" "$(cat "$scratch/err")" ""
 is "one that leaves in the middle of reports" \
     "$(cat "$scratch/status") $(grep -vc '^Tracing' "$scratch/err")" "0 0"
 
+# A signal that comes while a report waits for who reads it takes nothing out of it.
+start_workload many turns -w -n 1024 -N $NAME
+mkfifo "$scratch/slow"
+(
+    exec <"$scratch/slow"
+    wait_until 30 test -e "$scratch/read-on"
+    cat >"$scratch/report"
+) &
+test_processes="$test_processes $!"
+: >"$scratch/out"
+: >"$scratch/err"
+"$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" stackcount -f $EVENT </dev/null \
+    >"$scratch/slow" 2>"$scratch/err" &
+stackbox=$!
+test_processes="$test_processes $stackbox"
+wait_until 30 tracing_runs
+go many
+kill -s INT "$stackbox"
+wait_until 30 grep -qE '^(1|20) ' "/proc/$stackbox/syscall" || fail "a slow reader" "nobody waits for it"
+kill -s USR1 "$stackbox"
+sleep 0.2
+: >"$scratch/read-on"
+wait_stackbox
+wait_until 10 test -s "$scratch/report"
+sleep 0.2
+is "a signal in the middle of a report" \
+    "$(folded_sum "$scratch/report" "^$NAME;") $status $(grep -c 'cannot' "$scratch/err")" "1024 0 0"
+
 # Nothing stays behind, after kill -9 either.
 traces_left()
 {

@@ -312,6 +312,14 @@ static void files_in_memory(void)
         check_memfd("\177ELF", 4, MAPPED_FILE);
 }
 
+static uint64_t address_in(struct mapped_file *file, uint64_t offset)
+{
+    uint64_t address = 0;
+
+    CHECK_NUMBER(mapped_file_address(file, offset, &address), 0);
+    return address;
+}
+
 static void addresses_in_files(void)
 {
     static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
@@ -326,15 +334,15 @@ static void addresses_in_files(void)
     struct mapped_sight sight = sight_of(path);
     struct mapped_file *file = mapped_files_see(files, &sight);
     unlink(path);
-    CHECK_NUMBER(mapped_file_address(file, 0x10), 0x400010);
-    CHECK_NUMBER(mapped_file_address(file, 0x1010), 0x402010);
-    CHECK_NUMBER(mapped_file_address(file, 0x200), 0x200); /* in no segment */
-    CHECK_NUMBER(mapped_file_address(file, UINT64_MAX), UINT64_MAX);
+    CHECK_NUMBER(address_in(file, 0x10), 0x400010);
+    CHECK_NUMBER(address_in(file, 0x1010), 0x402010);
+    CHECK_NUMBER(address_in(file, 0x200), 0x200); /* in no segment */
+    CHECK_NUMBER(address_in(file, UINT64_MAX), UINT64_MAX);
     mapped_file_drop(files, file);
     write_file(path, "no ELF file");
     sight = sight_of(path);
     file = mapped_files_see(files, &sight);
-    CHECK_NUMBER(mapped_file_address(file, 0x1010), 0x1010);
+    CHECK_NUMBER(address_in(file, 0x1010), 0x1010);
     mapped_file_drop(files, file);
     unlink(path);
 }

@@ -11,7 +11,6 @@ DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked cha
             libnorth.so libsouth.so
 FLAVOUR_PROGRAMS := $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) \
             $(DYNAMIC_FLAVOURS:%=$(BUILD)/workloads/dynamic/%)
-comma := ,
 SHIFTED := tests/workloads/shifted.ld
 
 # flavour COMPILER, OPTIONS: one program of the first prerequisite

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Linked into a build of stackbox for tests (`make faulty`): it fails one call of a run, as the
+ * environment says.
+ *
+ *     FAULT=KIND:N:HOW        the N-th call of this kind fails; N+: and all after it
+ *     FAULT=KIND@SITE:N:HOW   the N-th of those that come by this way
+ *     FAULT_COUNTS=FILE       at the end `count KIND N` goes there for each kind, and `site KIND SITE
+ *                             N` for each way by which calls of it came, as said by the stack
+ *     FAULT_FRAMES=N          so many frames of the stack tell a way (16)
+ *     FAULT_LOG=FILE          `KIND ADDRESS...` of a call that failed: its stack, as addr2line takes it
+ *
+ * HOW is the name of an error, or `short`: of files and pipes half of what was asked is read or
+ * written. Memory and threads are failed where our own code asks the C library for them, by the
+ * linker's --wrap. System calls are failed wherever in the C library they are made, stdio's too: a
+ * seccomp filter turns them into signals, whose handler answers or makes the call itself. The filter
+ * goes by where the C library is mapped, so that it is without effect in a program that is executed. A
+ * child that was forked counts on where its parent does, in memory that both have.
+ *
+ * There is no ptrace in it: LeakSanitizer needs that for itself.
+ */
+#ifndef STACKBOX_FAULTS_FAULT_H
+#define STACKBOX_FAULTS_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#if !defined(__x86_64__) || !defined(__GLIBC__)
+#error "written for x86-64 and glibc, which LeakSanitizer needs, too"
+#endif
+
+enum kind {
+    KIND_MALLOC,
+    KIND_MMAP,
+    KIND_THREAD,
+    KIND_FORK,
+    KIND_BPF,
+    KIND_PERF,
+    KIND_READ,
+    KIND_WRITE,
+    KIND_OPEN,
+    KIND_DESCRIPTOR,
+    KIND_IOCTL,
+    KIND_OTHER,
+    KINDS,
+};
+
+extern const char *const kind_names[KINDS];
+
+#define ALWAYS_SHORT (-1)
+#define MOST_FRAMES 16
+
+/* What is to fail. */
+struct fault {
+    enum kind kind; /* KINDS: nothing does */
+    uint32_t site;  /* 0: any */
+    uint32_t first;
+    bool on;    /* all after it fail as well */
+    int how;    /* an errno, or ALWAYS_SHORT */
+    int log;    /* below 0: none */
+    int frames; /* so many tell a way */
+};
+extern struct fault fault;
+
+/* From here on calls are counted, by this process and its children. False without the memory. */
+bool counting_begins(void);
+/* And from here on no more. */
+void counting_ends(void);
+void write_counts(FILE *file);
+
+/* Counts a call of a kind; `frame` is that of its caller. 0: it is to be made, else how it fails. */
+int count_call(enum kind kind, const void *frame);
+
+/* System calls go through the filter from here on. */
+void trap_calls(void);
+
+/* A call that is made here, and not in the C library: the filter lets it through. */
+long inject_call(long number, long a, long b, long c, long d, long e, long f);
+
+_Noreturn void die(const char *why);
+
+#endif

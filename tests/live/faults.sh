@@ -1,0 +1,380 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: none
+# host: yes
+#
+# One call of a run fails: each way by which memory is asked for, and by which system calls come, is
+# found by a run in which none does, and then fails once. What comes of it is an error that is said, or
+# a report that is right, or one that says what it lacks: no crash, no leak, no wrong number, no half
+# line. The build that this is done with has sanitizers, LeakSanitizer among them (tests/faults).
+#
+#     FAULTS=errors sh tests/live/faults.sh    each way, by every error that makes sense
+#     FAULTS=all sh tests/live/faults.sh       every call, by one of these in turn: an hour and more,
+#                                              some minutes after unshare -pf --mount-proc
+#     FAULTS='uprobe malloc:12:ENOMEM' ...     this one alone, shown
+. "${0%/*}/lib.sh"
+
+FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
+FAULTS=${FAULTS:-sites}
+JOBS=${JOBS:-4}
+export FAULT_FRAMES=${FAULT_FRAMES:-6}
+RUNS="tracepoint uprobe text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
+    snoop snoop-perf"
+
+have_root || skip_all "tracing needs root"
+[ -x "$FAULTY" ] || skip_all "there is no build with faults: make SANITIZE=1 ... faulty"
+have_uprobes || skip_all "this kernel has no uprobes"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99 LSAN_OPTIONS=exitcode=99
+TARGET=$WORKLOADS/chains:target
+CHAINS="$WORKLOADS/chains -n 20 -m 10"
+
+# words RUN: its command line
+# shellcheck disable=SC2086 # words
+words()
+{
+    case $1 in
+    tracepoint) echo stackcount -f t:syscalls:sys_enter_getppid -- $CHAINS ;;
+    uprobe) echo stackcount -f "$TARGET" -- $CHAINS ;;
+    text) echo stackcount -i 0.02 -T -d "$TARGET" -- $CHAINS ;;
+    pmu) echo stackcount -f --attach-by pmu "$TARGET" -- $CHAINS ;;
+    tracefs) echo stackcount -f --attach-by tracefs "$TARGET" -- $CHAINS ;;
+    regex) echo stackcount -f -r "$WORKLOADS/chains:^targe(t|x)\$" -- $CHAINS ;;
+    quiet) echo stackcount -D 0.05 -i 0.02 -K t:sched:sched_process_hang ;;
+    list) echo stackcount --list "$WORKLOADS/chains:chain_*" "t:sched:sched_process_h*" ;;
+    profile) echo profile -f -F 997 -- "$WORKLOADS/burn" -s 40 ;;
+    offcputime) echo offcputime -f -- "$WORKLOADS/sleeps" -n 3 -u 3000 -o nap ;;
+    wakeuptime) echo wakeuptime -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
+    offwaketime) echo offwaketime -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
+    snoop) echo stacksnoop "$TARGET" -- $CHAINS ;;
+    snoop-perf) echo stacksnoop --format perf --buffer perf "$TARGET" -- $CHAINS ;;
+    esac
+}
+
+# errors KIND: how calls of this kind fail. The kernel's -ENOENT is the end of a map, and so no fault.
+errors()
+{
+    case $1 in
+    malloc) echo ENOMEM ;;
+    mmap) echo ENOMEM EPERM ;;
+    thread | fork) echo EAGAIN ;;
+    bpf) echo ENOMEM EPERM EINVAL EAGAIN E2BIG EBUSY ;;
+    perf) echo ENOMEM EPERM EINVAL EMFILE ;;
+    read) echo EIO EINTR ENOMEM short ;;
+    write) echo ENOSPC EIO EINTR short ;;
+    open) echo EMFILE ENOMEM EACCES ;;
+    descriptor) echo EMFILE ENOMEM ;;
+    ioctl) echo EINVAL ENOMEM ;;
+    other) echo ENOMEM EINTR EINVAL ;;
+    esac
+}
+
+# ---- One run
+
+# run RUN DIRECTORY: with the FAULT that was exported
+run()
+{
+    # shellcheck disable=SC2046 # words
+    "$WORKLOADS/session" --limit 60 "$FAULTY" $(words "$1") </dev/null >"$2/out" 2>"$2/err" &
+    made_by=$!
+    wait $made_by
+    status=$?
+}
+
+# sum_of REGEX FILE: the last word of the lines that match
+sum_of()
+{
+    awk -v regex="$1" '$0 ~ regex { sum += $NF } END { print sum + 0 }' "$2"
+}
+
+# figures RUN DIRECTORY: what was counted, and the least and the most that is right
+figures()
+{
+    case $1 in
+    tracepoint | uprobe | pmu | tracefs | regex) echo "$(sum_of '^chains;' "$2/out") 30 30" ;;
+    text) echo "$(sum_of '^    [0-9]+$' "$2/out") 30 30" ;;
+    snoop) echo "$(grep -c '^[0-9.]*  *chains .* target$' "$2/out") 30 30" ;;
+    snoop-perf) echo "$(grep -c '^chains .* stackbox:$' "$2/out") 30 30" ;;
+    quiet) echo "$(grep -c '^    [0-9]' "$2/out") 0 0" ;;
+    list) echo "$(grep -c . "$2/out") 5 5" ;;
+    profile)
+        awk '/^burn;.*;main;(greater|lesser)[; ]/ { actual += $NF }
+             $1 == "count" && /_least / { least += $NF } $1 == "count" && /_most / { most += $NF }
+             END { print actual + 0, int(least * 0.75) - 3, int(most * 1.25) + 3 }' \
+            "$2/out" "$2/err" ;;
+    offcputime)
+        awk '/^nap;.*;nap_inner;/ { actual += $NF }
+             $1 == "thread" { time = $6; doubt = $NF }
+             END { print actual + 0, time - 1000 - doubt, time + 1000 }' "$2/out" "$2/err" ;;
+    wakeuptime)
+        awk '/;pipe_wakes;/ { actual += $NF }
+             $1 == "wait" && $2 == "w1" { to_wake = $8; time = $7; doubt = $11 }
+             END { print actual + 0, to_wake - 1000 - doubt, time + 1000 }' "$2/out" "$2/err" ;;
+    offwaketime)
+        awk '/;pipe_waits;.*;pipe_wakes;/ { actual += $NF }
+             $1 == "wait" && $2 == "w1" { time = $7; doubt = $11 }
+             END { print actual + 0, time - 1000 - doubt, time + 1000 }' "$2/out" "$2/err" ;;
+    esac
+}
+
+# shape RUN FILE: lines that are none of that kind of report, and a last one without its end
+shape()
+{
+    case $1 in
+    list | text | quiet | snoop) ;;
+    snoop-perf) grep -v '^$\|^[^ ]* [0-9]*/[0-9]* \[[0-9]*\] [0-9.]*: stackbox:$\|^ *[0-9a-f]* .* (.*)$' "$2" ;;
+    *) grep -v '^[^;]*;.* [0-9][0-9]*$' "$2" ;;
+    esac
+    [ ! -s "$2" ] || [ "$(tail -c 1 "$2" | od -An -c)" = '  \n' ] || echo "no end of the last line"
+}
+
+# complaint RUN DIRECTORY FAULT: what is wrong about a run that ended, or nothing
+complaint()
+{
+    failed=1
+    case $(words "$1") in *' -- '*) failed=125 ;; esac
+    if [ $status -ge 126 ] || [ $status = 99 ] || grep -q 'Sanitizer\|runtime error:\|^inject: ' "$2/err"; then
+        echo "it ended with $status: $(grep -m 3 'Sanitizer\|runtime\|    #[0-9] .* in [a-z]' "$2/err" | tr '\n' '|')"
+        return
+    fi
+    said=no
+    ! grep -q '^[a-z]*: .*[a-z]' "$2/err" || said=yes
+    # Of a text that could not be written whole a part may be there.
+    case $3 in
+    write*) [ $status != $failed ] || shape=ignored ;;
+    esac
+    # Nor can be said what is wrong where no write arrives.
+    case $3 in
+    write:*+:*) said=yes ;;
+    esac
+    if [ "${shape:-}" != ignored ] && [ "$(shape "$1" "$2/out")" ]; then
+        echo "status $status, stdout is not whole: $(shape "$1" "$2/out" | head -n 1)"
+    fi
+    # What such probes are left, the next run removes; but that they are must be said.
+    if [ "$1.$said" = tracefs.no ] && grep -q "stackbox_$made_by/" "$scratch/tracing/uprobe_events"; then
+        echo "status $status, a probe is left and nothing said"
+    elif [ $status = $failed ]; then
+        [ $said = yes ] || echo "status $status, and nothing said"
+    elif [ $status != 0 ]; then
+        echo "status $status"
+    else
+        check_numbers "$1" "$2"
+    fi
+}
+
+# check_numbers RUN DIRECTORY: of a run that claims to have done what it was to do
+check_numbers()
+{
+    # shellcheck disable=SC2046 # words
+    set -- "$1" "$2" $(figures "$1" "$2")
+    if [ "$3" -gt "$5" ] || { [ "$3" -lt "$4" ] && [ $said = no ]; }; then
+        echo "counted $3, should be $4 to $5"
+    fi
+    [ $said = no ] && [ -f "$scratch/good.$1" ] && ! sort "$2/out" | cmp -s "$scratch/good.$1" - &&
+        echo "other stacks, and nothing said: $(sort "$2/out" | comm -13 "$scratch/good.$1" - | head -n 1)"
+}
+
+# try RUN FAULT DIRECTORY: prints what is wrong
+try()
+{
+    shape=
+    export FAULT="$2"
+    [ -z "${FAULT_LOGS:-}" ] || { export FAULT_LOG="$3/log"; rm -f "$3/log"; }
+    run "$1" "$3"
+    wrong=$(complaint "$1" "$3" "$2" | head -n 1)
+    # Where the machine stood still in between, times say nothing: a fault comes once more, that does not.
+    case $1.$wrong in
+    profile.counted* | *time.counted*)
+        run "$1" "$3"
+        wrong=$(complaint "$1" "$3" "$2" | head -n 1) ;;
+    esac
+    [ -z "$wrong" ] || echo "$1 $2: $wrong"
+    [ -z "$wrong" ] || [ -z "${KEEP:-}" ] ||
+        cat "$3/log" "$3/out" "$3/err" >"$KEEP/$1.$2" 2>/dev/null
+}
+
+# ---- All of them
+
+# runs_well RUN: without a fault, and with nothing to say; else once more: who else does much on this
+# machine may have records lost
+runs_well()
+{
+    export FAULT_COUNTS="$scratch/counts.$1"
+    run "$1" "$scratch/$1"
+    unset FAULT_COUNTS
+    wrong=$(complaint "$1" "$scratch/$1" none)
+    case $1 in
+    quiet | profile | *time) [ -z "$wrong" ] ;;
+    *) [ -z "$wrong" ] && ! grep -q '^[a-z]*: ' "$scratch/$1/err" ;;
+    esac
+}
+
+# is_new KIND SITE: no run before has a call that comes this way
+is_new()
+{
+    grep -q "^$1@$2\$" "$scratch/known" && return 1
+    echo "$1@$2" >>"$scratch/known"
+}
+
+# plan RUN: counts its calls, and says what is to be tried
+plan()
+{
+    mkdir -p "$scratch/$1"
+    tries=5
+    until runs_well "$1"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || {
+            fail "$1" "without a fault: $wrong $(tail -n 3 "$scratch/$1/err" | tr '\n' '|')"
+            return
+        }
+    done
+    case $1 in
+    tracepoint | uprobe | pmu | tracefs | regex | list) sort "$scratch/$1/out" >"$scratch/good.$1" ;;
+    esac
+    while read -r what kind site calls; do
+        plan_for "$1" "$what" "$kind" "$site" "$calls"
+    done <"$scratch/counts.$1" >>"$scratch/plan"
+}
+
+# in_turn KIND: one of its errors, each time the next
+in_turn()
+{
+    turn=$((turn + 1))
+    # shellcheck disable=SC2046 # words
+    set -- $(errors "$1")
+    shift $((turn % $#))
+    error=$1
+}
+
+# plan_for RUN site KIND SITE CALLS: the first call that comes by a way, by one of its errors in turn,
+# or by all. plan_for RUN count KIND CALLS: every call of a kind.
+plan_for()
+{
+    case $FAULTS.$2 in
+    sites.site)
+        is_new "$3" "$4" || return 0
+        in_turn "$3"
+        # A sample of the kinds that are most.
+        case $3 in
+        malloc) [ $((turn % 3)) = 0 ] || return 0 ;;
+        open | other) [ $((turn % 2)) = 0 ] || return 0 ;;
+        esac
+        echo "$1 $3@$4:1:$error" ;;
+    errors.site)
+        is_new "$3" "$4" || return 0
+        for error in $(errors "$3"); do
+            echo "$1 $3@$4:1:$error"
+        done ;;
+    all.count)
+        number=1
+        while [ $number -le "$4" ]; do
+            in_turn "$3"
+            echo "$1 $3:$number:$error"
+            number=$((number + 1))
+        done
+        plan_lasting "$1" "$3" "$4" ;;
+    *.count) plan_lasting "$1" "$3" "$4" ;;
+    esac
+}
+
+# plan_lasting RUN KIND CALLS: memory is out for good, a disk full, a limit reached, from some call on
+plan_lasting()
+{
+    case $1 in
+    uprobe | offwaketime | snoop) ;;
+    *) return 0 ;;
+    esac
+    case $2 in
+    malloc) lasting=ENOMEM ;;
+    bpf) lasting=EPERM ;;
+    read) lasting=EIO ;;
+    write) lasting=ENOSPC ;;
+    open) lasting=EMFILE ;;
+    *) return 0 ;;
+    esac
+    for tenth in 0 1 2 3 4 5 6 7 8 9; do
+        echo "$1 $2:$(($3 * tenth / 10 + 1))+:$lasting"
+    done | uniq
+}
+
+# work NUMBER: every JOBS-th of the plan
+work()
+{
+    mkdir -p "$scratch/work.$1"
+    awk -v jobs="$JOBS" -v mine="$1" 'NR % jobs == mine' "$scratch/plan" >"$scratch/plan.$1"
+    while read -r run fault; do
+        try "$run" "$fault" "$scratch/work.$1"
+    done <"$scratch/plan.$1" >"$scratch/wrong.$1"
+}
+
+mkdir "$scratch/tracing"
+mount -t tracefs none "$scratch/tracing" || skip_all "tracefs cannot be mounted"
+case $FAULTS in
+*:*)
+    mkdir "$scratch/one"
+    FAULT_LOGS=yes
+    # shellcheck disable=SC2086 # words
+    try $FAULTS "$scratch/one"
+    cat "$scratch/one/log" "$scratch/one/out" "$scratch/one/err"
+    echo "status $status"
+    skip_all "one fault alone was shown"
+    ;;
+esac
+
+: >"$scratch/plan"
+: >"$scratch/known"
+turn=0
+for run in ${ONLY:-$RUNS}; do
+    plan "$run"
+done
+number=0
+while [ $number -lt "$JOBS" ]; do
+    work $number &
+    number=$((number + 1))
+done
+wait
+tried=$(wc -l <"$scratch/plan")
+cat "$scratch"/wrong.* | sort >"$scratch/wrong"
+[ -s "$scratch/wrong" ] || pass "$tried calls that failed"
+while read -r line; do
+    fail "${line%%: *}" "${line#*: }"
+done <"$scratch/wrong"
+
+# ---- Where nothing can be written
+
+# outputs RUN: stdout is full, closed; stderr is
+outputs()
+{
+    good=$scratch/good.$1 failed=1
+    case $(words "$1") in *' -- '*) failed=125 ;; esac
+    # shellcheck disable=SC2046 # words
+    set -- "$1" $(words "$1")
+    run=$1
+    shift
+    "$FAULTY" "$@" </dev/null >/dev/full 2>"$scratch/err"
+    status=$?
+    is "$run: a full disk is said" "$status $(grep -c '^[a-z]*: .*No space left on device$' "$scratch/err")" \
+        "$failed 1"
+    "$FAULTY" "$@" </dev/null >&- 2>"$scratch/err"
+    status=$?
+    is "$run: without stdout" "$status $(grep '^[a-z]*: ' "$scratch/err")" "0 "
+    "$FAULTY" "$@" </dev/null >"$scratch/out" 2>/dev/full
+    status=$?
+    is "$run: stderr is full" "$status $(sort "$scratch/out" | cmp - "$good")" "0 "
+    "$FAULTY" "$@" </dev/null >"$scratch/out" 2>&-
+    status=$?
+    is "$run: without stderr" "$status $(sort "$scratch/out" | cmp - "$good")" "0 "
+}
+
+for run in uprobe list; do
+    outputs $run
+done
+
+# What was left in tracefs, and said to be, the next run takes away.
+unset FAULT
+mkdir -p "$scratch/tracefs"
+run tracefs "$scratch/tracefs"
+left=$(sed -n 's/^[a-z]:stackbox_\([0-9]*\)\/.*/\1/p' "$scratch/tracing/uprobe_events" | sort -u |
+    while read -r maker; do [ -d "/proc/$maker" ] || echo "$maker"; done)
+is "nothing is left in tracefs" "$status $left" "0 "
