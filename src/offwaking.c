@@ -325,10 +325,8 @@ static int count(struct tracing *tracing)
     print_header(tracing);
     int status = counting_run(&tracing->counting);
     say_account(tracing);
-    if (tracing->wishes->view == VIEW_WAKEUP && !tracing->wishes->trace->folded && !status) {
-        printf("Detaching...\n");
-        fflush(stdout);
-    }
+    if (tracing->wishes->view == VIEW_WAKEUP && !tracing->wishes->trace->folded && !status)
+        status = session_detaching();
     return status;
 }
 

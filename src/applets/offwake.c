@@ -115,7 +115,7 @@ static int check_usage(const struct arguments *arguments, enum offwake_view view
                     (unsigned long long)settings.least, (unsigned long long)settings.most);
     if (error->length)
         text_add(error, see_help[view]);
-    return error->length ? -EINVAL : 0;
+    return error->length || error->failed ? -EINVAL : 0;
 }
 
 static int run_view(const struct arguments *arguments, enum offwake_view view)
@@ -135,13 +135,13 @@ static int run_view(const struct arguments *arguments, enum offwake_view view)
         .most = settings.most == UINT64_MAX ? UINT64_MAX : settings.most * 1000 + 999,
         .unfinished = settings.unfinished,
     };
-    int status = EXIT_USAGE;
+    int result = check_usage(arguments, view, &error), status;
 
     for (size_t i = 0, count = 0; i < COUNT_OF(letters); i++)
         if (letters[i].bit & mask)
             of_states[count++] = letters[i].letter;
-    if (check_usage(arguments, view, &error))
-        say("%s", error.data ? error.data : "out of memory");
+    if (result)
+        status = applet_refuse(result, &error, arguments->command);
     else
         status = offwaking_run(&wishes);
     text_free(&error);
