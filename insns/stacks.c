@@ -7,8 +7,8 @@
  *                 goto kept
  *             if (settled[word] == UNKNOWN)
  *                 settled[word] = FILLED
- *         } else if (it is the kernel's && word != -EEXIST && word != -ENOMEM) {
- *             goto kept                                there is none
+ *         } else if (word != -EEXIST && word != -ENOMEM) {
+ *             goto kept                                there is no stack
  *         }
  *     }                                                else another stack has its bucket, or all are taken
  *     bytes = get_stack(context, scratch.frames, sizeof(scratch.frames), flags)
@@ -35,9 +35,6 @@
  * its bucket cannot change any more: the tracer has seen that it was filled, and has waited until all
  * programs that ran then had ended. Until then the stack is kept under its own hash, as are those
  * whose bucket another stack has. The stand-in, which is there for moments, does without ids.
- *
- * get_stackid says -EFAULT where there is no stack and where it could not be walked, and get_stack only
- * of the latter: so it is asked for a user's stack, which a kernel thread has not.
  *
  * r6 = context, r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
  *
@@ -214,7 +211,7 @@ static void emit_try_id(struct program *program, const struct stack_wishes *wish
         STX(DW, R8, wishes->place, R0),
         JEQ_IMM(R0, -EEXIST, labels->by_hash),
         JEQ_IMM(R0, -ENOMEM, labels->by_hash),
-        JSLT_IMM(R0, 0, wishes->user ? labels->by_hash : labels->kept),
+        JSLT_IMM(R0, 0, labels->kept),
         JGE_IMM(R0, (int32_t)wishes->ids.buckets, labels->by_hash),
         LOAD_MAP_VALUE(R2, wishes->ids.settled, 0),
         ADD_REG(R2, R0),

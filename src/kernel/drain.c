@@ -121,6 +121,16 @@ static int decide_doubtful(struct drain *drain)
     return result;
 }
 
+/*
+ * -EFAULT is said of a stack that is not there, such as a kernel thread's among users', too. But the
+ * program that a probe stopped has one, and of whatever else runs there is at least one of the two.
+ */
+static bool has_failed(const struct count_key *key)
+{
+    return key->user_stack == -EFAULT &&
+           (key->flags & KEY_USER_PROBE || key->kernel_stack == -EFAULT);
+}
+
 static int take_count(void *context, const void *key_bytes, const void *value_bytes)
 {
     struct drain *drain = context;
@@ -138,7 +148,7 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     entry->task.foreign = key.flags & KEY_FOREIGN;
     entry->task.born = key.born;
     memcpy(entry->task.comm, key.comm, sizeof(key.comm));
-    if (key.user_stack == -EFAULT)
+    if (has_failed(&key))
         drain->losses->walks_failed += value;
     int result = take_stack(drain, key.kernel_stack, value, &entry->task.kernel);
     if (!result)

@@ -101,7 +101,7 @@ static int take_party(const struct taking *taking, const struct party *party, ui
         result = stack_table_find(stacks, party->user_stack, taking->tally, &to->user);
     if (to->kernel.state == STACK_FULL || to->user.state == STACK_FULL)
         taking->losses->stacks_lost += events;
-    if (party->kernel_stack == -EFAULT || party->user_stack == -EFAULT)
+    if (party->kernel_stack == -EFAULT && party->user_stack == -EFAULT)
         taking->losses->walks_failed += events;
     return result;
 }
