@@ -32,10 +32,12 @@ void attaching_show_progress(size_t done, size_t total);
 
 /*
  * Attaches what was found, and says what was skipped or why nothing could be attached. 0 or the exit
- * status; attach_close after either. With `debug` the verifier's words on a refused program, too.
+ * status; attaching_detach after either. With `debug` the verifier's words on a refused program, too.
  */
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug);
+/* After either; with `debug` it says how long that took. */
+void attaching_detach(struct attachment *attachment, bool debug);
 
 /* What is known of every event that a program gets, by where it comes from. */
 struct attaching_variant {

@@ -143,7 +143,7 @@ static int trace_with(struct snooping *snooping, struct tracing *tracing,
 
     if (!status)
         status = snoop(snooping, tracing);
-    attach_close(&tracing->attachment);
+    attaching_detach(&tracing->attachment, settings.trace.debug);
     return status;
 }
 

@@ -179,12 +179,18 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
                   : attach_by_halves(work, link, program, part + count / 2, count - count / 2);
 }
 
-/* How long the first probes took tells how long all will: closing costs as much again. */
-static int refuse_too_many(struct work *work, uint64_t sample_took)
+/*
+ * How long the first probes take to attach and, which can be a hundred times as long, to detach tells
+ * how long all will.
+ */
+static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start)
 {
-    work->attachment->too_many = work->count;
-    work->attachment->seconds =
-        (double)sample_took * 2 / SAMPLED_PROBES * (double)work->count / 1e9;
+    struct attachment *attachment = work->attachment;
+
+    detach_all(attachment->fds + kept_before, attachment->count - kept_before);
+    attachment->count = kept_before;
+    attachment->too_many = work->count;
+    attachment->seconds = (double)(now_ns() - start) / SAMPLED_PROBES * (double)work->count / 1e9;
     return -E2BIG;
 }
 
@@ -202,9 +208,8 @@ static void allow_descriptors(size_t wanted)
 
 int attach_one_by_one(struct work *work, attach_open_event *open, const void *context)
 {
-    bool asks = work->count > MOST_SINGLE_PROBES && !work->request->force &&
-                work->places[0]->kind != PLACE_TRACEPOINT; /* which are quick */
-    size_t before = work->attachment->attached;
+    bool asks = work->count > MOST_SINGLE_PROBES && !work->request->force;
+    size_t before = work->attachment->attached, kept_before = work->attachment->count;
     uint64_t start = now_ns();
 
     allow_descriptors(work->request->numbered ? work->count * 2 : work->count);
@@ -218,7 +223,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
         place->error = result; /* an error that a link had is no more */
         work->attachment->attached += !result;
         if (asks && work->attachment->attached == before + SAMPLED_PROBES)
-            return refuse_too_many(work, now_ns() - start);
+            return refuse_too_many(work, kept_before, start);
         if (work->request->progress)
             work->request->progress(i + 1, work->count);
     }
@@ -260,8 +265,13 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
 
 static int open_tracepoint(struct work *work, const void *context, const struct place *place)
 {
+    int event = perf_open_tracepoint(place->id);
+
     (void)context;
-    return attach_event(work, perf_open_tracepoint(place->id), place, PROGRAM_TRACEPOINT);
+    /* Who may open others may not open this: some, such as of irq_work, are nobody's to sample. */
+    if (event == -EPERM && work->attachment->attached)
+        return -EOPNOTSUPP;
+    return attach_event(work, event, place, PROGRAM_TRACEPOINT);
 }
 
 static int attach_tracepoints(struct work *work)
@@ -294,6 +304,7 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     static const enum place_kind kinds[] = {PLACE_KERNEL_FUNCTION, PLACE_TRACEPOINT, PLACE_USER};
     struct work work = {.attachment = attachment, .request = request, .all = places->items};
     int result = 0, first_error = 0;
+    uint64_t start = now_ns();
 
     *attachment = (struct attachment){.tracefs = -1};
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
@@ -306,9 +317,12 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
         result = attach_kind(&work, kinds[i], places);
     free(work.places);
     for (size_t i = 0; i < places->count; i++) {
-        attachment->failed += places->items[i].error != 0;
+        if (!places->items[i].error || places->items[i].error == ATTACH_LEFT_OUT)
+            continue;
+        attachment->failed++;
         first_error = first_error ? first_error : places->items[i].error;
     }
+    attachment->attach_ns = now_ns() - start;
     if (!result && !attachment->attached)
         result = first_error ? first_error : -ENOENT;
     return result;

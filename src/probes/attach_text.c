@@ -105,8 +105,11 @@ void attach_text_remove(int tracefs)
 
 /* ---- Defining ---- */
 
-/* Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. */
-static int define(int events, const char *event, const struct place *place, int file)
+/*
+ * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Functions go by
+ * their addresses, where these are to be told.
+ */
+static int define(int events, const char *event, const struct place *place, int file, bool by_address)
 {
     struct text line = {0};
 
@@ -114,7 +117,7 @@ static int define(int events, const char *event, const struct place *place, int 
     if (file >= 0)
         text_format(&line, "/proc/%d/fd/%d:0x%llx", (int)getpid(), file,
                     (unsigned long long)place->file_offset);
-    else if (place->address)
+    else if (by_address)
         text_format(&line, "0x%llx", (unsigned long long)(place->address + place->offset));
     else
         text_format(&line, "%s+%llu", place->name, (unsigned long long)place->offset);
@@ -140,7 +143,10 @@ static int define_all(int tracefs, const char *event, struct place *const *place
         return error;
     }
     for (size_t i = 0; i < count; i++) {
-        places[i]->error = define(events, event, places[i], file);
+        places[i]->error = define(events, event, places[i], file, places[i]->address);
+        /* Some kernels (5.10) take all addresses of one event for the same place. */
+        if (places[i]->error == -EEXIST && !user)
+            places[i]->error = define(events, event, places[i], file, false);
         defined += !places[i]->error;
     }
     if (file >= 0)

@@ -62,6 +62,14 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
 typedef int attach_open_event(struct work *work, const void *context, const struct place *place);
 int attach_one_by_one(struct work *work, attach_open_event *open, const void *context);
 
+/*
+ * Of more functions of the kernel than ATTACH_MOST_AT_ONCE: takes those off the list that cannot be
+ * traced, and, with `force`, those that would be hit by tracing itself. Both get their error.
+ */
+void attach_leave_out(struct work *work);
+/* 0, or -E2BIG where there are more than that and `force` was not asked for. */
+int attach_check_count(struct work *work);
+
 /* The two rooms' own files. */
 int attach_functions(struct work *work);
 int attach_user_places(struct work *work);
