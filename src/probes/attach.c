@@ -9,6 +9,7 @@
 
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
+#include "kernel/misses.h"
 #include "kernel/perf.h"
 #include "probes/attach_text.h"
 #include "probes/attach_work.h"
@@ -149,18 +150,43 @@ bool attach_concerns_one_place(int error)
     return false;
 }
 
-int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind)
+static int give_program(struct work *work, int event, const struct place *place,
+                        enum program_kind kind, bool by_link)
+{
+    int program = work->request->numbered ? load_own(work, place, kind)
+                                          : attach_load(work, attach_program_of(place), kind);
+    int link = program >= 0 && by_link ? bpf_link_perf_event(program, event) : -1;
+
+    if (program < 0)
+        return program;
+    if (link < 0) /* kernels before 5.15 */
+        return perf_attach(event, program);
+    int result = attach_keep(work, link);
+    return result ? result : perf_enable(event);
+}
+
+static int attach_event_by(struct work *work, int event, const struct place *place,
+                           enum program_kind kind, bool by_link)
 {
     if (event < 0)
         return event;
-    int program = work->request->numbered ? load_own(work, place, kind)
-                                          : attach_load(work, attach_program_of(place), kind);
-    int result = program < 0 ? program : perf_attach(event, program);
+    int result = give_program(work, event, place, kind, by_link);
     if (result) {
         close(event);
         return result;
     }
     return attach_keep(work, event);
+}
+
+int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind)
+{
+    return attach_event_by(work, event, place, kind, false);
+}
+
+int attach_event_by_link(struct work *work, int event, const struct place *place,
+                         enum program_kind kind)
+{
+    return attach_event_by(work, event, place, kind, true);
 }
 
 int attach_by_halves(struct work *work, attach_link *link, int program, struct place **part,
@@ -212,7 +238,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
     size_t before = work->attachment->attached, kept_before = work->attachment->count;
     uint64_t start = now_ns();
 
-    allow_descriptors(work->request->numbered ? work->count * 2 : work->count);
+    allow_descriptors(work->count * (work->request->numbered ? 3 : 2));
     for (size_t i = 0; i < work->count; i++) {
         struct place *place = work->places[i];
         if (work->request->stop && *work->request->stop)
@@ -236,7 +262,7 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
     struct text name = {0};
     uint32_t id;
 
-    text_format(&name, "event_%zu", work->attachment->count);
+    text_format(&name, "%s%zu", attach_text_prefix(), work->attachment->count);
     int result = name.failed
         ? -ENOMEM
         : attach_text_define(work->request->tracefs, name.data, group, count, &id);
@@ -328,21 +354,17 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     return result;
 }
 
-static uint64_t missed_by(int program)
-{
-    struct bpf_program_info info;
-
-    return program >= 0 && !bpf_program_info(program, &info) ? info.recursion_misses : 0;
-}
-
 uint64_t attach_missed(const struct attachment *attachment)
 {
     uint64_t missed = 0;
 
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
-        missed += missed_by(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
+        missed += misses_of_program(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
     for (size_t i = 0; i < attachment->own_count; i++)
-        missed += missed_by(attachment->own_programs[i]);
+        missed += misses_of_program(attachment->own_programs[i]);
+    missed += misses_of_links(attachment->fds, attachment->count);
+    if (attachment->tracefs >= 0)
+        missed += attach_text_missed(attachment->tracefs);
     return missed;
 }
 

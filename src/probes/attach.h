@@ -84,7 +84,7 @@ struct attachment {
 int attach_open(struct attachment *attachment, const struct attach_request *request,
                 struct places *places);
 
-/* Events that the kernel kept from the programs (5.12). */
+/* Events that the kernel kept from the programs, as far as it tells (kernel/misses.h). */
 uint64_t attach_missed(const struct attachment *attachment);
 
 /* Detaches everything; nothing stays in the kernel. */

@@ -107,7 +107,7 @@ static int open_event(struct work *work, const void *context, const struct place
     int event = perf_open_kprobe(context, place->at_return, place->name, place->offset,
                                  place->address ? place->address + place->offset : 0);
 
-    return attach_event(work, event, place, PROGRAM_PROBE);
+    return attach_event_by_link(work, event, place, PROGRAM_PROBE);
 }
 
 static int attach_by_events(struct work *work)

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/misses.h"
 #include "kernel/tracefs.h"
 #include "util.h"
 
@@ -104,6 +106,19 @@ void attach_text_remove(int tracefs)
 }
 
 /* ---- Defining ---- */
+
+const char *attach_text_prefix(void)
+{
+    static char prefix[32];
+
+    snprintf(prefix, sizeof(prefix), GROUP "%d_", (int)getpid());
+    return prefix;
+}
+
+uint64_t attach_text_missed(int tracefs)
+{
+    return misses_of_text(tracefs, attach_text_prefix());
+}
 
 /*
  * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Functions go by

@@ -34,6 +34,10 @@ int attach_keep(struct work *work, int fd);
  */
 int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind);
 
+/* The same by a link, where the kernel has those: then it says what the probe itself missed. */
+int attach_event_by_link(struct work *work, int event, const struct place *place,
+                         enum program_kind kind);
+
 /* The numbers of places, for a link; NULL where they are not wanted, or memory is out: -ENOMEM. */
 int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,
                    uint64_t **cookies);
