@@ -189,6 +189,17 @@ static void say_none_traced(const struct places *places)
             first->name);
 }
 
+static void say_too_many(const struct attachment *attachment)
+{
+    if (attachment->seconds > 0)
+        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
+            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+    else
+        say("%zu functions are more than the %d that are traced without asking, and each of their calls "
+            "would take longer while they are: narrow the pattern, or say --force",
+            attachment->too_many, ATTACH_MOST_AT_ONCE);
+}
+
 /* Nothing could be attached: the reason that concerns all, or those of the places. */
 static int say_not_attached(const struct attachment *attachment, enum attach_way way,
                             const struct find *find, int error)
@@ -197,15 +208,8 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
     bool user = places->count && places->items[0].kind == PLACE_USER;
     struct text why = {0};
 
-    if (error == -E2BIG && attachment->too_many && !attachment->seconds) {
-        say("%zu functions are more than the %d that are traced without asking, and each of their calls "
-            "would take longer while they are: narrow the pattern, or say --force",
-            attachment->too_many, ATTACH_MOST_AT_ONCE);
-        return EXIT_FAILURE;
-    }
     if (error == -E2BIG && attachment->too_many) {
-        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
-            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+        say_too_many(attachment);
         return EXIT_FAILURE;
     }
     if (error == -EINTR)
