@@ -142,11 +142,19 @@ static void say_skipped(const struct attachment *attachment, const struct places
     if (!failed)
         return;
     for (size_t i = 0; i < places->count && listed < MOST_LISTED; i++)
-        if (places->items[i].error)
+        if (places->items[i].error && places->items[i].error != ATTACH_LEFT_OUT)
             text_format(&names, "%s%s", listed++ ? ", " : "", places->items[i].name);
     say("skipped %zu of %zu, which this kernel does not let trace: %s%s", failed,
         places->count, names.data ? names.data : "", failed > listed ? ", ..." : "");
     text_free(&names);
+}
+
+static void say_left_out(const struct attachment *attachment)
+{
+    if (attachment->left_out)
+        say("left out %zu functions that tracing itself runs through, such as those of BPF, of stack "
+            "walks, of locks and of clocks: with so many others probed they would bring the machine "
+            "to a stand; named without a wildcard they are traced", attachment->left_out);
 }
 
 /* Functions are told apart by their addresses: without, several names are a matter of luck. */
@@ -181,6 +189,17 @@ static void say_none_traced(const struct places *places)
             first->name);
 }
 
+static void say_too_many(const struct attachment *attachment)
+{
+    if (attachment->seconds > 0)
+        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
+            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+    else
+        say("%zu functions are more than the %d that are traced without asking, and each of their calls "
+            "would take longer while they are: narrow the pattern, or say --force",
+            attachment->too_many, ATTACH_MOST_AT_ONCE);
+}
+
 /* Nothing could be attached: the reason that concerns all, or those of the places. */
 static int say_not_attached(const struct attachment *attachment, enum attach_way way,
                             const struct find *find, int error)
@@ -190,8 +209,7 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
     struct text why = {0};
 
     if (error == -E2BIG && attachment->too_many) {
-        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
-            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+        say_too_many(attachment);
         return EXIT_FAILURE;
     }
     if (error == -EINTR)
@@ -224,7 +242,8 @@ static void say_ways(const struct attachment *attachment)
                     attach_way_name(attachment->kernel_way, false));
     if (attachment->user_way != ATTACH_BEST)
         text_format(&ways, ", of programs by %s", attach_way_name(attachment->user_way, true));
-    say("attached %zu places%s", attachment->attached, ways.data ? ways.data : "");
+    say("attached %zu places%s, in %.3f s", attachment->attached, ways.data ? ways.data : "",
+        (double)attachment->attach_ns / 1e9);
     text_free(&ways);
 }
 
@@ -238,16 +257,21 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     if (result)
         return say_not_attached(attachment, request->way, find, result);
     say_skipped(attachment, &find->places);
+    say_left_out(attachment);
     say_undistinguished(find);
     if (debug)
         say_ways(attachment);
     return 0;
 }
 
-void attaching_detach(struct attachment *attachment)
+void attaching_detach(struct attachment *attachment, bool debug)
 {
+    size_t attached = attachment->too_many ? 0 : attachment->attached;
+    uint64_t start = now_ns();
     int result = attach_close(attachment);
 
+    if (debug && attached)
+        say("detached %zu places, in %.3f s", attached, (double)(now_ns() - start) / 1e9);
     if (result)
         say("probes are left in tracefs: %s; the next run with --attach-by tracefs removes them",
             strerror(-result));

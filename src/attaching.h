@@ -37,8 +37,8 @@ void attaching_show_progress(size_t done, size_t total);
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug);
 
-/* attach_close, and says what is left behind. */
-void attaching_detach(struct attachment *attachment);
+/* attach_close, and says what is left behind; with `debug` how long it took, too. */
+void attaching_detach(struct attachment *attachment, bool debug);
 
 /* What is known of every event that a program gets, by where it comes from. */
 struct attaching_variant {

@@ -221,6 +221,22 @@ static void print_header(struct profiling *profiling)
     text_free(&line);
 }
 
+/* The kernel stops an event that overflows too often until the next tick. */
+static void say_stops(struct sampling *sampling)
+{
+    struct sampling_stops stops;
+
+    sampling_stops(sampling, &stops);
+    if (sampling->wishes.event->clock && stops.samples)
+        say("up to %llu samples were missed: they came faster than the kernel takes them (sysctl "
+            "kernel.perf_event_max_sample_rate), and it stopped for %.3f s of all CPUs' time",
+            (unsigned long long)stops.samples, (double)stops.nanoseconds / 1e9);
+    else if (!sampling->wishes.event->clock && stops.times)
+        say("samples were missed: they came faster than the kernel takes them (sysctl "
+            "kernel.perf_event_max_sample_rate), and it stopped %llu times, for %.3f s of all CPUs' "
+            "time", (unsigned long long)stops.times, (double)stops.nanoseconds / 1e9);
+}
+
 /* What the kernel knows about the program that has run. */
 static void say_account(const struct profiling *profiling)
 {
@@ -252,6 +268,7 @@ static int profile(struct profiling *profiling)
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);
+        say_stops(&profiling->sampling);
     }
     sampling_close(&profiling->sampling);
     if (profiling->wishes.program >= 0)

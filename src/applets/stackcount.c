@@ -187,7 +187,7 @@ static int trace_with(struct counting *counting, struct tracing *tracing,
 
     if (!status)
         status = count(counting, tracing);
-    attaching_detach(&tracing->attachment);
+    attaching_detach(&tracing->attachment, settings.trace.debug);
     return status;
 }
 

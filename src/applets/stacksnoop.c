@@ -142,7 +142,7 @@ static int trace_with(struct snooping *snooping, struct tracing *tracing,
 
     if (!status)
         status = snoop(snooping, tracing);
-    attaching_detach(&tracing->attachment);
+    attaching_detach(&tracing->attachment, settings.trace.debug);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kernel/bpf_abi.h"
+#include "kernel/bpf_call.h"
 #include "kernel/cpus.h"
 
 #define FIRST_LOG_BYTES 65536
@@ -18,7 +18,7 @@
 #define BATCH_ENTRIES 1024
 #define MOST_LOADS 8
 
-static int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size)
+int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size)
 {
     long result;
     int tries = MOST_LOADS;
@@ -28,11 +28,6 @@ static int bpf_call(enum bpf_abi_command command, void *attributes, unsigned siz
         result = syscall(SYS_bpf, command, attributes, size);
     while (result < 0 && errno == EAGAIN && command == BPF_ABI_PROG_LOAD && --tries);
     return result < 0 ? -errno : (int)result;
-}
-
-static uint64_t pointer(const void *address)
-{
-    return (uint64_t)(uintptr_t)address;
 }
 
 static void copy_name(char *to, const char *name)
@@ -254,21 +249,6 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
     }
 }
 
-/*
- * A signal that comes while a program is verified ends that, though nothing is wrong. When its handler
- * has run there is none any more, and another try goes on.
- */
-#define MOST_TRIES 16
-
-static int try_to_load(struct bpf_abi_prog_load *attributes)
-{
-    int result = -EAGAIN;
-
-    for (int i = 0; i < MOST_TRIES && result == -EAGAIN; i++)
-        result = bpf_call(BPF_ABI_PROG_LOAD, attributes, sizeof(*attributes));
-    return result;
-}
-
 int bpf_load_program(const struct bpf_load *load, struct text *log)
 {
     struct bpf_abi_prog_load attributes = {
@@ -280,9 +260,9 @@ int bpf_load_program(const struct bpf_load *load, struct text *log)
     };
 
     copy_name(attributes.prog_name, load->name);
-    int fd = try_to_load(&attributes);
+    int fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
     if (fd == -EPERM && raise_locked_memory())
-        fd = try_to_load(&attributes);
+        fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
     if (fd < 0 && fd != -EPERM && fd != -ENOSYS)
         load_with_log(&attributes, log);
     return fd;
@@ -307,94 +287,6 @@ int bpf_program_info(int program, struct bpf_program_info *info)
         .recursion_misses = answer.recursion_misses,
     };
     return result;
-}
-
-int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)
-{
-    struct bpf_abi_link_kprobe_multi link = {
-        .prog_fd = (uint32_t)program,
-        .attach_type = BPF_ABI_TRACE_KPROBE_MULTI,
-        .flags = probes->at_return ? BPF_ABI_KPROBE_MULTI_RETURN : 0,
-        .count = probes->count,
-        .symbols = probes->addresses ? 0 : pointer(probes->names),
-        .addresses = pointer(probes->addresses),
-        .cookies = pointer(probes->cookies),
-    };
-
-    return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link));
-}
-
-bool bpf_has_kprobe_multi(int program)
-{
-    /* A list that cannot be read: only a kernel that knows the link gets as far as reading it. */
-    struct bpf_abi_link_kprobe_multi link = {
-        .prog_fd = (uint32_t)program,
-        .attach_type = BPF_ABI_TRACE_KPROBE_MULTI,
-        .count = 1,
-        .addresses = 1,
-    };
-
-    return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link)) == -EFAULT;
-}
-
-static int link_uprobes(int program, uint32_t attach_type, const struct bpf_uprobes *probes)
-{
-    struct bpf_abi_link_uprobe_multi link = {
-        .prog_fd = (uint32_t)program,
-        .attach_type = attach_type,
-        .path = pointer(probes->path),
-        .offsets = pointer(probes->offsets),
-        .semaphores = pointer(probes->semaphores),
-        .cookies = pointer(probes->cookies),
-        .count = probes->count,
-        .flags = probes->at_return ? BPF_ABI_UPROBE_MULTI_RETURN : 0,
-        .pid = probes->pid,
-    };
-
-    return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link));
-}
-
-int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes)
-{
-    return link_uprobes(program, BPF_ABI_TRACE_UPROBE_MULTI, probes);
-}
-
-/* Only a kernel that knows the link gets as far as finding that this is no plain file. */
-static bool knows_link(int program, uint32_t attach_type)
-{
-    const uint64_t nowhere = 0;
-    const struct bpf_uprobes none = {.path = "/", .count = 1, .offsets = &nowhere};
-
-    return link_uprobes(program, attach_type, &none) == -EBADF;
-}
-
-bool bpf_has_uprobe_multi(int program)
-{
-    return knows_link(program, BPF_ABI_TRACE_UPROBE_MULTI);
-}
-
-bool bpf_has_uprobe_multi_of_processes(const struct bpf_load *load)
-{
-    struct bpf_load session = *load;
-    struct text unwanted = {0};
-
-    session.attach_type = BPF_ABI_TRACE_UPROBE_SESSION;
-    int program = bpf_load_program(&session, &unwanted);
-    bool has = program >= 0 && knows_link(program, session.attach_type);
-    if (program >= 0)
-        close(program);
-    text_free(&unwanted);
-    return has;
-}
-
-int bpf_open_raw_tracepoint(int program, const char *name)
-{
-    struct bpf_abi_raw_tracepoint open = {
-        .name = pointer(name),
-        .prog_fd = (uint32_t)program,
-    };
-
-    return bpf_call(BPF_ABI_RAW_TRACEPOINT_OPEN, &open, sizeof(open));
 }
 
 static struct {

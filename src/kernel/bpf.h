@@ -106,6 +106,15 @@ bool bpf_has_uprobe_multi(int program);
  */
 bool bpf_has_uprobe_multi_of_processes(const struct bpf_load *load);
 
+/* Runs `program` at every hit of a perf event (5.15) until what is returned is closed. */
+int bpf_link_perf_event(int program, int event);
+
+/*
+ * Hits that a link's probes themselves kept from the program, which are not among its
+ * recursion_misses: the kernel says so from 6.7 on. 0, or a negative errno where it is no link.
+ */
+int bpf_link_missed(int link, uint64_t *missed);
+
 /* Runs `program` at every hit of a raw tracepoint (4.17) until what is returned is closed. */
 int bpf_open_raw_tracepoint(int program, const char *name);
 

@@ -156,6 +156,51 @@ struct bpf_abi_link_uprobe_multi { /* 6.6 */
 };
 _Static_assert(sizeof(struct bpf_abi_link_uprobe_multi) == 64, "as the kernel lays it out");
 
+#define BPF_ABI_PERF_EVENT 41              /* 5.15, an attach type */
+
+struct bpf_abi_link_perf_event { /* 5.15 */
+    uint32_t prog_fd;
+    uint32_t target_fd;
+    uint32_t attach_type;
+    uint32_t link_flags;
+};
+_Static_assert(sizeof(struct bpf_abi_link_perf_event) == 16, "as the kernel lays it out");
+
+enum bpf_abi_link_type {
+    BPF_ABI_LINK_PERF_EVENT = 7,   /* 5.15 */
+    BPF_ABI_LINK_KPROBE_MULTI = 8, /* 5.18 */
+};
+
+enum bpf_abi_perf_event_type { /* 6.6 */
+    BPF_ABI_PERF_EVENT_KPROBE = 3,
+    BPF_ABI_PERF_EVENT_KRETPROBE = 4,
+};
+
+struct bpf_abi_link_info { /* as far as 6.7; a kernel that knows less leaves the rest as it was */
+    uint32_t type;
+    uint32_t id;
+    uint32_t prog_id;
+    uint32_t unused;
+    union {
+        struct {
+            uint64_t addresses; /* 6.6 */
+            uint32_t count;
+            uint32_t flags;
+            uint64_t missed; /* 6.7 */
+        } kprobe_multi;
+        struct {
+            uint32_t type; /* 6.6 */
+            uint32_t unused;
+            uint64_t name;
+            uint32_t name_length;
+            uint32_t offset;
+            uint64_t address;
+            uint64_t missed; /* 6.7 */
+        } kprobe;
+    };
+};
+_Static_assert(sizeof(struct bpf_abi_link_info) == 56, "as the kernel lays it out");
+
 struct bpf_abi_raw_tracepoint { /* 4.17 */
     uint64_t name;
     uint32_t prog_fd;

@@ -159,13 +159,15 @@ int perf_open_sampled(const struct perf_sampled *sampled)
 {
     struct perf_event_attr attributes = {
         .type = sampled->type,
-        .size = PERF_ATTR_SIZE_VER0,
+        .size = PERF_ATTR_SIZE_VER3, /* up to clockid */
         .config = sampled->config,
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
         .disabled = 1,
         .exclude_idle = sampled->leaves_idle_out,
         .freq = sampled->by_frequency,
         .sample_period = sampled->period,
+        .use_clockid = 1, /* in what its ring tells (kernel/throttle.c) */
+        .clockid = CLOCK_MONOTONIC,
     };
 
     if (sampled->cpu >= MOST_CPUS)

@@ -49,6 +49,12 @@ uint64_t sampling_rate_limit(void)
     return limit ? limit : DEFAULT_RATE_LIMIT;
 }
 
+/* Of an event that counts nanoseconds. */
+static uint64_t clock_period(const struct sampling_wishes *wishes)
+{
+    return wishes->count ? wishes->count : NS_PER_SECOND / wishes->frequency;
+}
+
 /*
  * A clock's period never changes: the kernel's search for a frequency would wander about it. What else
  * is counted comes as often as it likes, and there that search is the only way to a frequency.
@@ -56,17 +62,17 @@ uint64_t sampling_rate_limit(void)
 static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
 {
     const struct sampling_event *event = wishes->event;
-    struct perf_sampled sampled = {
+    const struct perf_sampled sampled = {
         .type = event->type,
         .config = event->config,
         .by_frequency = !wishes->count && !event->clock,
-        .period = wishes->count ? wishes->count : wishes->frequency,
+        .period = event->clock    ? clock_period(wishes)
+                  : wishes->count ? wishes->count
+                                  : wishes->frequency,
         .leaves_idle_out = !wishes->idle && event->clock,
         .cpu = cpu,
     };
 
-    if (!wishes->count && event->clock)
-        sampled.period = NS_PER_SECOND / wishes->frequency;
     int result = perf_open_sampled(&sampled);
     return result == -EOPNOTSUPP ? -ENOENT : result;
 }
@@ -98,12 +104,13 @@ void sampling_add_available(struct text *names)
 
 static int make_room(struct sampling *sampling, unsigned cpu)
 {
-    int result = array_reserve(&sampling->events, &sampling->room, cpu + 1, sizeof(int));
+    int result = array_reserve(&sampling->events, &sampling->room, cpu + 1,
+                               sizeof(*sampling->events));
 
     if (!result)
         result = array_reserve(&sampling->armed, &sampling->armed_room, cpu + 1, sizeof(uint64_t));
     for (; !result && sampling->count <= cpu; sampling->count++) {
-        sampling->events[sampling->count] = -1;
+        sampling->events[sampling->count] = (struct throttle){.ring.fd = -1};
         sampling->armed[sampling->count] = 0;
     }
     return result;
@@ -111,7 +118,7 @@ static int make_room(struct sampling *sampling, unsigned cpu)
 
 static bool is_sampled(const struct sampling *sampling, unsigned cpu)
 {
-    return cpu < sampling->count && sampling->events[cpu] >= 0;
+    return cpu < sampling->count && sampling->events[cpu].ring.fd >= 0;
 }
 
 static int add_cpu(void *context, unsigned cpu)
@@ -129,9 +136,30 @@ static int add_cpu(void *context, unsigned cpu)
             close(fd);
         return result;
     }
-    sampling->events[cpu] = fd;
+    throttle_open(&sampling->events[cpu], fd);
     sampling->armed[cpu] = 0;
     return 0;
+}
+
+static void add_stops(const struct sampling *sampling, unsigned cpu, struct sampling_stops *stops)
+{
+    const struct throttle *event = &sampling->events[cpu];
+    uint64_t stopped = throttle_stopped(event);
+
+    stops->times += event->times;
+    stops->nanoseconds += stopped;
+    if (sampling->wishes.event->clock)
+        stops->samples += stopped / clock_period(&sampling->wishes);
+}
+
+void sampling_stops(struct sampling *sampling, struct sampling_stops *stops)
+{
+    *stops = sampling->stops;
+    for (unsigned cpu = 0; cpu < sampling->count; cpu++)
+        if (is_sampled(sampling, cpu)) {
+            throttle_read(&sampling->events[cpu]);
+            add_stops(sampling, cpu, stops);
+        }
 }
 
 /* The event of a CPU that went offline is dead, and stays so when that comes back. */
@@ -141,12 +169,13 @@ static void drop_dead(struct sampling *sampling)
         uint64_t armed = 0;
         if (!is_sampled(sampling, cpu))
             continue;
-        bool lives = !perf_armed_ns(sampling->events[cpu], &armed) && armed > sampling->armed[cpu];
+        throttle_read(&sampling->events[cpu]);
+        bool lives = !perf_armed_ns(sampling->events[cpu].ring.fd, &armed) && armed > sampling->armed[cpu];
         sampling->armed[cpu] = armed;
         if (lives)
             continue;
-        close(sampling->events[cpu]);
-        sampling->events[cpu] = -1;
+        add_stops(sampling, cpu, &sampling->stops);
+        throttle_close(&sampling->events[cpu]);
     }
 }
 
@@ -176,7 +205,7 @@ void sampling_close(struct sampling *sampling)
 {
     for (unsigned cpu = 0; cpu < sampling->count; cpu++)
         if (is_sampled(sampling, cpu))
-            close(sampling->events[cpu]);
+            throttle_close(&sampling->events[cpu]);
     free(sampling->events);
     free(sampling->armed);
     *sampling = (struct sampling){0};

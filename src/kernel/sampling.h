@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "kernel/throttle.h"
 #include "util.h"
 
 struct sampling_event {
@@ -36,12 +37,19 @@ struct sampling_wishes {
     int program;        /* of BPF_PROG_TYPE_PERF_EVENT; the caller's to close, after the sampling */
 };
 
+/* What the kernel did not sample because samples came faster than it allows. */
+struct sampling_stops {
+    uint64_t times, nanoseconds; /* of all CPUs */
+    uint64_t samples;            /* that were due meanwhile; 0 where that is not known */
+};
+
 struct sampling {
     struct sampling_wishes wishes;
-    int *events;     /* by CPU; below 0: none */
-    uint64_t *armed; /* for how long (ns) each was so when last looked at */
+    struct throttle *events; /* by CPU */
+    uint64_t *armed;         /* for how long (ns) each was so when last looked at */
     size_t count, room, armed_room;
-    uint64_t looked; /* when that was */
+    uint64_t looked;         /* when that was */
+    struct sampling_stops stops; /* of events that are gone */
 };
 
 /*
@@ -50,6 +58,9 @@ struct sampling {
  */
 int sampling_open(struct sampling *sampling, const struct sampling_wishes *wishes);
 void sampling_close(struct sampling *sampling);
+
+/* What there was of it until now. */
+void sampling_stops(struct sampling *sampling, struct sampling_stops *stops);
 
 /* Every so long (ns) is soon enough for sampling_look. */
 #define SAMPLING_LOOK_NS 200000000

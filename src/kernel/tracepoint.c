@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "kernel/bpf.h"
+#include "kernel/misses.h"
 #include "kernel/perf.h"
 #include "kernel/tracefs.h"
 
@@ -60,8 +61,5 @@ void tracepoint_close(struct tracepoint *tracepoint)
 
 uint64_t tracepoint_missed(const struct tracepoint *tracepoint)
 {
-    struct bpf_program_info info;
-
-    return tracepoint->program >= 0 && !bpf_program_info(tracepoint->program, &info)
-               ? info.recursion_misses : 0;
+    return misses_of_program(tracepoint->program);
 }

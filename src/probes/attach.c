@@ -9,6 +9,7 @@
 
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
+#include "kernel/misses.h"
 #include "kernel/perf.h"
 #include "probes/attach_text.h"
 #include "probes/attach_work.h"
@@ -149,18 +150,43 @@ bool attach_concerns_one_place(int error)
     return false;
 }
 
-int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind)
+static int give_program(struct work *work, int event, const struct place *place,
+                        enum program_kind kind, bool by_link)
+{
+    int program = work->request->numbered ? load_own(work, place, kind)
+                                          : attach_load(work, attach_program_of(place), kind);
+    int link = program >= 0 && by_link ? bpf_link_perf_event(program, event) : -1;
+
+    if (program < 0)
+        return program;
+    if (link < 0) /* kernels before 5.15 */
+        return perf_attach(event, program);
+    int result = attach_keep(work, link);
+    return result ? result : perf_enable(event);
+}
+
+static int attach_event_by(struct work *work, int event, const struct place *place,
+                           enum program_kind kind, bool by_link)
 {
     if (event < 0)
         return event;
-    int program = work->request->numbered ? load_own(work, place, kind)
-                                          : attach_load(work, attach_program_of(place), kind);
-    int result = program < 0 ? program : perf_attach(event, program);
+    int result = give_program(work, event, place, kind, by_link);
     if (result) {
         close(event);
         return result;
     }
     return attach_keep(work, event);
+}
+
+int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind)
+{
+    return attach_event_by(work, event, place, kind, false);
+}
+
+int attach_event_by_link(struct work *work, int event, const struct place *place,
+                         enum program_kind kind)
+{
+    return attach_event_by(work, event, place, kind, true);
 }
 
 int attach_by_halves(struct work *work, attach_link *link, int program, struct place **part,
@@ -179,12 +205,18 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
                   : attach_by_halves(work, link, program, part + count / 2, count - count / 2);
 }
 
-/* How long the first probes took tells how long all will: closing costs as much again. */
-static int refuse_too_many(struct work *work, uint64_t sample_took)
+/*
+ * How long the first probes take to attach and, which can be a hundred times as long, to detach tells
+ * how long all will.
+ */
+static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start)
 {
-    work->attachment->too_many = work->count;
-    work->attachment->seconds =
-        (double)sample_took * 2 / SAMPLED_PROBES * (double)work->count / 1e9;
+    struct attachment *attachment = work->attachment;
+
+    detach_all(attachment->fds + kept_before, attachment->count - kept_before);
+    attachment->count = kept_before;
+    attachment->too_many = work->count;
+    attachment->seconds = (double)(now_ns() - start) / SAMPLED_PROBES * (double)work->count / 1e9;
     return -E2BIG;
 }
 
@@ -202,12 +234,11 @@ static void allow_descriptors(size_t wanted)
 
 int attach_one_by_one(struct work *work, attach_open_event *open, const void *context)
 {
-    bool asks = work->count > MOST_SINGLE_PROBES && !work->request->force &&
-                work->places[0]->kind != PLACE_TRACEPOINT; /* which are quick */
-    size_t before = work->attachment->attached;
+    bool asks = work->count > MOST_SINGLE_PROBES && !work->request->force;
+    size_t before = work->attachment->attached, kept_before = work->attachment->count;
     uint64_t start = now_ns();
 
-    allow_descriptors(work->request->numbered ? work->count * 2 : work->count);
+    allow_descriptors(work->count * (work->request->numbered ? 3 : 2));
     for (size_t i = 0; i < work->count; i++) {
         struct place *place = work->places[i];
         if (work->request->stop && *work->request->stop)
@@ -218,7 +249,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
         place->error = result; /* an error that a link had is no more */
         work->attachment->attached += !result;
         if (asks && work->attachment->attached == before + SAMPLED_PROBES)
-            return refuse_too_many(work, now_ns() - start);
+            return refuse_too_many(work, kept_before, start);
         if (work->request->progress)
             work->request->progress(i + 1, work->count);
     }
@@ -231,7 +262,7 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
     struct text name = {0};
     uint32_t id;
 
-    text_format(&name, "event_%zu", work->attachment->count);
+    text_format(&name, "%s%zu", attach_text_prefix(), work->attachment->count);
     int result = name.failed
         ? -ENOMEM
         : attach_text_define(work->request->tracefs, name.data, group, count, &id);
@@ -260,8 +291,13 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
 
 static int open_tracepoint(struct work *work, const void *context, const struct place *place)
 {
+    int event = perf_open_tracepoint(place->id);
+
     (void)context;
-    return attach_event(work, perf_open_tracepoint(place->id), place, PROGRAM_TRACEPOINT);
+    /* Who may open others may not open this: some, such as of irq_work, are nobody's to sample. */
+    if (event == -EPERM && work->attachment->attached)
+        return -EOPNOTSUPP;
+    return attach_event(work, event, place, PROGRAM_TRACEPOINT);
 }
 
 static int attach_tracepoints(struct work *work)
@@ -294,6 +330,7 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     static const enum place_kind kinds[] = {PLACE_KERNEL_FUNCTION, PLACE_TRACEPOINT, PLACE_USER};
     struct work work = {.attachment = attachment, .request = request, .all = places->items};
     int result = 0, first_error = 0;
+    uint64_t start = now_ns();
 
     *attachment = (struct attachment){.tracefs = -1};
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
@@ -306,19 +343,15 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
         result = attach_kind(&work, kinds[i], places);
     free(work.places);
     for (size_t i = 0; i < places->count; i++) {
-        attachment->failed += places->items[i].error != 0;
+        if (!places->items[i].error || places->items[i].error == ATTACH_LEFT_OUT)
+            continue;
+        attachment->failed++;
         first_error = first_error ? first_error : places->items[i].error;
     }
+    attachment->attach_ns = now_ns() - start;
     if (!result && !attachment->attached)
         result = first_error ? first_error : -ENOENT;
     return result;
-}
-
-static uint64_t missed_by(int program)
-{
-    struct bpf_program_info info;
-
-    return program >= 0 && !bpf_program_info(program, &info) ? info.recursion_misses : 0;
 }
 
 uint64_t attach_missed(const struct attachment *attachment)
@@ -326,9 +359,12 @@ uint64_t attach_missed(const struct attachment *attachment)
     uint64_t missed = 0;
 
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
-        missed += missed_by(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
+        missed += misses_of_program(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
     for (size_t i = 0; i < attachment->own_count; i++)
-        missed += missed_by(attachment->own_programs[i]);
+        missed += misses_of_program(attachment->own_programs[i]);
+    missed += misses_of_links(attachment->fds, attachment->count);
+    if (attachment->tracefs >= 0)
+        missed += attach_text_missed(attachment->tracefs);
     return missed;
 }
 

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_PROBES_ATTACH_H
 #define STACKBOX_PROBES_ATTACH_H
 
+#include <errno.h>
 #include <signal.h>
 
 #include "insns/program.h"
@@ -49,6 +50,11 @@ struct attach_request {
     void (*progress)(size_t done, size_t total); /* or NULL; called as slow attaching goes on */
 };
 
+/* So many, by whatever way, are traced without `force`: all functions of the kernel are not. */
+#define ATTACH_MOST_AT_ONCE 10000
+/* An error of a place: it was left out, because tracing itself would run into it all the time. */
+#define ATTACH_LEFT_OUT (-ECANCELED)
+
 /* By links, by probe events, by tracepoint events: the kernel has a kind of program for each. */
 #define ATTACH_KINDS 3
 
@@ -59,10 +65,12 @@ struct attachment {
     int *own_programs; /* of numbered places, one each */
     size_t own_count, own_room;
     size_t attached, failed; /* places; those that failed have place.error set */
+    size_t left_out;         /* likewise, ATTACH_LEFT_OUT; they are not among the failed */
+    uint64_t attach_ns;      /* how long attaching took */
     enum attach_way kernel_way, user_way; /* how functions were attached; ATTACH_BEST: there are none */
     int tracefs;       /* with text probes in it, else below 0; the request's */
     struct text log;   /* the verifier's words where a program was refused */
-    /* -E2BIG: this many functions one by one would take about so long. */
+    /* -E2BIG: this many functions are too many, or one by one would take about so long. */
     size_t too_many;
     double seconds;
 };
@@ -70,13 +78,13 @@ struct attachment {
 /*
  * Attaches all places but those that cannot be, which get their `error`. 0, or a negative errno when
  * nothing can be attached (a program that does not load, no rights, no place left): what is said
- * about it is the caller's matter. -E2BIG: too many to attach one by one without `force`; -EINTR: the
- * user gave up. attach_close is needed after either.
+ * about it is the caller's matter. -E2BIG: too many to attach without `force`; -EINTR: the user gave
+ * up. attach_close is needed after either.
  */
 int attach_open(struct attachment *attachment, const struct attach_request *request,
                 struct places *places);
 
-/* Events that the kernel kept from the programs (5.12). */
+/* Events that the kernel kept from the programs, as far as it tells (kernel/misses.h). */
 uint64_t attach_missed(const struct attachment *attachment);
 
 /* Detaches everything. 0, or a negative errno: probes are left in tracefs. */

@@ -86,6 +86,8 @@ static int attach_by_links(struct work *work)
     if (!result && (program < 0 || !bpf_has_kprobe_multi(program)))
         result = -EOPNOTSUPP;
     if (!result)
+        result = attach_check_count(work);
+    if (!result)
         result = link_part(work, program, part, select_functions(work, false, false, part));
     if (!result)
         result = link_part(work, program, part, select_functions(work, true, false, part));
@@ -105,7 +107,7 @@ static int open_event(struct work *work, const void *context, const struct place
     int event = perf_open_kprobe(context, place->at_return, place->name, place->offset,
                                  place->address ? place->address + place->offset : 0);
 
-    return attach_event(work, event, place, PROGRAM_PROBE);
+    return attach_event_by_link(work, event, place, PROGRAM_PROBE);
 }
 
 static int attach_by_events(struct work *work)
@@ -130,12 +132,15 @@ static int attach_by_text(struct work *work)
     if (work->request->tracefs < 0)
         return -EOPNOTSUPP;
     struct place **part = calloc(work->count, sizeof(struct place *));
-    if (!part)
-        return -ENOMEM;
+    int result = part ? attach_check_count(work) : -ENOMEM;
+    if (result) {
+        free(part);
+        return result;
+    }
     work->attachment->tracefs = work->request->tracefs;
     work->attachment->kernel_way = ATTACH_TRACEFS;
     attach_text_sweep(work->request->tracefs);
-    int result = attach_as_text(work, part, select_functions(work, false, true, part));
+    result = attach_as_text(work, part, select_functions(work, false, true, part));
     if (!result)
         result = attach_as_text(work, part, select_functions(work, true, true, part));
     work->count = 0;
@@ -149,6 +154,7 @@ int attach_functions(struct work *work)
     enum attach_way way = work->request->way;
     int result = -EOPNOTSUPP;
 
+    attach_leave_out(work);
     if (!work->count)
         return 0;
     if (way == ATTACH_BEST || way == ATTACH_MULTI)

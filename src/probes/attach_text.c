@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/misses.h"
 #include "kernel/tracefs.h"
 #include "util.h"
 
@@ -133,8 +135,24 @@ int attach_text_remove(int tracefs)
 
 /* ---- Defining ---- */
 
-/* Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. */
-static int define(int events, const char *event, const struct place *place, int file)
+const char *attach_text_prefix(void)
+{
+    static char prefix[32];
+
+    snprintf(prefix, sizeof(prefix), GROUP "%d_", (int)getpid());
+    return prefix;
+}
+
+uint64_t attach_text_missed(int tracefs)
+{
+    return misses_of_text(tracefs, attach_text_prefix());
+}
+
+/*
+ * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Functions go by
+ * their addresses, where these are to be told.
+ */
+static int define(int events, const char *event, const struct place *place, int file, bool by_address)
 {
     struct text line = {0};
 
@@ -142,7 +160,7 @@ static int define(int events, const char *event, const struct place *place, int 
     if (file >= 0)
         text_format(&line, "/proc/%d/fd/%d:0x%llx", (int)getpid(), file,
                     (unsigned long long)place->file_offset);
-    else if (place->address)
+    else if (by_address)
         text_format(&line, "0x%llx", (unsigned long long)(place->address + place->offset));
     else
         text_format(&line, "%s+%llu", place->name, (unsigned long long)place->offset);
@@ -168,7 +186,10 @@ static int define_all(int tracefs, const char *event, struct place *const *place
         return error;
     }
     for (size_t i = 0; i < count; i++) {
-        places[i]->error = define(events, event, places[i], file);
+        places[i]->error = define(events, event, places[i], file, places[i]->address);
+        /* Some kernels (5.10) take all addresses of one event for the same place. */
+        if (places[i]->error == -EEXIST && !user)
+            places[i]->error = define(events, event, places[i], file, false);
         defined += !places[i]->error;
     }
     if (file >= 0)

@@ -21,6 +21,11 @@ void attach_text_sweep(int tracefs);
 int attach_text_define(int tracefs, const char *name, struct place *const *places, size_t count,
                        uint32_t *id);
 
+/* What names of this process's probes begin with, so that they are told from those of others. */
+const char *attach_text_prefix(void);
+/* Hits of this process's probes of the kernel that were missed, until now. */
+uint64_t attach_text_missed(int tracefs);
+
 /*
  * Removes this process's own probes; events opened on them must be closed before. 0 or a negative
  * errno: some are left.

@@ -84,6 +84,7 @@ static int attach_by_links(struct work *work)
         return program;
     if (program < 0 || !bpf_has_uprobe_multi(program))
         return -EOPNOTSUPP;
+    result = attach_check_count(work);
     for (size_t i = 0; i < work->count && !result; i += length) {
         struct place **group = work->places + i;
         length = group_length(work, i);
@@ -128,9 +129,11 @@ static int attach_by_events(struct work *work)
 
 static int attach_by_text(struct work *work)
 {
-    int result = 0;
+    int result = attach_check_count(work);
     uint32_t length;
 
+    if (result)
+        return result;
     if (work->request->tracefs < 0)
         return -EOPNOTSUPP;
     work->attachment->tracefs = work->request->tracefs;

@@ -34,6 +34,10 @@ int attach_keep(struct work *work, int fd);
  */
 int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind);
 
+/* The same by a link, where the kernel has those: then it says what the probe itself missed. */
+int attach_event_by_link(struct work *work, int event, const struct place *place,
+                         enum program_kind kind);
+
 /* The numbers of places, for a link; NULL where they are not wanted, or memory is out: -ENOMEM. */
 int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,
                    uint64_t **cookies);
@@ -61,6 +65,14 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
  */
 typedef int attach_open_event(struct work *work, const void *context, const struct place *place);
 int attach_one_by_one(struct work *work, attach_open_event *open, const void *context);
+
+/*
+ * Of more functions of the kernel than ATTACH_MOST_AT_ONCE: takes those off the list that cannot be
+ * traced, and, with `force`, those that would be hit by tracing itself. Both get their error.
+ */
+void attach_leave_out(struct work *work);
+/* 0, or -E2BIG where there are more than that and `force` was not asked for. */
+int attach_check_count(struct work *work);
 
 /* The two rooms' own files. */
 int attach_functions(struct work *work);

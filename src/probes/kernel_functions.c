@@ -17,6 +17,12 @@ static bool is_function(char type)
     return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
+/* What stands before a function for those who patch it there is code of nobody: never run as itself. */
+static bool is_padding(const char *name)
+{
+    return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);
+}
+
 struct pass {
     const struct pattern *patterns;
     size_t pattern_count;
@@ -42,6 +48,7 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
     for (size_t i = 0; i < pass->pattern_count; i++) {
         const struct pattern *pattern = &pass->patterns[i];
         if (pattern->kind != PATTERN_KERNEL_FUNCTION ||
+            (pattern->name.kind != MATCH_PLAIN && is_padding(symbol->name)) ||
             !matcher_matches(&pattern->name, symbol->name))
             continue;
         struct place place = {

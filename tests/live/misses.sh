@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: no
+#
+# What the kernel keeps from programs is said, to the last one where it tells: what was counted and
+# what is said to be missed are what there was, as the workload knows it.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_kprobes || skip_all "this kernel has no kprobes"
+
+N=500
+
+# missed: what stackbox says was missed; 0 where it says nothing
+missed()
+{
+    sed -n 's/.*: up to \([0-9]*\) \(events\|samples\) were missed.*/\1/p' "$scratch/err" |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# Kernels since 6.7 tell what links and programs missed.
+case $GUEST in
+5.10* | 6.1 | 6.1-*) tells=no ;;
+*) tells=yes ;;
+esac
+
+# nested NAME TELLS PLACE INNER OPTION...: while a program takes the stack of a hit it runs through
+# INNER, once: a hit of its own, which is missed, or is counted and brings about another. So there are
+# as many hits of INNER as are counted in all. Nobody else walks stacks meanwhile.
+nested()
+{
+    name=$1 told=$2 place=$3 inner=$4
+    shift 4
+    start_workload one calls -w -k -n $N
+    if ! start_stackbox stackcount -f -K "$@" "$place" "$inner"; then
+        skip "$name" "$(cat "$scratch/err")"
+        drop_workload one
+        return
+    fi
+    go one
+    finish_stackbox
+    brought_about=$(folded_sum "$scratch/out" "${inner#r::} ")
+    is "$name: the calls are counted" $(($(folded_sum "$scratch/out") - brought_about)) $N
+    # (On the newest kernels a program of a system call's tracepoint keeps none from others.)
+    case $GUEST/$place in
+    newest/t:*) is "$name: what they bring about, too" "$brought_about" $N ;;
+    *) is "$name: what they bring about is not" "$brought_about" 0 ;;
+    esac
+    if [ $told = yes ]; then
+        is "$name: counted or said" $((brought_about + $(missed))) "$(folded_sum "$scratch/out")"
+    else
+        skip "$name: counted or said" "this kernel does not tell"
+    fi
+    finish_workload one
+}
+
+nested "by links" $tells __x64_sys_getppid bpf_get_stackid --attach-by multi
+nested "a return by links" $tells __x64_sys_getppid r::get_perf_callchain --attach-by multi
+nested "by PMU events" $tells __x64_sys_getppid get_perf_callchain --attach-by pmu
+nested "by tracefs" yes __x64_sys_getppid get_perf_callchain --attach-by tracefs
+have_syscall_tracepoints &&
+    nested "in a tracepoint's program" $tells t:syscalls:sys_enter_getppid get_perf_callchain
+
+# The same by stacksnoop, in which each place has a program of its own where there are events.
+for way in multi pmu tracefs; do
+    start_workload one calls -w -k -n $N
+    if start_stackbox stacksnoop -K --attach-by $way __x64_sys_getppid get_perf_callchain; then
+        go one
+        finish_stackbox
+        # Its program walks by another helper, which asks for the same.
+        is "stacksnoop by $way: printed" "$(grep -c ' calls .*sys_getppid' "$scratch/out")" $N
+        case $tells/$way in
+        yes/* | */tracefs) is "stacksnoop by $way: missed" "$(missed)" $N ;;
+        *) skip "stacksnoop by $way: missed" "this kernel does not tell" ;;
+        esac
+    else
+        skip "stacksnoop by $way" "$(cat "$scratch/err")"
+    fi
+    drop_workload one
+done
+
+# all_pause PID: all its threads but the first are in pause(2), which is call 34
+all_pause()
+{
+    [ "$(cat "/proc/$1"/task/*/syscall 2>/dev/null | grep -c '^34 ')" = 60 ]
+}
+
+# Returns need room from the call on: some ways have it for a few that run at a time. Nobody else
+# makes that call, and all its threads return from it as their process is killed.
+sleepers()
+{
+    if ! start_stackbox stackcount -f -K --attach-by "$1" r::__x64_sys_pause; then
+        skip "returns by $1" "$(cat "$scratch/err")"
+        return
+    fi
+    start_workload pausing calls -t 60 -c 34 -n 1
+    wait_until 20 all_pause "$(pid_of pausing)"
+    drop_workload pausing
+    finish_stackbox
+    counted=$(folded_sum "$scratch/out")
+    echo "  note: returns by $1: of 60 at a time $counted are counted, $(missed) said to be missed"
+    case $tells/$1 in
+    yes/* | */tracefs) is "returns by $1: counted and missed" $((counted + $(missed))) 60 ;;
+    *) skip "returns by $1: counted and missed" "this kernel does not tell" ;;
+    esac
+}
+for way in multi pmu tracefs; do
+    sleepers $way
+done
+
+# ---- Samples that come faster than the kernel takes them
+
+limit=/proc/sys/kernel/perf_event_max_sample_rate
+before=$(cat $limit)
+"$WORKLOADS/burn" -s 120000 >/dev/null 2>&1 &
+burner=$!
+test_processes="$test_processes $burner"
+taskset -p 1 $burner >/dev/null
+
+for event in cpu-clock task-clock; do
+    run_stackbox profile -f -I -C 0 -e $event -F 49 2
+    lacks "$event: nothing is missed at an ordinary rate" "$scratch/err" missed
+    # At one sample a tick each of them stops the clock, until the tick after.
+    echo 250 >$limit
+    begin=$(date +%s)
+    run_stackbox profile -f -I -C 0 -e $event -F 250 2
+    end=$(date +%s)
+    echo "$before" >$limit
+    echo "  note: $event: $(folded_sum "$scratch/out") samples, $(missed) missed"
+    contains "$event: why they were missed" "$scratch/err" \
+        "they came faster than the kernel takes them (sysctl kernel.perf_event_max_sample_rate)"
+    between "$event: missed" "$(missed)" 20 $(((end - begin + 1) * 250))
+    between "$event: samples and missed" $(($(folded_sum "$scratch/out") + $(missed))) 100 \
+        $(((end - begin + 1) * 250))
+done
+kill $burner
+is "the limit is as before" "$(cat $limit)" "$before"
