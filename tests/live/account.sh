@@ -8,13 +8,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-if have_kprobes; then
-    EVENT=__x64_sys_getppid
-elif have_syscall_tracepoints; then
-    EVENT=t:syscalls:sys_enter_getppid
-else
-    skip_all "this kernel has neither kprobes nor tracepoints of system calls"
-fi
+choose_event
 N=5000
 
 # figure NAME: of the last account

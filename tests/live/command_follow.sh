@@ -8,16 +8,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-
-# A function where there are kprobes: programs on tracepoints of system calls may be preempted on the
-# newest kernels, and miss events then.
-if have_kprobes; then
-    EVENT=__x64_sys_getppid
-elif have_syscall_tracepoints; then
-    EVENT=t:syscalls:sys_enter_getppid
-else
-    skip_all "nothing to count calls by"
-fi
+choose_event
 
 # Nobody else's process has this name.
 NOISE=calls$$

@@ -146,6 +146,19 @@ have_syscall_tracepoints()
     grep -q ' perf_trace_sys_enter\| perf_syscall_enter$' /proc/kallsyms
 }
 
+# choose_event: $EVENT is where each getppid(2) comes by. A function where there are kprobes: programs on
+# tracepoints of system calls may be preempted on the newest kernels, and miss events then.
+choose_event()
+{
+    if have_kprobes; then
+        EVENT=__x64_sys_getppid
+    elif have_syscall_tracepoints; then
+        EVENT=t:syscalls:sys_enter_getppid
+    else
+        skip_all "this kernel has neither kprobes nor tracepoints of system calls"
+    fi
+}
+
 # load_module NAME: false where the guest has no such module, and on the host
 load_module()
 {
