@@ -34,7 +34,8 @@
  *
  * A perf event interrupts whatever runs, but never this program: the kernel lets one program of perf
  * events, probes and tracepoints at a time run on a CPU, and skips those that would interrupt it. So
- * the first slot is free, and no map is caught in between two of its own steps.
+ * the first slot is free, and no map is caught in between two of its own steps. Programs on user probes
+ * are no such, nor, on the newest kernels, those on system calls: beside others they claim a slot.
  */
 #include "insns/count.h"
 
@@ -183,7 +184,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
 {
     const struct slot_wishes slot = {
         .slots = wishes->slots,
-        .preemptible = wishes->flags & KEY_USER_PROBE,
+        .preemptible = wishes->flags & KEY_USER_PROBE || wishes->not_alone,
         .index = INDEX,
     };
 

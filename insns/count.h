@@ -12,6 +12,7 @@ struct count_wishes {
     bool kernel_stack, user_stack;
     bool per_process; /* tell processes apart: by pid and name */
     bool without_idle; /* not where nobody runs: the idle task of each CPU, pid 0 */
+    bool not_alone;   /* there are programs of other kinds, one of which may run inside this one */
     bool caller;      /* the event is at the first instruction of a user's function */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */
     uint32_t depth;   /* frames per stack */

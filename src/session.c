@@ -86,12 +86,9 @@ static int open_processes(struct session *session)
         return EXIT_FAILURE;
     }
     int listening = processes_listening(session->processes);
-    int lives = lives_open(&session->lives);
+    session->lives_refused = lives_open(&session->lives);
     if (options->debug && listening)
         say("processes are looked up in /proc alone: %s", strerror(-listening));
-    if (lives)
-        say("execs and ends of processes are not counted: %s; frames of those may have wrong names "
-            "or none", strerror(-lives));
     processes_begin(session->processes);
     run_watch(&session->run, processes_fd(session->processes));
     return 0;
@@ -251,6 +248,9 @@ void session_say_names_lost(const struct session *session)
     if (notes->unknown_frames && listening && listening != -ECANCELED)
         say("what processes do could not be followed: %s; frames of those that had ended have no "
             "names", strerror(-listening));
+    if (session->lives_refused)
+        say("execs and ends of processes are not counted: %s; frames of those may have wrong names "
+            "or none", strerror(-session->lives_refused));
     if (lost.unread)
         say("%llu times it could not be seen what a process has mapped: its frames may have no names",
             (unsigned long long)lost.unread);

@@ -39,6 +39,7 @@ struct session {
     struct follow follow; /* who comes of the command */
     struct event_filter filter;
     struct lives lives;
+    int lives_refused; /* 0, or why there are none: a negative errno */
     int kallsyms;                /* open, or below 0 */
     struct processes *processes; /* who has what mapped; NULL where no user stack is shown */
     struct symbolize_notes notes;

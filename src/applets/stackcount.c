@@ -94,7 +94,7 @@ static bool per_process(void)
 }
 
 static void build_program(const struct counting *counting, enum attach_program which,
-                          struct program *program)
+                          bool not_alone, struct program *program)
 {
     const struct store *store = &counting->store;
     const struct count_wishes wishes = {
@@ -102,6 +102,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
+        .not_alone = not_alone,
         .caller = attaching_variants[which].caller,
         .flags = attaching_variants[which].flags,
         .depth = store->depth,
@@ -196,12 +197,14 @@ static int trace(struct counting *counting, struct tracing *tracing)
     struct program programs[ATTACH_PROGRAMS] = {0};
     struct linked linked[ATTACH_PROGRAMS] = {0};
     struct text why = {0};
-    int result = 0, status = EXIT_FAILURE;
+    int result = 0, status = EXIT_FAILURE, needed = 0;
 
+    for (enum attach_program which = 0; which < ATTACH_PROGRAMS; which++)
+        needed += attaching_needs(which, &tracing->find.places);
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(counting, which, &programs[which]);
+        build_program(counting, which, needed > 1, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
         if (!result && settings.trace.debug)
             attaching_debug_program(&programs[which], &linked[which], which);

@@ -56,11 +56,11 @@ nested()
 }
 
 nested "by links" $tells __x64_sys_getppid bpf_get_stackid --attach-by multi
-nested "a return by links" $tells __x64_sys_getppid r::get_perf_callchain --attach-by multi
-nested "by PMU events" $tells __x64_sys_getppid get_perf_callchain --attach-by pmu
-nested "by tracefs" yes __x64_sys_getppid get_perf_callchain --attach-by tracefs
+nested "a return by links" $tells __x64_sys_getppid r::bpf_get_stackid --attach-by multi
+nested "by PMU events" $tells __x64_sys_getppid bpf_get_stackid --attach-by pmu
+nested "by tracefs" yes __x64_sys_getppid bpf_get_stackid --attach-by tracefs
 have_syscall_tracepoints &&
-    nested "in a tracepoint's program" $tells t:syscalls:sys_enter_getppid get_perf_callchain
+    nested "in a tracepoint's program" $tells t:syscalls:sys_enter_getppid bpf_get_stackid
 
 # The same by stacksnoop, in which each place has a program of its own where there are events.
 for way in multi pmu tracefs; do

@@ -34,13 +34,18 @@ numbers()
     }' "$1"
 }
 
-# hammer NAME OPTION...
+# hammer NAME OPTION...: with $also, a point that each call comes to as well, all is counted twice
+also=
 hammer()
 {
+    each=$TIMES
+    [ -z "$also" ] || each=$((TIMES * 2))
     name=$1
     shift
-    start_workload one hammer -w -k -t $THREADS -n $STACKS -r $TIMES
-    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$WORKLOADS/hammer:hammered"; then
+    start_workload one hammer -w -k -g -t $THREADS -n $STACKS -r $TIMES
+    # shellcheck disable=SC2086 # no pattern is no word
+    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" $also \
+        "$WORKLOADS/hammer:hammered"; then
         fail "$name" "did not start: $(cat "$scratch/err")"
         drop_workload one
         return
@@ -52,7 +57,7 @@ hammer()
     numbers "$scratch/out" >"$scratch/numbers"
     is "$name: no stack is mixed" "$(grep '^mixed' "$scratch/numbers" | head -n 3)" ""
     missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
-    is "$name: the sum" "$(($(folded_sum "$scratch/out") + ${missing:-0}))" $ALL
+    is "$name: the sum" "$(($(folded_sum "$scratch/out") + ${missing:-0}))" $((ALL / TIMES * each))
     awk '$1 != "mixed" && $1 != "lost" { sum[$1] += $2 }
         END { for (number in sum) print sum[number] }' "$scratch/numbers" | sort | uniq -c |
         awk '{ print $1 " stacks of " $2 }' >"$scratch/spread"
@@ -65,11 +70,15 @@ hammer()
         esac
     else
         is "$name: each stack's count" "$(cat "$scratch/spread")" \
-            "$((THREADS * STACKS)) stacks of $TIMES"
+            "$((THREADS * STACKS)) stacks of $each"
     fi
 }
 
 hammer "eight threads"
 hammer "over intervals" -i 0.2
-# Few buckets: most stacks find theirs taken, and are kept another way.
-hammer "with few buckets" --stack-storage-size 700
+# Storage for hardly more than there are.
+hammer "with little room" --stack-storage-size 700
+# What one program has begun the other comes into.
+choose_event
+also=$EVENT
+hammer "beside another kind of event"
