@@ -5,9 +5,23 @@
 
 #include "insns/life.h"
 #include "kernel/bpf.h"
+#include "kernel/store.h"
 
 /* As many processes that exec or end at a time; the longest unused go first. */
 #define MOST_LIVES 8192
+#define LEAST_LIVES 1024
+#define LIFE_BYTES 80  /* about what one takes */
+#define MOST_SHARE 32  /* of the free memory */
+
+static uint32_t lives_to_keep(void)
+{
+    uint64_t most = store_free_memory() / MOST_SHARE;
+    uint32_t lives = MOST_LIVES;
+
+    while (lives > LEAST_LIVES && lives * LIFE_BYTES > most)
+        lives /= 2;
+    return lives;
+}
 
 void lives_init(struct lives *lives)
 {
@@ -35,7 +49,7 @@ int lives_open(struct lives *lives)
         .name = "lives",
         .key_size = sizeof(uint32_t),
         .value_size = sizeof(uint64_t),
-        .entries = MOST_LIVES,
+        .entries = lives_to_keep(),
     };
 
     lives_init(lives);

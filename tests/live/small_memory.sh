@@ -114,6 +114,9 @@ is "quiet: each stack has its count" "$counts" $STACKS
 quiet=$chosen
 all_applets "quiet"
 
+# Of the smallest machine the kernel and a shell take nearly all themselves.
+[ "$(awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo)" -ge 48 ] || exit 0
+
 # A third of it, and no less than what a shell and its like need not to be short of it themselves. Where
 # the kernel's figure was too high what eats is killed for memory, and so it is begun anew.
 left=$(($(available) / 3))

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10,newest
 # host: yes
-# alone
 #
 # Thousands of places at once: all functions of the kernel, which the machine lives through, and all of
 # the C library. What is asked for by accident is refused in one line.
