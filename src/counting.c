@@ -291,9 +291,16 @@ static int tick(struct counting *counting)
 
 /* ---- The run ---- */
 
-int counting_run(struct counting *counting)
+int counting_start(struct counting *counting)
 {
     int result = store_start(&counting->store);
+
+    return result ? say_failure(result) : 0;
+}
+
+int counting_run(struct counting *counting)
+{
+    int result = 0;
 
     run_tick(&counting->session.run, TICK_NS);
     run_start(&counting->session.run);

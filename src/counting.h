@@ -5,8 +5,9 @@
  *
  *     counting_open        signals, the filter, the maps
  *     (its program, made with counting.store and counting.session.filter, attached by itself)
+ *     counting_start       from here events are counted
  *     session_header       says that tracing runs
- *     counting_run         from here events are counted; reports until the end
+ *     counting_run         reports until the end
  *     counting_close       after the applet has detached
  */
 #ifndef STACKBOX_COUNTING_H
@@ -56,7 +57,10 @@ struct counting_wishes {
 int counting_open(struct counting *counting, const struct trace_options *options,
                   const struct counting_wishes *wishes);
 
-/* Counts and reports until the run ends, and says what was lost. 0 or the exit status. */
+/* Whoever reads that tracing runs may rely on it. 0 or the exit status. */
+int counting_start(struct counting *counting);
+
+/* Reports until the run ends, and says what was lost. 0 or the exit status. */
 int counting_run(struct counting *counting);
 
 /*

@@ -322,8 +322,11 @@ static int count(struct tracing *tracing)
 
     clock_gettime(CLOCK_BOOTTIME, &now);
     tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    int status = counting_start(&tracing->counting);
+    if (status)
+        return status;
     print_header(tracing);
-    int status = counting_run(&tracing->counting);
+    status = counting_run(&tracing->counting);
     say_account(tracing);
     if (tracing->wishes->view == VIEW_WAKEUP && !tracing->wishes->trace->folded && !status)
         status = session_detaching();

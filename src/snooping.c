@@ -368,6 +368,16 @@ static int print_all(struct snooping *snooping)
     return result ? result : finish(snooping);
 }
 
+int snooping_start(struct snooping *snooping)
+{
+    int result = recorder_start(&snooping->recorder);
+
+    if (!result)
+        return 0;
+    say("cannot record events: %s", strerror(-result));
+    return EXIT_FAILURE;
+}
+
 int snooping_run(struct snooping *snooping, const struct places *places)
 {
     struct event_text *text = &snooping->text;
@@ -380,8 +390,6 @@ int snooping_run(struct snooping *snooping, const struct places *places)
     records_add_header(&snooping->out, &text->options);
     if (!result)
         result = flush(snooping);
-    if (!result)
-        result = recorder_start(&snooping->recorder);
     if (progress_is_wanted())
         run_tick(&snooping->session.run, PROGRESS_TICK_NS);
     run_start(&snooping->session.run);

@@ -5,7 +5,8 @@
  *
  *     snooping_open        signals, the filter, the buffer
  *     (its programs, made with snooping.recorder and snooping.session, attached by itself)
- *     snooping_run         from here events are recorded and printed, until the end
+ *     snooping_start       from here events are recorded
+ *     snooping_run         prints them, until the end
  *     snooping_close       after the applet has detached
  */
 #ifndef STACKBOX_SNOOPING_H
@@ -45,6 +46,9 @@ struct snooping {
 
 /* 0, or what the process is to exit with; what was wrong was said. snooping_close after either. */
 int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes);
+
+/* 0 or the exit status. */
+int snooping_start(struct snooping *snooping);
 
 /* Prints until the run ends; `places` are those that were attached. 0 or the exit status. */
 int snooping_run(struct snooping *snooping, const struct places *places);

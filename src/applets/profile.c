@@ -262,6 +262,8 @@ static int profile(struct profiling *profiling)
     text_free(&log);
     if (!status)
         status = open_sampling(profiling);
+    if (!status)
+        status = counting_start(&profiling->counting);
     if (!status) {
         profiling->counting.tick = look_at_cpus;
         profiling->counting.ticking = profiling;

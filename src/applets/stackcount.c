@@ -173,10 +173,12 @@ static int count(struct counting *counting, struct tracing *tracing)
     counting->traced = tracing->names;
     counting->traced_count = tracing->names ? tracing->find.places.count : 0;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
-    if (!heading.failed)
+    int status = counting_start(counting);
+    if (!status && !heading.failed)
         session_header(&counting->session, heading.data);
     text_free(&heading);
-    int status = counting_run(counting);
+    if (!status)
+        status = counting_run(counting);
     say_account(counting, tracing);
     return settings.trace.folded || status ? status : session_detaching();
 }

@@ -126,10 +126,12 @@ static int snoop(struct snooping *snooping, struct tracing *tracing)
     snooping->traced = tracing->names;
     snooping->traced_count = tracing->names ? tracing->find.places.count : 0;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
-    if (!heading.failed)
+    int status = snooping_start(snooping);
+    if (!status && !heading.failed)
         session_header(&snooping->session, heading.data);
     text_free(&heading);
-    int status = snooping_run(snooping, &tracing->find.places);
+    if (!status)
+        status = snooping_run(snooping, &tracing->find.places);
     snooping_say_losses(snooping, attach_missed(&tracing->attachment));
     return status;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
 # own clock
+# quiet
 # host: yes
 #
 # How long threads were blocked, and where: as they measured it themselves, to 1 % or 1 ms, each under

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10,newest
 # own clock
+# quiet
 # host: yes
 #
 # Reports of blocked time: at intervals, of what has not ended, their text, and what cannot be.

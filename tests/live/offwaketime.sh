@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
 # own clock
+# quiet
 # host: yes
 #
 # How long threads were blocked, who woke them, and where both were: every pair that `wakes` makes has

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
 # host: yes
+# quiet
 #
 # profile finds what burns CPU time, and how much: the workload alternates between functions by the
 # clock of its own thread, and tells at the end what each really took. Whose samples are shown is

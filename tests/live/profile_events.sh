@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10,newest
 # host: yes
+# quiet
 #
 # profile by other events than the clock: each page fault, each switch; what the machine lacks; CPUs on
 # which nobody runs; what it says when it may not sample.

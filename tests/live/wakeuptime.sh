@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: all
 # own clock
+# quiet
 # host: yes
 #
 # How long threads were blocked until they were woken, and who woke them from where: as their wakers
