@@ -328,7 +328,8 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
 
 static int open_and_profile(struct profiling *profiling)
 {
-    const struct counting_wishes wishes = {.by_id = true};
+    /* Samples come rarely and meet ever new stacks: ids would seldom be settled when they come again. */
+    const struct counting_wishes wishes = {.by_id = false};
     int status = counting_open(&profiling->counting, &settings.trace, &wishes);
 
     profiling->counting.report.layout = LAYOUT_PROFILE;
