@@ -175,15 +175,16 @@ static int make_report(struct counting *counting, bool again)
 
 static void say_losses(const struct counting *counting)
 {
+    const struct account *sum = &counting->store.sum;
     const struct losses *losses = &counting->losses;
 
-    if (losses->table_full)
+    if (sum->table_full)
         say("%llu events are only in the sum, as [table full]: the table of %u counts was full; "
-            "raise --stack-storage-size (it was %u)", (unsigned long long)losses->table_full,
+            "raise --stack-storage-size (it was %u)", (unsigned long long)sum->table_full,
             counting->store.main.count_entries, counting->store.stacks);
-    if (losses->slots_taken)
+    if (sum->slots_taken)
         say("%llu events were not counted: more than %d programs were interrupted on a CPU at once",
-            (unsigned long long)losses->slots_taken, SLOTS_PER_CPU);
+            (unsigned long long)sum->slots_taken, SLOTS_PER_CPU);
     if (losses->walks_failed)
         say("%llu events are counted without their stack: the kernel could not walk it",
             (unsigned long long)losses->walks_failed);

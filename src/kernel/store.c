@@ -144,11 +144,20 @@ void store_close(struct store *store)
 
 /* ---- Reports ---- */
 
+static int write_mode(struct store *store, uint32_t mode)
+{
+    uint32_t zero = 0;
+
+    bpf_begin_unpreempted();
+    int result = bpf_update(store->control, &zero, &mode, BPF_ANY);
+    bpf_end_unpreempted();
+    return result;
+}
+
 /* Sets the word, and returns when every program that may have seen the old one has ended. */
 static int set_mode(struct store *store, uint32_t mode)
 {
-    uint32_t zero = 0;
-    int result = bpf_update(store->control, &zero, &mode, BPF_ANY);
+    int result = write_mode(store, mode);
 
     return result ? result : grace_wait(&store->grace);
 }
@@ -156,12 +165,7 @@ static int set_mode(struct store *store, uint32_t mode)
 /* Nobody needs to wait for programs that found it paused. */
 int store_start(struct store *store)
 {
-    uint32_t zero = 0, mode = CONTROL_MAIN;
-
-    bpf_begin_unpreempted();
-    int result = bpf_update(store->control, &zero, &mode, BPF_ANY);
-    bpf_end_unpreempted();
-    return result;
+    return write_mode(store, CONTROL_MAIN);
 }
 
 static int read_account(const struct store *store, const struct bank *bank,
@@ -174,7 +178,7 @@ static int read_account(const struct store *store, const struct bank *bank,
 }
 
 /* What the programs have counted in a bank's account since the last time: nobody writes to it now. */
-static int take_account(struct store *store, struct bank *bank, struct losses *losses)
+static int take_account(struct store *store, struct bank *bank)
 {
     struct account now;
     int result = read_account(store, bank, &now);
@@ -184,9 +188,6 @@ static int take_account(struct store *store, struct bank *bank, struct losses *l
     const uint64_t *words = (const uint64_t *)&now, *before = (const uint64_t *)&bank->before;
     for (size_t i = 0; i < ACCOUNT_WORDS; i++)
         ((uint64_t *)&store->sum)[i] += words[i] - before[i];
-    losses->table_full += now.table_full - bank->before.table_full;
-    losses->table_full_ns += now.table_full_ns - bank->before.table_full_ns;
-    losses->slots_taken += now.slots_taken - bank->before.slots_taken;
     bank->stacks_kept += now.stacks_kept - bank->before.stacks_kept;
     bank->before = now;
     return 0;
@@ -242,33 +243,31 @@ int store_settle(struct store *store)
 }
 
 static int empty_bank(struct store *store, struct bank *bank, bool again, store_drain *drain,
-                      void *context, struct losses *losses)
+                      void *context)
 {
-    int result = take_account(store, bank, losses);
+    int result = take_account(store, bank);
 
     return result ? result : drain(context, bank, again);
 }
 
-static int collect(struct store *store, bool again, store_drain *drain, void *context,
-                   struct losses *losses)
+static int collect(struct store *store, bool again, store_drain *drain, void *context)
 {
     /* What came while the last report was drained: nobody writes there now. */
-    int result = empty_bank(store, &store->stand_in, again, drain, context, losses);
+    int result = empty_bank(store, &store->stand_in, again, drain, context);
 
     if (!result)
         result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
     if (!result)
-        result = empty_bank(store, &store->main, again, drain, context, losses);
+        result = empty_bank(store, &store->main, again, drain, context);
     if (!result && again)
         result = set_mode(store, CONTROL_MAIN);
     return result;
 }
 
-int store_collect_by(struct store *store, bool again, store_drain *drain, void *context,
-                     struct losses *losses)
+int store_collect_by(struct store *store, bool again, store_drain *drain, void *context)
 {
     bpf_begin_unpreempted();
-    int result = collect(store, again, drain, context, losses);
+    int result = collect(store, again, drain, context);
     bpf_end_unpreempted();
     return result;
 }
@@ -310,9 +309,9 @@ static int drain_counts(void *context, struct bank *bank, bool again)
 int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
 {
     struct collecting collecting = {store, tally, losses};
-    uint64_t full = losses->table_full;
-    int result = store_collect_by(store, again, drain_counts, &collecting, losses);
+    uint64_t full = store->sum.table_full;
+    int result = store_collect_by(store, again, drain_counts, &collecting);
 
-    full = losses->table_full - full;
+    full = store->sum.table_full - full;
     return result ? result : store_add_uncounted(tally, full, full);
 }

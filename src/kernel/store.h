@@ -49,9 +49,6 @@ struct store {
 
 /* What a drain could not give, by cause; all are events. */
 struct losses {
-    uint64_t table_full;  /* in the sum alone: there was no room for another count */
-    uint64_t table_full_ns; /* of those events, where they are waits, how long they were in all */
-    uint64_t slots_taken; /* not counted at all: too many programs were preempted on a CPU at once */
     uint64_t stacks_lost; /* counted without their stack: there was no room for it */
     uint64_t walks_failed; /* likewise: the kernel could not walk the user's stack */
 };
@@ -103,8 +100,7 @@ int store_collect(struct store *store, bool again, struct tally *tally, struct l
  * program writes to it, takes what is in it, and with `again` leaves it empty of stacks, too.
  */
 typedef int store_drain(void *context, struct bank *bank, bool again);
-int store_collect_by(struct store *store, bool again, store_drain *drain, void *context,
-                     struct losses *losses);
+int store_collect_by(struct store *store, bool again, store_drain *drain, void *context);
 
 /* An entry of the tally for events that are in no count: the table was full. 0 or -ENOMEM. */
 int store_add_uncounted(struct tally *tally, uint64_t events, uint64_t value);

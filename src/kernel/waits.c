@@ -247,13 +247,14 @@ static int collect(struct taking *taking, bool again)
 {
     struct waits *waits = taking->waits;
 
-    uint64_t full = taking->losses->table_full, full_ns = taking->losses->table_full_ns;
+    const struct account *sum = &waits->store->sum;
+    uint64_t full = sum->table_full, full_ns = sum->table_full_ns;
 
     stack_table_begin(&waits->stacks);
-    int result = store_collect_by(waits->store, again, drain, taking, taking->losses);
+    int result = store_collect_by(waits->store, again, drain, taking);
     if (!result)
-        result = store_add_uncounted(taking->tally, taking->losses->table_full - full,
-                                     taking->losses->table_full_ns - full_ns);
+        result = store_add_uncounted(taking->tally, sum->table_full - full,
+                                     sum->table_full_ns - full_ns);
     if (result)
         return result;
     if (!again)
