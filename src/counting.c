@@ -7,11 +7,18 @@
 #include <string.h>
 
 #include "applet.h"
+#include "counting_report.h"
 #include "kernel/refusal.h"
 #include "progress.h"
 #include "symbols/process.h"
-#include "symbols/symbolize.h"
-#include "symbols/tracing_frames.h"
+
+static int say_failure(int result)
+{
+    if (result == -EPIPE)
+        return 0; /* nobody reads any more: not an error, and nobody to tell */
+    say("cannot make a report: %s", strerror(-result));
+    return EXIT_FAILURE;
+}
 
 static int open_store(struct counting *counting, const struct counting_wishes *programs)
 {
@@ -46,12 +53,16 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
 int counting_open(struct counting *counting, const struct trace_options *options,
                   const struct counting_wishes *wishes)
 {
-    const struct session_wishes session = {.options = options, .data_on_stdout = options->folded};
+    const struct session_wishes session = {
+        .options = options,
+        .data_on_stdout = !options->files.plain,
+        .stdout_is_free = !report_files_use_stdout(&options->files),
+    };
 
     *counting = (struct counting){
         .options = options,
+        .files = options->files,
         .report = {
-            .format = options->folded ? REPORT_FOLDED : REPORT_TEXT,
             .kernel = !options->user_only,
             .user = !options->kernel_only,
             .delimited = options->delimited,
@@ -61,46 +72,24 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .top = options->top,
+            .functions = options->functions,
             .by_name = options->by_name,
         },
     };
     store_init(&counting->store);
+    int result = facts_init(&counting->facts, say_as, options->line);
+    counting->report.about = &counting->facts.about;
     int status = session_open(&counting->session, &session);
+    if (!status && result)
+        status = say_failure(result);
+    if (!status)
+        status = report_files_check(&counting->files);
     if (!status)
         status = open_store(counting, wishes);
     return status ? status : session_follow_processes(&counting->session);
 }
 
 /* ---- Reports ---- */
-
-static int write_report(struct counting *counting)
-{
-    const struct symbolize_wishes wishes = {
-        .kallsyms = counting->session.kallsyms,
-        .preferred = counting->traced,
-        .preferred_count = counting->traced_count,
-        .processes = counting->session.processes,
-        .symfs = counting->options->symfs,
-    };
-    struct symbols symbols;
-    struct report_summary summary;
-    time_t now = time(NULL);
-    struct tm when = {0};
-
-    localtime_r(&now, &when);
-    int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
-    if (!result && counting->at_tracepoints)
-        tracing_frames_drop(&counting->tally, &symbols);
-    if (!result)
-        result = report_write(stdout, &counting->tally, &symbols, &counting->report, &when,
-                              &summary);
-    symbols_free(&symbols);
-    if (!result && summary.left_blocks)
-        say("--top left out %llu more stacks with %llu %s",
-            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
-            counting->report.unit > 1 ? "us" : "events");
-    return result;
-}
 
 /* Adds what was counted since the last time to the tally. 0 or a negative errno. */
 static int collect(struct counting *counting, bool again)
@@ -163,9 +152,10 @@ static int make_report(struct counting *counting, bool again)
         progress_clear();
     /* Looking addresses up takes in first what the kernel told until now. */
     if (!result)
-        result = write_report(counting);
+        result = counting_write_report(counting, !again);
     if (!result)
         check_account(counting, began, collected);
+    facts_begin(&counting->facts);
     tally_clear(&counting->tally);
     counting->merged = 0;
     if (counting->session.processes)
@@ -173,34 +163,19 @@ static int make_report(struct counting *counting, bool again)
     return result;
 }
 
-static void say_losses(const struct counting *counting)
+/* What is missing of the whole run: a line for each kind. */
+static void say_losses(struct counting *counting)
 {
-    const struct account *sum = &counting->store.sum;
-    const struct losses *losses = &counting->losses;
+    struct text *lines = &counting->facts.losses;
 
-    if (sum->table_full)
-        say("%llu events are only in the sum, as [table full]: the table of %u counts was full; "
-            "raise --stack-storage-size (it was %u)", (unsigned long long)sum->table_full,
-            counting->store.main.count_entries, counting->store.stacks);
-    if (sum->slots_taken)
-        say("%llu events were not counted: more than %d programs were interrupted on a CPU at once",
-            (unsigned long long)sum->slots_taken, SLOTS_PER_CPU);
-    if (losses->walks_failed)
-        say("%llu events are counted without their stack: the kernel could not walk it",
-            (unsigned long long)losses->walks_failed);
-    if (losses->stacks_lost)
-        say("%llu events are counted without their stack: stack storage was full; raise "
-            "--stack-storage-size (it was %u)", (unsigned long long)losses->stacks_lost,
-            counting->store.stacks);
+    text_clear(lines);
+    counting_add_losses(counting, lines);
+    for (const char *line = lines->data; line && *line;) {
+        int length = (int)strcspn(line, "\n");
+        say("%.*s", length, line);
+        line += length + (line[length] == '\n');
+    }
     session_say_names_lost(&counting->session);
-}
-
-static int say_failure(int result)
-{
-    if (result == -EPIPE)
-        return 0; /* nobody reads any more: not an error, and nobody to tell */
-    say("cannot make a report: %s", strerror(-result));
-    return EXIT_FAILURE;
 }
 
 /* ---- Between reports ---- */
@@ -305,6 +280,7 @@ int counting_run(struct counting *counting)
 
     run_tick(&counting->session.run, TICK_NS);
     run_start(&counting->session.run);
+    facts_begin(&counting->facts);
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
@@ -321,7 +297,9 @@ int counting_run(struct counting *counting)
     say_losses(counting);
     if (!result && !counting->events)
         say("no events in %.1f s", elapsed);
-    return result ? say_failure(result) : 0;
+    if (result)
+        return say_failure(result);
+    return counting->files.failed ? EXIT_FAILURE : 0;
 }
 
 void counting_say_account(const struct counting *counting, uint64_t open, uint64_t missed)
@@ -345,5 +323,6 @@ int counting_close(struct counting *counting, int status)
 {
     store_close(&counting->store);
     tally_free(&counting->tally);
+    facts_free(&counting->facts);
     return session_close(&counting->session, status);
 }

@@ -13,8 +13,9 @@
 #ifndef STACKBOX_COUNTING_H
 #define STACKBOX_COUNTING_H
 
+#include "facts.h"
 #include "kernel/store.h"
-#include "output/report.h"
+#include "report_files.h"
 #include "session.h"
 #include "tally.h"
 
@@ -23,6 +24,9 @@ typedef int counting_collect(void *context, bool again, struct tally *tally, str
 
 struct counting {
     const struct trace_options *options;
+    struct report_files files; /* where reports go */
+    uint64_t reports;          /* how many went there */
+    struct facts facts;
     struct report_options report; /* the applet may change what is its own */
     const char *const *traced;    /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
@@ -35,6 +39,9 @@ struct counting {
     /* Called some times a second while it runs, or NULL. */
     void (*tick)(void *context);
     void *ticking;
+    /* Appends what else is missing, a line for each kind, or NULL. */
+    void (*add_losses)(void *context, struct text *lines);
+    void *losing;
     struct tally tally;
     struct losses losses; /* of the whole run */
     uint64_t events;      /* likewise: those in the reports, and in the tally for the next */

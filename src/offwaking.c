@@ -289,10 +289,28 @@ static void debug_cost(const struct tracepoint *tracepoint, const char *event)
             (unsigned long long)(info.run_time_ns / info.run_count));
 }
 
+static void add_losses(void *context, struct text *lines)
+{
+    const struct tracing *tracing = context;
+    const struct account *account = &tracing->counting.store.sum;
+    uint64_t missed = tracepoint_missed(&tracing->switches) + tracepoint_missed(&tracing->wakings);
+
+    if (account->waits_full || account->wakes_full)
+        text_format(lines, "%llu events of threads were not seen: the map of waits has room for %u "
+                    "threads, by the memory that was free; -p, -t or --cgroup select fewer\n",
+                    (unsigned long long)(account->waits_full + account->wakes_full),
+                    tracing->waits.entries);
+    if (account->ends_unseen)
+        text_format(lines, "%llu waits are not counted: the kernel did not show their threads come to "
+                    "the CPU again\n", (unsigned long long)account->ends_unseen);
+    if (missed)
+        text_format(lines, "up to %llu switches and wakes were missed: they came while a program ran "
+                    "on the same CPU already\n", (unsigned long long)missed);
+}
+
 static void say_account(const struct tracing *tracing)
 {
     uint64_t missed = tracepoint_missed(&tracing->switches) + tracepoint_missed(&tracing->wakings);
-    const struct account *account = &tracing->counting.store.sum;
     const struct waits *waits = &tracing->waits;
 
     if (tracing->wishes->trace->debug) {
@@ -300,16 +318,6 @@ static void say_account(const struct tracing *tracing)
         debug_cost(&tracing->wakings, "sched_waking");
     }
     counting_say_account(&tracing->counting, waits->open, missed);
-    if (account->waits_full || account->wakes_full)
-        say("%llu events of threads were not seen: the map of waits has room for %u threads, by "
-            "the memory that was free; -p, -t or --cgroup select fewer",
-            (unsigned long long)(account->waits_full + account->wakes_full), waits->entries);
-    if (account->ends_unseen)
-        say("%llu waits are not counted: the kernel did not show their threads come to the CPU again",
-            (unsigned long long)account->ends_unseen);
-    if (missed)
-        say("up to %llu switches and wakes were missed: they came while a program ran on the same "
-            "CPU already", (unsigned long long)missed);
     if (waits->waiting && !tracing->wishes->unfinished)
         say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no "
             "report; --unfinished shows it", (unsigned long long)waits->waiting,
@@ -328,7 +336,7 @@ static int count(struct tracing *tracing)
     print_header(tracing);
     status = counting_run(&tracing->counting);
     say_account(tracing);
-    if (tracing->wishes->view == VIEW_WAKEUP && !tracing->wishes->trace->folded && !status)
+    if (tracing->wishes->view == VIEW_WAKEUP && tracing->wishes->trace->files.plain && !status)
         status = session_detaching();
     return status;
 }
@@ -345,10 +353,13 @@ static int trace(struct tracing *tracing)
 
     counting->report.layout = layouts[tracing->wishes->view];
     counting->report.unit = 1000;
+    counting->report.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
     counting->report.threads = true;
     counting->at_tracepoints = true;
     counting->collect = collect;
     counting->collecting = tracing;
+    counting->add_losses = add_losses;
+    counting->losing = tracing;
     if (!status)
         status = open_tracefs(tracing);
     if (!status)

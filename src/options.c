@@ -97,6 +97,21 @@ int option_string(const struct option *option, const char *text, void *destinati
     return 0;
 }
 
+/* Added to those of earlier ones. */
+int option_strings(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    struct string_list *list = destination;
+
+    (void)option;
+    if (list->count == MOST_STRINGS) {
+        text_format(error, "can be there %d times at most", MOST_STRINGS);
+        return -EINVAL;
+    }
+    list->strings[list->count++] = text;
+    return 0;
+}
+
 int option_ignore(const struct option *option, const char *text, void *destination,
                   struct text *error)
 {
@@ -234,10 +249,16 @@ static int parse_row(struct walk *walk, const struct option *row, const char *sh
     return result;
 }
 
+/* Only a number is taken for an argument that may be left out: other words are not the option's. */
+static bool is_number(const char *word)
+{
+    return word && *word && !word[strspn(word, "0123456789")];
+}
+
 /* The argument that was not joined to the option is the next word, whatever it looks like. */
 static int parse_with_next(struct walk *walk, const struct option *row, const char *shown)
 {
-    if (!row->argument)
+    if (!row->argument || (row->argument[0] == '[' && !is_number(*walk->next)))
         return parse_row(walk, row, shown, NULL);
     if (!*walk->next) {
         text_format(walk->error, "%s: takes %s", shown, row->argument);
@@ -286,11 +307,23 @@ static int refuse_letter(struct walk *walk, const char *shown, const char *lette
     return -EINVAL;
 }
 
+/* A long option behind one dash alone. */
+static int refuse_word(struct walk *walk, const char *letters)
+{
+    text_format(walk->error, "-%s: there is no such option", letters);
+    add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
+    return -EINVAL;
+}
+
 /* -KU5: flags, and at most one option with an argument, which is what is left, or the next word. */
 static int parse_letters(struct walk *walk, const char *letters)
 {
+    size_t clashes;
     int result = 0;
 
+    /* "-folded" would be -f, and -o with a file called "lded". */
+    if (strlen(letters) > 2 && find_name(walk->tables, letters, strcspn(letters, "="), &clashes))
+        return refuse_word(walk, letters);
     for (const char *at = letters; *at && !result;) {
         char shown[] = {'-', *at, '\0'};
         const struct option *row = find_letter(walk->tables, *at++);
@@ -309,7 +342,10 @@ int options_parse(const struct option *const *tables, int argc, char **argv, voi
     struct walk walk = {tables, argv + 1, settings, error};
     int result = 0;
 
-    *arguments = (struct arguments){.words = calloc((size_t)argc + 1, sizeof(char *))};
+    *arguments = (struct arguments){
+        .words = calloc((size_t)argc + 1, sizeof(char *)),
+        .line = argv,
+    };
     if (!arguments->words)
         return -ENOMEM;
     while (*walk.next && !result) {

@@ -16,10 +16,18 @@ struct number_list {
     size_t count;
 };
 
+#define MOST_STRINGS 16
+
+struct string_list {
+    const char *strings[MOST_STRINGS];
+    size_t count;
+};
+
 struct option {
     char letter;          /* -p; 0: none */
     const char *name;     /* --pid */
-    const char *argument; /* what it takes, as help shows it; NULL: nothing */
+    /* What it takes, as help shows it; NULL: nothing. "[N]": a number, if one comes right after it. */
+    const char *argument;
     /*
      * Puts `text` into `destination`. 0, or -EINVAL with the rest of a sentence in `error`; above 0
      * it ends the parsing without an error.
@@ -45,6 +53,7 @@ int option_signed(const struct option *, const char *, void *, struct text *);  
 int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
 int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
 int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
+int option_strings(const struct option *, const char *, void *, struct text *); /* string_list */
 int option_help(const struct option *, const char *, void *, struct text *); /* gives ASKED_HELP */
 int option_man(const struct option *, const char *, void *, struct text *);  /* gives ASKED_MAN */
 int option_ignore(const struct option *, const char *, void *, struct text *);
@@ -60,6 +69,7 @@ enum {
 struct arguments {
     char **words; /* what is no option, in order: the caller frees the array alone */
     size_t count;
+    char **line;    /* all of it, as main() has it */
     char **command; /* what follows "--", up to a NULL; NULL without a "--" */
 };
 

@@ -171,6 +171,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     find_namespace(&session->filter);
     /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
     int status = open_run(session);
+    if (session->stdout_is_free)
+        session->run.watches_reader = false;
     if (!status)
         status = check_cpu(options);
     if (!status)

@@ -15,6 +15,15 @@ static int refuse_map(const struct option *option, const char *text, void *desti
     return -EINVAL;
 }
 
+int trace_option_flat(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    struct trace_options *options = destination;
+
+    options->flat = true;
+    return text ? option_number(option, text, &options->functions, error) : 0;
+}
+
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
     {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
@@ -46,6 +55,15 @@ const struct option trace_options[] = {
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
      "one line per stack, root first, as flame graph tools take it"},
+    {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
+     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .svg (a flame "
+     "graph); may be there several times; with -i %n in the name is the number of the report, %t its "
+     "time"},
+    {0, "format", "FORMAT", option_string, AT(format), 0, 0,
+     "text, folded, flat or svg on stdout, and in files whose ending says none"},
+    {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
+     "functions with their share alone (self) and with what they call (total) instead of stacks; "
+     "the N greatest"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
      "a delimiter between kernel and user stacks: --, in folded output -"},
     {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "offsets within functions: name+0x1f"},
@@ -72,8 +90,24 @@ uint32_t trace_options_process(const struct trace_options *options)
     return options->pids.count == 1 ? options->pids.numbers[0] : 0;
 }
 
-int trace_options_check(const struct trace_options *options, struct text *error)
+int trace_options_choose_files(struct trace_options *options, struct text *error)
 {
+    const struct report_files_wishes wishes = {
+        .paths = &options->outputs,
+        .format = options->format,
+        .folded = options->folded,
+        .flat = options->flat,
+        .interval = options->interval,
+    };
+
+    return report_files_choose(&options->files, &wishes, error);
+}
+
+int trace_options_check(struct trace_options *options, const struct arguments *arguments,
+                        struct text *error)
+{
+    options->command = arguments->command;
+    options->line = arguments->line;
     if (options->user_only && options->kernel_only) {
         text_add(error, "-U and -K exclude each other: without either both stacks are shown");
         return -EINVAL;

@@ -4,6 +4,7 @@
 #define STACKBOX_TRACE_OPTIONS_H
 
 #include "options.h"
+#include "report_files.h"
 
 struct trace_options {
     struct number_list pids, tids;
@@ -14,10 +15,15 @@ struct trace_options {
     uint64_t depth;              /* 0: the kernel's limit */
     uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
     uint64_t top;                /* 0: all */
+    struct string_list outputs;  /* of -o */
+    const char *format;          /* the name of one, or NULL */
+    bool flat;
+    uint64_t functions;          /* of --flat; 0: all */
+    struct report_files files;   /* what these come to */
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
     bool by_name, best_effort;
-    char **command;              /* the arguments' own: the applet sets it before the check */
+    char **command, **line;      /* the arguments' own: the check sets them */
 };
 
 /* What settings start from. */
@@ -30,7 +36,14 @@ extern const struct option trace_options[];
 uint32_t trace_options_process(const struct trace_options *options);
 
 /* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
-int trace_options_check(const struct trace_options *options, struct text *error);
+int trace_options_check(struct trace_options *options, const struct arguments *arguments,
+                        struct text *error);
+
+/* Decides where reports go. 0, or -EINVAL with one line in `error`. */
+int trace_options_choose_files(struct trace_options *options, struct text *error);
+
+/* The parser of --flat and --flat N; its destination is all of the options. */
+int trace_option_flat(const struct option *, const char *, void *, struct text *);
 
 /*
  * Takes the words of an applet whose one word is a duration, which -D may give instead. 0, or -EINVAL

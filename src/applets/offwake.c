@@ -100,8 +100,8 @@ static const char *const see_help[] = {
 static int check_usage(const struct arguments *arguments, enum offwake_view view,
                        struct text *error)
 {
-    settings.trace.command = arguments->command;
-    if (trace_options_check(&settings.trace, error) ||
+    if (trace_options_check(&settings.trace, arguments, error) ||
+        trace_options_choose_files(&settings.trace, error) ||
         trace_options_take_duration(&settings.trace, arguments, error)) {
         text_add(error, see_help[view]);
         return -EINVAL;
@@ -175,14 +175,14 @@ static const struct manual_row offcputime_examples[] = {
 static const struct manual_row wakeuptime_examples[] = {
     {"wakeuptime 5", "who ended the waits of all threads, for five seconds"},
     {"wakeuptime -p 185", "those of one process, until Ctrl-C"},
-    {"wakeuptime -f 10 > out.folded", "input for a flame graph"},
+    {"wakeuptime -o out.svg 10", "a flame graph"},
     {0},
 };
 
 static const struct manual_row offwaketime_examples[] = {
     {"offwaketime 5", "where all threads blocked, and who woke them, for five seconds"},
     {"offwaketime -p 185 -m 1000", "waits of one process of a millisecond and more"},
-    {"offwaketime -f 10 > out.folded", "both stacks on one another, as input for a flame graph"},
+    {"offwaketime -o out.svg 10", "a flame graph of both stacks on one another"},
     {0},
 };
 

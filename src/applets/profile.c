@@ -63,7 +63,7 @@ static const struct manual_section sections[] = {{"Events", events}, {0}};
 static const struct manual_row examples[] = {
     {"profile 5", "what this machine does, for five seconds"},
     {"profile -p 185 -F 997", "one process, until Ctrl-C"},
-    {"profile -f 30 > out.folded", "input for a flame graph"},
+    {"profile -o out.svg 30", "a flame graph"},
     {"profile -U -C 0 5", "user stacks of one CPU"},
     {"profile -e page-faults -c 1 -p 185 5", "each page fault of a process"},
     {"profile -i 10 -T --top 5", "the five greatest stacks of every ten seconds"},
@@ -222,19 +222,33 @@ static void print_header(struct profiling *profiling)
 }
 
 /* The kernel stops an event that overflows too often until the next tick. */
-static void say_stops(struct sampling *sampling)
+static void add_stops(struct sampling *sampling, struct text *lines)
 {
     struct sampling_stops stops;
 
     sampling_stops(sampling, &stops);
     if (sampling->wishes.event->clock && stops.samples)
-        say("up to %llu samples were missed: they came faster than the kernel takes them (sysctl "
-            "kernel.perf_event_max_sample_rate), and it stopped for %.3f s of all CPUs' time",
-            (unsigned long long)stops.samples, (double)stops.nanoseconds / 1e9);
+        text_format(lines, "up to %llu samples were missed: they came faster than the kernel takes "
+                    "them (sysctl kernel.perf_event_max_sample_rate), and it stopped for %.3f s of all "
+                    "CPUs' time\n", (unsigned long long)stops.samples,
+                    (double)stops.nanoseconds / 1e9);
     else if (!sampling->wishes.event->clock && stops.times)
-        say("samples were missed: they came faster than the kernel takes them (sysctl "
-            "kernel.perf_event_max_sample_rate), and it stopped %llu times, for %.3f s of all CPUs' "
-            "time", (unsigned long long)stops.times, (double)stops.nanoseconds / 1e9);
+        text_format(lines, "samples were missed: they came faster than the kernel takes them (sysctl "
+                    "kernel.perf_event_max_sample_rate), and it stopped %llu times, for %.3f s of all "
+                    "CPUs' time\n", (unsigned long long)stops.times,
+                    (double)stops.nanoseconds / 1e9);
+}
+
+/* What the kernel kept from the program. */
+static void add_losses(void *context, struct text *lines)
+{
+    struct profiling *profiling = context;
+    struct bpf_program_info info;
+
+    if (!bpf_program_info(profiling->wishes.program, &info) && info.recursion_misses)
+        text_format(lines, "up to %llu events were missed: they came while a program ran on the same "
+                    "CPU already\n", (unsigned long long)info.recursion_misses);
+    add_stops(&profiling->sampling, lines);
 }
 
 /* What the kernel knows about the program that has run. */
@@ -249,9 +263,6 @@ static void say_account(const struct profiling *profiling)
             (unsigned long long)info.run_count,
             (unsigned long long)(info.run_time_ns / info.run_count));
     counting_say_account(&profiling->counting, 0, info.recursion_misses);
-    if (info.recursion_misses)
-        say("up to %llu events were missed: they came while a program ran on the same CPU already",
-            (unsigned long long)info.recursion_misses);
 }
 
 static int profile(struct profiling *profiling)
@@ -267,10 +278,11 @@ static int profile(struct profiling *profiling)
     if (!status) {
         profiling->counting.tick = look_at_cpus;
         profiling->counting.ticking = profiling;
+        profiling->counting.add_losses = add_losses;
+        profiling->counting.losing = profiling;
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);
-        say_stops(&profiling->sampling);
     }
     sampling_close(&profiling->sampling);
     if (profiling->wishes.program >= 0)
@@ -308,8 +320,8 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
                        struct text *error)
 {
     *event = settings.event ? sampling_find_event(settings.event) : sampling_events;
-    settings.trace.command = arguments->command;
-    if (!trace_options_check(&settings.trace, error) &&
+    if (!trace_options_check(&settings.trace, arguments, error) &&
+        !trace_options_choose_files(&settings.trace, error) &&
         !trace_options_take_duration(&settings.trace, arguments, error)) {
         if (settings.frequency && settings.count)
             text_add(error, "-F and -c exclude each other: a sample is taken by time or by events");
@@ -326,6 +338,26 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
     return error->length || error->failed ? -EINVAL : 0;
 }
 
+/*
+ * A sample stands for as much as there is between two; what that is of a frequency that the kernel
+ * seeks is not known.
+ */
+static struct report_measure measure_of(const struct sampling_wishes *wishes)
+{
+    struct report_measure measure = {.events = "samples"};
+
+    if (wishes->event->clock) {
+        measure.value = "cpu";
+        measure.unit = "nanoseconds";
+        measure.per_event = sampling_clock_period(wishes);
+    } else if (wishes->count) {
+        measure.value = wishes->event->name;
+        measure.unit = "count";
+        measure.per_event = wishes->count;
+    }
+    return measure;
+}
+
 static int open_and_profile(struct profiling *profiling)
 {
     /* Samples come rarely and meet ever new stacks: ids would seldom be settled when they come again. */
@@ -334,6 +366,7 @@ static int open_and_profile(struct profiling *profiling)
 
     profiling->counting.report.layout = LAYOUT_PROFILE;
     profiling->counting.report.show_process = true;
+    profiling->counting.report.measure = measure_of(&profiling->wishes);
     if (!status)
         status = profile(profiling);
     return counting_close(&profiling->counting, status);

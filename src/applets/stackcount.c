@@ -53,7 +53,7 @@ static const struct manual_row examples[] = {
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
     {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
     {"stackcount --list 'u:c:*'", "the USDT probes of the C library"},
-    {"stackcount -f t:block:block_rq_insert > out.folded", "input for a flame graph"},
+    {"stackcount -o out.svg t:block:block_rq_insert", "a flame graph"},
     {0},
 };
 
@@ -159,9 +159,16 @@ static void say_account(const struct counting *counting, const struct tracing *t
     if (settings.trace.debug)
         debug_costs(&tracing->attachment);
     counting_say_account(counting, 0, missed);
+}
+
+static void add_losses(void *context, struct text *lines)
+{
+    const struct tracing *tracing = context;
+    uint64_t missed = attach_missed(&tracing->attachment);
+
     if (missed)
-        say("up to %llu events were missed: they came while a program ran on the same CPU already",
-            (unsigned long long)missed);
+        text_format(lines, "up to %llu events were missed: they came while a program ran on the same "
+                    "CPU already\n", (unsigned long long)missed);
 }
 
 /* What is attached counts and reports until the end. */
@@ -172,6 +179,8 @@ static int count(struct counting *counting, struct tracing *tracing)
     tracing->names = attaching_names(&tracing->find.places);
     counting->traced = tracing->names;
     counting->traced_count = tracing->names ? tracing->find.places.count : 0;
+    counting->add_losses = add_losses;
+    counting->losing = tracing;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
     int status = counting_start(counting);
     if (!status && !heading.failed)
@@ -180,7 +189,7 @@ static int count(struct counting *counting, struct tracing *tracing)
     if (!status)
         status = counting_run(counting);
     say_account(counting, tracing);
-    return settings.trace.folded || status ? status : session_detaching();
+    return !settings.trace.files.plain || status ? status : session_detaching();
 }
 
 static int trace_with(struct counting *counting, struct tracing *tracing,
@@ -227,8 +236,8 @@ static int trace(struct counting *counting, struct tracing *tracing)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
-    settings.trace.command = arguments->command;
-    if (trace_options_check(&settings.trace, error)) {
+    if (trace_options_check(&settings.trace, arguments, error) ||
+        trace_options_choose_files(&settings.trace, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
@@ -259,8 +268,9 @@ static int open_and_trace(struct tracing *tracing)
     struct counting counting;
     int status = counting_open(&counting, &settings.trace, &wishes);
 
-    counting.report.show_process =
-        per_process() && (settings.trace.folded || settings.trace.pids.count != 1);
+    counting.report.measure = (struct report_measure){.events = "events"};
+    counting.report.show_process = per_process();
+    counting.report.one_process = settings.trace.pids.count == 1;
     counting.report.split_processes = settings.per_process;
     counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
                               !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);

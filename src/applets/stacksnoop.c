@@ -15,9 +15,9 @@
 
 struct stacksnoop_options {
     struct trace_options trace;
+    const char *attach, *buffer;
     bool regex, force, list;
     uint64_t most, buffer_size;
-    const char *attach, *format, *buffer;
 };
 
 static struct stacksnoop_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
@@ -29,7 +29,7 @@ static const struct option own_options[] = {
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
      "patterns are extended regular expressions, found anywhere in a name"},
     {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events"},
-    {0, "format", "FORMAT", option_string, AT(format), 0, 0,
+    {0, "format", "FORMAT", option_string, AT(trace.format), 0, 0,
      "text, or perf: what perf script prints, for its readers (default: text)"},
     {'T', "timestamp", NULL, option_flag, AT(trace.timestamp), 0, 0,
      "the time of day; else times are from the first event on"},
@@ -46,6 +46,8 @@ static const struct option own_options[] = {
     /* There are no reports here: these are refused, and not listed. */
     {'i', "interval", "S", option_seconds, AT(trace.interval), 0, 0, NULL},
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
+    {'o', "output", "FILE", option_strings, AT(trace.outputs), 0, 0, NULL},
+    {0, "flat", "[N]", trace_option_flat, AT(trace), 1, UINT64_MAX, NULL},
     {0, "top", "N", option_number, AT(trace.top), 1, UINT64_MAX, NULL},
     {0, "stack-storage-size", "N", option_number, AT(trace.storage), 1, 1 << 24, NULL},
     {0, "by-name", NULL, option_flag, AT(trace.by_name), 0, 0, NULL},
@@ -202,6 +204,11 @@ static void refuse_reports(struct text *error)
     if (trace->folded)
         text_add(error, "-f: each event is printed as it comes, and none is counted; --format perf "
                         "is what flame graph tools take" SEE_HELP);
+    else if (trace->outputs.count)
+        text_add(error, "-o: each event is printed as it comes, on stdout: there are no reports"
+                 SEE_HELP);
+    else if (trace->flat)
+        text_add(error, "--flat: each event is printed as it comes, and none is counted" SEE_HELP);
     else if (trace->interval)
         text_add(error, "-i: each event is printed as it comes: there are no reports" SEE_HELP);
     else if (trace->top)
@@ -216,14 +223,19 @@ static void refuse_reports(struct text *error)
 
 static int parse_format(struct tracing *tracing, struct text *error)
 {
-    const char *format = settings.format;
+    const char *format = settings.trace.format;
 
     if (!format || !strcmp(format, "text"))
         return 0;
     tracing->format = RECORD_PERF;
     if (!strcmp(format, "perf"))
         return 0;
-    text_format(error, "--format: \"%s\" is none of text, perf", format);
+    enum report_format report;
+    if (format_by_name(format, &report))
+        text_format(error, "--format: each event is printed as it comes, and there are no reports, as "
+                    "%s is one", format);
+    else
+        text_format(error, "--format: \"%s\" is none of text, perf", format);
     return -EINVAL;
 }
 
@@ -244,11 +256,10 @@ static int parse_buffer(struct tracing *tracing, struct text *error)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
-    settings.trace.command = arguments->command;
     refuse_reports(error);
     if (error->length)
         return -EINVAL;
-    if (trace_options_check(&settings.trace, error)) {
+    if (trace_options_check(&settings.trace, arguments, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }

@@ -50,7 +50,7 @@ uint64_t sampling_rate_limit(void)
 }
 
 /* Of an event that counts nanoseconds. */
-static uint64_t clock_period(const struct sampling_wishes *wishes)
+uint64_t sampling_clock_period(const struct sampling_wishes *wishes)
 {
     return wishes->count ? wishes->count : NS_PER_SECOND / wishes->frequency;
 }
@@ -66,7 +66,7 @@ static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
         .type = event->type,
         .config = event->config,
         .by_frequency = !wishes->count && !event->clock,
-        .period = event->clock    ? clock_period(wishes)
+        .period = event->clock    ? sampling_clock_period(wishes)
                   : wishes->count ? wishes->count
                                   : wishes->frequency,
         .leaves_idle_out = !wishes->idle && event->clock,
@@ -149,7 +149,7 @@ static void add_stops(const struct sampling *sampling, unsigned cpu, struct samp
     stops->times += event->times;
     stops->nanoseconds += stopped;
     if (sampling->wishes.event->clock)
-        stops->samples += stopped / clock_period(&sampling->wishes);
+        stops->samples += stopped / sampling_clock_period(&sampling->wishes);
 }
 
 void sampling_stops(struct sampling *sampling, struct sampling_stops *stops)

@@ -37,6 +37,9 @@ struct sampling_wishes {
     int program;        /* of BPF_PROG_TYPE_PERF_EVENT; the caller's to close, after the sampling */
 };
 
+/* Of a clock: the nanoseconds from one sample to the next. */
+uint64_t sampling_clock_period(const struct sampling_wishes *wishes);
+
 /* What the kernel did not sample because samples came faster than it allows. */
 struct sampling_stops {
     uint64_t times, nanoseconds; /* of all CPUs */

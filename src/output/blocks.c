@@ -6,7 +6,9 @@
 
 bool blocks_show_tasks(const struct report_options *options)
 {
-    return options->layout != LAYOUT_STACKCOUNT || options->show_process;
+    if (options->layout != LAYOUT_STACKCOUNT)
+        return true;
+    return options->show_process && !(options->one_process && options->format == REPORT_TEXT);
 }
 
 bool blocks_show_wakers(const struct report_options *options)
@@ -19,12 +21,14 @@ uint64_t blocks_shown_value(uint64_t value, const struct report_options *options
     return options->unit ? value / options->unit : value;
 }
 
-/* Is this party's number printed? In a folded line at most that of the name at its root is. */
+/* Is this party's number printed? In a line at most that of the name at its root is. */
 static bool shows_number(const struct report_options *options, bool waker)
 {
     if (options->by_name)
         return false;
-    if (options->format == REPORT_FOLDED)
+    if (options->format == REPORT_PPROF)
+        return true;
+    if (options->format != REPORT_TEXT)
         return options->split_processes && waker == (options->layout == LAYOUT_WAKEUPTIME);
     return options->layout != LAYOUT_WAKEUPTIME;
 }
@@ -119,16 +123,17 @@ static uint32_t count_tasks(struct block *equal, size_t count,
 static struct block merge(struct block *equal, size_t count, const struct report_options *options)
 {
     uint32_t tasks = 1, wakers = 1;
-    uint64_t sum = 0;
+    uint64_t sum = 0, events = 0;
 
     if (options->by_name) {
         tasks = count_tasks(equal, count, compare_by_task);
         wakers = count_tasks(equal, count, compare_by_waker);
     }
     for (size_t i = 0; i < count; i++)
-        sum += equal[i].value;
+        sum += equal[i].value, events += equal[i].events;
     struct block merged = equal[0];
     merged.value = sum;
+    merged.events = events;
     merged.task.tasks = tasks;
     merged.waker.tasks = wakers;
     return merged;

@@ -20,6 +20,7 @@ struct block_party {
 struct block {
     uint64_t value;
     bool nobodys; /* the task's frames alone are printed: it is many tasks' */
+    uint64_t events; /* how many the value is of */
     struct block_party task, waker; /* without a waker in the layout: its comm is "" */
 };
 
@@ -27,6 +28,15 @@ struct blocks {
     struct block *items; /* the greatest last */
     size_t count;
     char **labels; /* sorted, each once: a frame as it is printed */
+    size_t label_count;
+};
+
+/* All that the file of a format prints from. */
+struct report {
+    const struct blocks *blocks;
+    const struct symbols *symbols;
+    const struct report_options *options;
+    const struct tm *when;
 };
 
 /* The names of tasks are printed: stackcount leaves them out at times. */
@@ -42,9 +52,10 @@ void blocks_merge(struct blocks *blocks, const struct report_options *options);
 void blocks_keep_top(struct blocks *blocks, const struct report_options *options,
                      struct report_summary *summary);
 
-void text_write(FILE *out, const struct blocks *blocks, const struct report_options *options,
-                const struct tm *when);
-void folded_write(FILE *out, const struct blocks *blocks, const struct report_options *options,
-                  const struct tm *when);
+/* 0 or -ENOMEM: what writing comes to is looked at afterwards. */
+int text_write(FILE *out, const struct report *report);
+int folded_write(FILE *out, const struct report *report);
+int flat_write(FILE *out, const struct report *report);
+int report_svg_write(FILE *out, const struct report *report);
 
 #endif

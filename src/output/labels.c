@@ -10,14 +10,14 @@
 /* What stands before a frame. */
 static const char *indent(const struct report_options *options)
 {
-    return options->format == REPORT_FOLDED        ? ""
+    return options->format != REPORT_TEXT         ? ""
            : options->layout == LAYOUT_STACKCOUNT ? "  "
                                                    : "    ";
 }
 
 static const char *delimiter(const struct report_options *options)
 {
-    if (options->format == REPORT_FOLDED || options->layout == LAYOUT_OFFWAKETIME)
+    if (options->format != REPORT_TEXT || options->layout == LAYOUT_OFFWAKETIME)
         return "-";
     return options->layout == LAYOUT_STACKCOUNT ? "  --" : "--";
 }
@@ -53,24 +53,24 @@ static char *special_text(enum special_frame special, const struct report_option
     return shown.data;
 }
 
-/* In folded text a file stands for all its addresses: else one function would become slivers. */
-static void add_file(struct text *raw, const struct symbol *symbol, bool folded)
+/* Where frames are summed up a file stands for all its addresses: else one function would become slivers. */
+static void add_file(struct text *raw, const struct symbol *symbol, bool whole)
 {
     bool bracketed = symbol->file.data[0] == '['; /* [vdso], [heap] */
 
-    text_format(raw, folded && !bracketed ? "[%s]" : "%s", symbol->file.data);
-    if (!folded)
+    text_format(raw, whole && !bracketed ? "[%s]" : "%s", symbol->file.data);
+    if (!whole)
         text_format(raw, "+0x%llx", (unsigned long long)symbol->offset);
 }
 
 static void add_name(struct text *raw, const struct symbol *symbol,
                      const struct report_options *options)
 {
-    bool folded = options->format == REPORT_FOLDED;
+    bool text = options->format == REPORT_TEXT;
 
     if (!symbol->function.length) {
         if (symbol->file.length)
-            add_file(raw, symbol, folded);
+            add_file(raw, symbol, !text && options->format != REPORT_PPROF);
         else
             text_add(raw, "[unknown]");
         return;
@@ -78,7 +78,7 @@ static void add_name(struct text *raw, const struct symbol *symbol,
     text_append(raw, symbol->function.data, symbol->function.length);
     if (options->offset)
         text_format(raw, "+0x%llx", (unsigned long long)symbol->offset);
-    if (options->verbose && !folded && symbol->kernel && symbol->file.length)
+    if (options->verbose && text && symbol->kernel && symbol->file.length)
         text_format(raw, " [%s]", symbol->file.data);
 }
 
@@ -91,7 +91,8 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
     if (!raw.failed)
         escape_bytes(shown, raw.data, raw.length);
     shown->failed = shown->failed || raw.failed;
-    if (options->annotations && symbol->kernel)
+    /* A picture has a colour for it. */
+    if ((options->annotations || options->format == REPORT_SVG) && symbol->kernel)
         text_add(shown, "_[k]");
     text_free(&raw);
 }
@@ -107,7 +108,7 @@ static char *symbol_text(const struct symbol *symbol, const struct report_option
     labels_add_name(&shown, symbol, options);
     if (shown.failed)
         text_free(&shown);
-    else if (!text)
+    else if (options->format == REPORT_FOLDED)
         labels_fold(shown.data);
     return shown.data;
 }

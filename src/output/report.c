@@ -106,12 +106,13 @@ static size_t add_mark(const struct making *making, const struct tally_entry *en
 static size_t add_task(const struct making *making, size_t index, uint32_t *to)
 {
     const struct tally_entry *entry = &making->tally->entries[index];
-    bool folded = making->options->format == REPORT_FOLDED;
-    size_t count = folded ? add_mark(making, entry, to) : 0;
+    bool root_first = making->options->format != REPORT_TEXT;
+    size_t count = root_first ? add_mark(making, entry, to) : 0;
 
     if (making->options->layout != LAYOUT_WAKEUPTIME)
-        count += add_party(making, &entry->task, making->symbols->first[index], folded, to + count);
-    return folded ? count : count + add_mark(making, entry, to + count);
+        count += add_party(making, &entry->task, making->symbols->first[index], root_first,
+                           to + count);
+    return root_first ? count : count + add_mark(making, entry, to + count);
 }
 
 /* offwaketime has them upside down, so that they meet the target's. */
@@ -121,12 +122,12 @@ static size_t add_waker(const struct making *making, size_t index, uint32_t *to)
     const struct report_options *options = making->options;
     size_t first = making->symbols->first[index] + entry->task.kernel.count +
                    entry->task.user.count;
-    bool folded = options->format == REPORT_FOLDED;
+    bool root_first = options->format != REPORT_TEXT;
 
     if (!blocks_show_wakers(options) || !entry->has_waker)
         return 0;
     return add_party(making, &entry->waker, first,
-                     options->layout == LAYOUT_OFFWAKETIME ? !folded : folded, to);
+                     (options->layout == LAYOUT_OFFWAKETIME) != root_first, to);
 }
 
 /* ---- Blocks ---- */
@@ -177,7 +178,11 @@ static int make_block(struct making *making, size_t index)
     struct block *block = &making->blocks.items[making->blocks.count++];
     uint32_t *to = making->frames + making->frame_count;
 
-    *block = (struct block){.value = entry->value, .waker = {.comm = "", .nobody = true}};
+    *block = (struct block){
+        .value = entry->value,
+        .events = entry->events,
+        .waker = {.comm = "", .nobody = true},
+    };
     if (entry->mark == MARK_TABLE_FULL) {
         make_nobodys(making, block, to);
         return 0;
@@ -214,6 +219,7 @@ static int make_blocks(struct making *making)
     making->comms = calloc(2 * tally->count + 1, sizeof(*making->comms));
     making->blocks.items = calloc(tally->count + 1, sizeof(*making->blocks.items));
     making->blocks.labels = making->labels.texts;
+    making->blocks.label_count = making->labels.count;
     if (!making->frames || !making->comms || !making->blocks.items)
         return -ENOMEM;
     for (size_t i = 0; i < tally->count && !result; i++)
@@ -231,11 +237,26 @@ static void free_making(struct making *making)
     labels_free(&making->labels);
 }
 
+static int write_format(FILE *out, const struct report *report)
+{
+    switch (report->options->format) {
+    case REPORT_FOLDED:
+        return folded_write(out, report);
+    case REPORT_FLAT:
+        return flat_write(out, report);
+    case REPORT_SVG:
+        return report_svg_write(out, report);
+    default:
+        return text_write(out, report);
+    }
+}
+
 int report_write(FILE *out, const struct tally *tally, const struct symbols *symbols,
                  const struct report_options *options, const struct tm *when,
                  struct report_summary *summary)
 {
     struct making making = {.tally = tally, .symbols = symbols, .options = options};
+    const struct report report = {&making.blocks, symbols, options, when};
     int result = labels_make(&making.labels, symbols, options);
 
     *summary = (struct report_summary){0};
@@ -245,11 +266,8 @@ int report_write(FILE *out, const struct tally *tally, const struct symbols *sym
         blocks_merge(&making.blocks, options);
         blocks_keep_top(&making.blocks, options, summary);
         errno = 0;
-        if (options->format == REPORT_FOLDED)
-            folded_write(out, &making.blocks, options, when);
-        else
-            text_write(out, &making.blocks, options, when);
-        if (fflush(out) || ferror(out))
+        result = write_format(out, &report);
+        if (!result && (fflush(out) || ferror(out)))
             result = errno ? -errno : -EIO;
     }
     free_making(&making);

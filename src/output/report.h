@@ -11,13 +11,9 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "output/formats.h"
 #include "symbols/symbolize.h"
 #include "tally.h"
-
-enum report_format {
-    REPORT_TEXT,
-    REPORT_FOLDED,
-};
 
 /* How the text of an applet looks. */
 enum report_layout {
@@ -25,6 +21,24 @@ enum report_layout {
     LAYOUT_PROFILE, /* offcputime's, too, with threads for processes */
     LAYOUT_WAKEUPTIME,
     LAYOUT_OFFWAKETIME,
+};
+
+/* What is said besides the stacks, in formats that have a place for it. Texts are raw bytes. */
+struct report_about {
+    const char *applet;       /* "profile" */
+    const char *command_line; /* as it was typed */
+    const char *host, *kernel;
+    uint64_t began, ended; /* of the time that the report is of: ns since the epoch */
+    uint64_t events;       /* in the report */
+    const char *losses;    /* a line for each kind; "" */
+};
+
+/* What an applet's values are, in words. */
+struct report_measure {
+    const char *events; /* what an event is called: "samples", "events", "waits" */
+    const char *value;  /* what else is measured: "cpu", "blocked", "page-faults"; NULL: nothing */
+    const char *unit;   /* and in what: "nanoseconds", "microseconds", "count" */
+    uint64_t per_event; /* of each event it is this much; 0: it is the value of a block */
 };
 
 struct report_options {
@@ -36,12 +50,16 @@ struct report_options {
     bool kernel, user;    /* which stacks were asked for */
     bool delimited;       /* -d, where both were */
     bool offset, verbose, annotations;
-    /* stackcount's text: a line with the process; folded: its name as the root. Others have it. */
+    /* stackcount: a line with the process, its name as the root. Others have it. */
     bool show_process;
+    bool one_process; /* all events are of one: stackcount's text leaves it out */
     bool split_processes; /* folded: the name with the pid */
     bool timestamp;       /* text: a line before the blocks */
     bool time_as_root;    /* folded: the time as the root */
     uint64_t top;         /* the greatest alone; 0: all */
+    uint64_t functions;   /* flat: so many alone; 0: all */
+    struct report_measure measure;
+    const struct report_about *about; /* NULL: nothing is known */
 };
 
 struct report_summary {

@@ -110,12 +110,15 @@ static void write_block(FILE *out, const struct blocks *blocks, const struct blo
             (unsigned long long)blocks_shown_value(block->value, options));
 }
 
-void text_write(FILE *out, const struct blocks *blocks, const struct report_options *options,
-                const struct tm *when)
+int text_write(FILE *out, const struct report *report)
 {
+    const struct blocks *blocks = report->blocks;
+    const struct tm *when = report->when;
+
     fputc('\n', out);
-    if (options->timestamp)
+    if (report->options->timestamp)
         fprintf(out, "%02d:%02d:%02d\n", when->tm_hour, when->tm_min, when->tm_sec);
     for (size_t i = 0; i < blocks->count; i++)
-        write_block(out, blocks, &blocks->items[i], options);
+        write_block(out, blocks, &blocks->items[i], report->options);
+    return 0;
 }

@@ -50,7 +50,18 @@ listed_is_taken()
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
         grep -v '^--help\|^--man' >"$scratch/options"
     while read -r option argument; do
-        if [ "$argument" ]; then
+        if [ "$option" = --flat ]; then
+            # Its number may be left out.
+            "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
+            with_value=$?
+            "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
+            is "$applet: $option takes $argument" "$with_value $?" "0 0"
+        elif [ "$option" = --output ] || [ "$option" = --format ]; then
+            "$STACKBOX" "$applet" "$option" text --help >"$scratch/out" 2>&1
+            with_value=$?
+            "$STACKBOX" "$applet" "$option=text" --help >"$scratch/out" 2>&1
+            is "$applet: $option takes $argument" "$with_value $?" "0 0"
+        elif [ "$argument" ]; then
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
             with_value=$?
             "$STACKBOX" "$applet" "$option=1" --help >"$scratch/out" 2>&1
@@ -71,7 +82,7 @@ listed_is_taken()
 letters()
 {
     large=99999999999999999999
-    sed -n '/ --event /d; s/^  \(-.*\), --\([a-z-]*\) [A-Z].*/\1 \2/p' "$help" | tr -d , |
+    sed -n '/ --event /d; / --output /d; s/^  \(-.*\), --\([a-z-]*\) [A-Z].*/\1 \2/p' "$help" | tr -d , |
         awk '{ for (i = 1; i < NF; i++) print $i, $NF }' >"$scratch/letters"
     while read -r letter name; do
         said=$("$STACKBOX" "$applet" "--$name" $large f 2>&1)
@@ -101,11 +112,11 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by-name cgroup cpu debug delimited depth duration folded force help interval kernel-stacks-only list man offset \
-perpid pid raw-names regex stack-storage-size symfs tid timestamp top user-stacks-only verbose "
+by-name cgroup cpu debug delimited depth duration flat folded force format help interval kernel-stacks-only list man \
+offset output perpid pid raw-names regex stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
-    CDKLPTUacdfhiprstv
+    CDKLPTUacdfhioprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|NOTES|EXAMPLES|SEE ALSO|"
 
@@ -120,8 +131,8 @@ examples
 
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name cgroup count cpu \
-debug delimited depth duration event folded frequency help include-idle interval kernel-stacks-only \
-man offset pid raw-names stack-storage-size symfs tid timestamp top user-stacks-only verbose "
+debug delimited depth duration event flat folded format frequency help include-idle interval \
+kernel-stacks-only man offset output pid raw-names stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
@@ -130,8 +141,8 @@ examples
 for name in offcputime wakeuptime offwaketime; do
     read_applet $name
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name \
-cgroup cpu debug delimited depth duration folded help interval kernel-stacks-only \
-kernel-threads-only man max-block-time min-block-time offset pid raw-names stack-storage-size state \
+cgroup cpu debug delimited depth duration flat folded format help interval kernel-stacks-only \
+kernel-threads-only man max-block-time min-block-time offset output pid raw-names stack-storage-size state \
 symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
     listed_is_taken
     examples

@@ -133,7 +133,7 @@ wrong '--cgroupmap: filters are not taken from pinned maps; --cgroup takes a cgr
     --cgroupmap /sys/fs/bpf/map vfs_read
 wrong '--mntnsmap: filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes' \
     --mntnsmap=/sys/fs/bpf/map vfs_read
-wrong '-o: there is no such option; near: --folded' -folded vfs_read
+wrong '-folded: there is no such option; near: --folded' -folded vfs_read
 wrong '--depth: takes N' --dept
 wrong '--: there is no such option' --=5 vfs_read
 wrong '-=: there is no such option' -K=1 vfs_read
@@ -158,7 +158,7 @@ wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the r
 wrong_of_snoop '--max: "0" is out of range: it takes 1 or more' --max 0 vfs_read
 wrong_of_snoop '--buffer-size: "0" is out of range: it takes 1 to 1048576' --buffer-size 0 vfs_read
 wrong_of_snoop '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
-refuses 'stacksnoop: --format: "svg" is none of text, perf' stacksnoop --format svg vfs_read
+refuses 'stacksnoop: --format: "sgv" is none of text, perf' stacksnoop --format sgv vfs_read
 refuses 'stacksnoop: --buffer: "big" is none of ring, perf' stacksnoop --buffer big vfs_read
 refuses 'stacksnoop: "5" is no pattern; did you mean -D 5?' stacksnoop vfs_read 5
 

@@ -372,10 +372,21 @@ no_wrong()
         "$(grep -c '^nobody' "$scratch/verdict")" 0 "$(unseen)"
 }
 
-# known NAME TIME UNKNOWN: nearly all that a timer ended was seen to be ended by one
+# untold: how many wakes of one thread may be missing though nothing is said of them: a timer that fires
+# while a program or bpf(2) runs on that CPU is kept from us, and kernels tell so from 6.7 on.
+untold()
+{
+    case $GUEST in
+    5.10* | 6.1 | 6.1-*) echo 1 ;;
+    *) echo 0 ;;
+    esac
+}
+
+# known NAME TIME UNKNOWN LONGEST: what a timer ended was seen to be ended by one. On a host who runs in
+# between can be hidden from all who trace.
 known()
 {
-    most=0
+    most=$((($(unseen) + $(untold)) * $4))
     [ "$GUEST" ] || most=$(($2 / 10))
     between "$1: without a waker" "$3" 0 $most
 }
@@ -386,7 +397,7 @@ wakes_right()
     while read -r verdict who got time to_wake waits longest doubt more way unknown; do
         [ "$verdict" = right ] || continue
         close_to "$1: $way ${who#"$PREFIX"}" $((got + unknown)) "$time" "$longest" "$doubt" "$more"
-        [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown"
+        [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown" "$longest"
     done <"$scratch/verdict"
     no_wrong "$1"
 }

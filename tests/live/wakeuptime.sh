@@ -25,7 +25,7 @@ wakeups_right()
         [ "$way" != naps ] || least=$((waits * 10000))
         between "$1: $way ${who#"$PREFIX"} ($missing unseen)" $((got + unknown)) \
             $((least - time / 100 - missing * longest)) $((time + time / 100))
-        [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown"
+        [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown" "$longest"
     done <"$scratch/verdict"
     no_wrong "$1"
 }

@@ -551,13 +551,14 @@ static void help_ends_the_parsing(void)
 static void user_and_kernel_stacks_only(void)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+    const struct arguments none = {0};
 
-    CHECK_NUMBER(trace_options_check(&options, &error), 0);
+    CHECK_NUMBER(trace_options_check(&options, &none, &error), 0);
     options.user_only = true;
-    CHECK_NUMBER(trace_options_check(&options, &error), 0);
+    CHECK_NUMBER(trace_options_check(&options, &none, &error), 0);
     options.kernel_only = true;
     text_clear(&error);
-    CHECK_NUMBER(trace_options_check(&options, &error), -EINVAL);
+    CHECK_NUMBER(trace_options_check(&options, &none, &error), -EINVAL);
     CHECK_STRING(error.data, "-U and -K exclude each other: without either both stacks are shown");
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "counting_report.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "symbols/symbolize.h"
+#include "symbols/tracing_frames.h"
+
+/* What the formats of one report are made from. */
+struct writing {
+    struct counting *counting;
+    const struct symbols *symbols;
+    struct tm when;
+    bool told; /* what --top left out */
+};
+
+static int write_format(void *context, FILE *out, enum report_format format)
+{
+    struct writing *writing = context;
+    struct counting *counting = writing->counting;
+    struct report_summary summary;
+
+    counting->report.format = format;
+    int result = report_write(out, &counting->tally, writing->symbols, &counting->report,
+                              &writing->when, &summary);
+    if (!result && summary.left_blocks && !writing->told)
+        say("--top left out %llu more stacks with %llu %s",
+            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
+            counting->report.unit > 1 ? "us" : "events");
+    writing->told = true;
+    return result;
+}
+
+void counting_add_losses(const struct counting *counting, struct text *lines)
+{
+    const struct account *sum = &counting->store.sum;
+    const struct losses *losses = &counting->losses;
+
+    if (sum->table_full)
+        text_format(lines, "%llu events are only in the sum, as [table full]: the table of %u counts "
+                    "was full; raise --stack-storage-size (it was %u)\n",
+                    (unsigned long long)sum->table_full, counting->store.main.count_entries,
+                    counting->store.stacks);
+    if (sum->slots_taken)
+        text_format(lines, "%llu events were not counted: more than %d programs were interrupted on a "
+                    "CPU at once\n", (unsigned long long)sum->slots_taken, SLOTS_PER_CPU);
+    if (losses->walks_failed)
+        text_format(lines, "%llu events are counted without their stack: the kernel could not walk "
+                    "it\n", (unsigned long long)losses->walks_failed);
+    if (losses->stacks_lost)
+        text_format(lines, "%llu events are counted without their stack: stack storage was full; "
+                    "raise --stack-storage-size (it was %u)\n",
+                    (unsigned long long)losses->stacks_lost, counting->store.stacks);
+    if (counting->add_losses)
+        counting->add_losses(counting->losing, lines);
+}
+
+/* What is missing until now, and of how many events the report is. */
+static void finish_facts(struct counting *counting)
+{
+    uint64_t events = 0;
+
+    for (size_t i = 0; i < counting->tally.count; i++)
+        events += counting->tally.entries[i].events;
+    counting_add_losses(counting, &counting->facts.losses);
+    facts_end(&counting->facts, events);
+}
+
+int counting_write_report(struct counting *counting, bool last)
+{
+    const struct symbolize_wishes wishes = {
+        .kallsyms = counting->session.kallsyms,
+        .preferred = counting->traced,
+        .preferred_count = counting->traced_count,
+        .processes = counting->session.processes,
+        .symfs = counting->options->symfs,
+    };
+    const struct report_turn turn = {
+        .number = ++counting->reports,
+        .began = counting->facts.about.began,
+        .last = last,
+    };
+    struct symbols symbols;
+    struct writing writing = {.counting = counting, .symbols = &symbols};
+    time_t now = time(NULL);
+
+    localtime_r(&now, &writing.when);
+    int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
+    if (!result && counting->at_tracepoints)
+        tracing_frames_drop(&counting->tally, &symbols);
+    if (!result)
+        finish_facts(counting);
+    if (!result)
+        result = report_files_write(&counting->files, &turn, write_format, &writing);
+    symbols_free(&symbols);
+    return result;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "facts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+/* These need no quotes in a shell. */
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                            "_-+=:,./@%^";
+
+static uint64_t clock_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A word as one would type it. */
+static void add_word(struct text *line, const char *word)
+{
+    if (*word && !word[strspn(word, plain)]) {
+        text_add(line, word);
+        return;
+    }
+    text_add(line, "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            text_add(line, "'\\''");
+        else
+            text_append(line, word, 1);
+    text_add(line, "'");
+}
+
+int facts_init(struct facts *facts, const char *applet, char *const *words)
+{
+    *facts = (struct facts){.about.applet = applet};
+    uname(&facts->system);
+    text_add(&facts->command_line, applet);
+    for (char *const *word = words + 1; words[0] && *word; word++) {
+        text_add(&facts->command_line, " ");
+        add_word(&facts->command_line, *word);
+    }
+    facts->about.host = facts->system.nodename;
+    facts->about.kernel = facts->system.release;
+    facts->about.command_line = facts->command_line.data;
+    facts->about.losses = "";
+    return facts->command_line.failed ? -ENOMEM : 0;
+}
+
+void facts_begin(struct facts *facts)
+{
+    facts->about.began = facts->about.ended ? facts->about.ended : clock_now();
+    facts->about.losses = "";
+    text_clear(&facts->losses);
+}
+
+void facts_end(struct facts *facts, uint64_t events)
+{
+    facts->about.ended = clock_now();
+    facts->about.events = events;
+    facts->about.losses = facts->losses.length && !facts->losses.failed ? facts->losses.data : "";
+}
+
+void facts_free(struct facts *facts)
+{
+    text_free(&facts->command_line);
+    text_free(&facts->losses);
+    *facts = (struct facts){0};
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Functions with their shares: of stacks that end in them, and of stacks that they are in. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/lines.h"
+
+struct function {
+    const char *name;
+    uint64_t self, total;
+    size_t counted; /* the last block, from 1, that was added to its total: recursion adds once */
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct function *a = left, *b = right;
+
+    if (a->self != b->self)
+        return a->self < b->self ? 1 : -1;
+    if (a->total != b->total)
+        return a->total < b->total ? 1 : -1;
+    return strcmp(a->name, b->name);
+}
+
+/* Of one block; the leaf of a waker's stack that stands upside down is where the two meet. */
+static void add_line(struct function *functions, const struct line *line, uint64_t value,
+                     size_t number)
+{
+    struct function *leaf = NULL;
+    bool met = false;
+
+    for (size_t i = 0; i < line->count; i++) {
+        met = met || line->frames[i].part == LINE_MEETING;
+        if (line->frames[i].part != LINE_FRAME)
+            continue;
+        struct function *function = &functions[line->frames[i].label];
+        function->name = line->frames[i].name;
+        if (function->counted != number)
+            function->total += value;
+        function->counted = number;
+        leaf = met && leaf ? leaf : function;
+    }
+    if (leaf)
+        leaf->self += value;
+}
+
+static void write_functions(FILE *out, const struct function *functions, size_t count, double sum)
+{
+    fprintf(out, "%7s %7s  %s\n", "self%", "total%", "name");
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%7.2f %7.2f  %s\n", sum > 0 ? 100 * (double)functions[i].self / sum : 0,
+                sum > 0 ? 100 * (double)functions[i].total / sum : 0, functions[i].name);
+}
+
+int flat_write(FILE *out, const struct report *report)
+{
+    const struct blocks *blocks = report->blocks;
+    struct function *functions = calloc(blocks->label_count + 1, sizeof(*functions));
+    struct line line = {0};
+    uint64_t sum = 0;
+    size_t kept = 0;
+    int result = functions ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < blocks->count && !result; i++) {
+        result = line_make(&line, report, &blocks->items[i]);
+        sum += blocks->items[i].value;
+        if (!result)
+            add_line(functions, &line, blocks->items[i].value, i + 1);
+    }
+    for (size_t i = 0; i < blocks->label_count && !result; i++)
+        if (functions[i].counted)
+            functions[kept++] = functions[i];
+    if (!result) {
+        size_t most = report->options->functions ? report->options->functions : kept;
+        qsort(functions, kept, sizeof(*functions), compare);
+        write_functions(out, functions, kept < most ? kept : most, (double)sum);
+    }
+    line_free(&line);
+    free(functions);
+    return result;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A file that appears whole or not at all: written aside, and put in the place of what was there
+ * before only when everything is on the disk. What is no regular file (a device, a FIFO) is written
+ * to as it is.
+ */
+#ifndef STACKBOX_WHOLE_FILE_H
+#define STACKBOX_WHOLE_FILE_H
+
+#include <stdio.h>
+
+#include "util.h"
+
+struct whole_file {
+    FILE *out;          /* to write to */
+    struct text target; /* the path, links followed */
+    struct text aside;  /* where it is written; "": it has no name yet */
+    int directory;      /* of the target, or below 0 */
+};
+
+/* 0 or a negative errno: then nothing is left open. */
+int whole_file_open(struct whole_file *file, const char *path);
+/* Puts it in place. 0 or a negative errno: then what was there is there still. Closes it. */
+int whole_file_finish(struct whole_file *file);
+/* Leaves everything as it was. */
+void whole_file_drop(struct whole_file *file);
+
+/* Could it be written, as far as can be told without? 0 or a negative errno. */
+int whole_file_check(const char *path);
+
+#endif
