@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# demo.sh       builds stackbox, then traces this machine for three seconds with what its kernel
-#               allows, and shows the result
+# demo.sh       builds stackbox, then traces this machine for a few seconds with what its kernel
+#               allows, shows the results, and leaves a flame graph of them
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -42,3 +42,10 @@ else
 fi
 show profile -F 997 --top 3 1
 show offwaketime --top 3 1
+
+# The same as a picture.
+show offwaketime -o build/demo.svg 1
+[ -s build/demo.svg ] || exit 1
+echo "demo: the last one is a flame graph, build/demo.svg"
+echo "demo: open it in any browser, here (file://$PWD/build/demo.svg) or elsewhere: it is one file"
+echo "demo: click to zoom, Ctrl-F to search"
