@@ -302,6 +302,7 @@ APART void *sleeper(void *argument)
         pin_to_cpu(self->index);
     if (!burns(self))
         run_before_others();
+    self->waits.delay_ns = delay_ns();
     if (self->index == LAIN)
         __atomic_add_fetch(&standing, 1, __ATOMIC_SEQ_CST);
     else

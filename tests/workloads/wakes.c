@@ -247,7 +247,7 @@ APART void *member(void *argument)
     if (!self->ring)
         run_before_others();
     stand_by();
-    delayed = delay_ns();
+    delayed = self->waits.delay_ns = delay_ns();
     for (unsigned long i = 0; i < wanted; i++) {
         if (self->first && self->ring)
             descend(self, DIGITS, 1);
