@@ -194,7 +194,8 @@ static void texts_from_outside(void)
         .losses = "3 are \"lost\"\n4 more\n",
     };
     struct scene scene = {0};
-    uint32_t odd = add_symbol(&scene, false, 1, "op\"\\;\n\x7f</script><!-- <a>\xc3\xb6\xc2\x85", "f\"\n\\", 0);
+    uint32_t odd = add_symbol(&scene, false, 1, "op\"\\;\n\x7f</script><!-- <a>\xc3\xb6\xc2\x85",
+                              "f\"\n\\", 0);
 
     add_entry(&scene, 1, 1, "a\";\\\t\xff", NO_FRAMES, FRAMES(odd))->events = 1;
     struct file file = write_file(&scene, (struct report_options){PROFILE, .about = &about,
