@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MODE 0666 /* less the umask, as every file that one writes */
 #define TRIES 100
+#define LEFT_SECONDS 600
 #define MOST_LINKS 40 /* as the kernel has it */
 
 /* The last part of a path; what is before it is a directory. */
@@ -134,31 +136,35 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* A name beside the target that nobody has; that of the target may be as long as names can be. */
-static void name_aside(struct whole_file *file, unsigned attempt)
+/* A name beside the target, which may have as long a one as names can be. */
+static int name_aside(struct whole_file *file, const char *whose, unsigned attempt)
 {
     text_clear(&file->aside);
-    text_format(&file->aside, ".%.200s.%ld-%u", last_part(file->target.data), (long)getpid(),
-                attempt);
+    text_format(&file->aside, ".%.200s.%s-%u", last_part(file->target.data), whose, attempt);
+    return file->aside.failed ? -ENOMEM : 0;
 }
 
 /* ---- Opening ---- */
 
-/* With its name, where the file system has no files without. An open descriptor or a negative errno. */
+/* With a name that nobody has, where the file system has no files without. A descriptor or an errno. */
 static int open_named(struct whole_file *file)
 {
+    char own[16];
+
+    snprintf(own, sizeof(own), "%ld", (long)getpid());
     for (unsigned attempt = 0; attempt < TRIES; attempt++) {
-        name_aside(file, attempt);
-        if (file->aside.failed)
+        if (name_aside(file, own, attempt))
             return -ENOMEM;
         int fd = openat(file->directory, file->aside.data,
                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
         if (fd >= 0)
             return fd;
         if (errno != EEXIST)
-            return -errno;
+            break;
     }
-    return -EEXIST;
+    int result = -errno;
+    text_clear(&file->aside);
+    return result;
 }
 
 /* What has no name is gone with us, however we end. */
@@ -255,20 +261,6 @@ static int link_as(const struct whole_file *file, const char *name)
     return linkat(AT_FDCWD, self, file->directory, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Gives it a name beside the target. 0 or a negative errno. */
-static int give_name(struct whole_file *file)
-{
-    int result = -EEXIST;
-
-    for (unsigned attempt = 0; attempt < TRIES && result == -EEXIST; attempt++) {
-        name_aside(file, attempt);
-        result = file->aside.failed ? -ENOMEM : link_as(file, file->aside.data);
-    }
-    if (result)
-        text_clear(&file->aside);
-    return result;
-}
-
 /* On the disk: a file whose name outlives a power failure, and its bytes not, is not whole. */
 static int write_out(FILE *out)
 {
@@ -278,20 +270,50 @@ static int write_out(FILE *out)
     return fsync(fileno(out)) && errno != EINVAL && errno != EROFS && errno != ENOTSUP ? -errno : 0;
 }
 
-/* A link takes nobody's place: where there is something, it goes by a name that nobody has. */
-static int put_in_place(struct whole_file *file)
+static int rename_aside(struct whole_file *file)
 {
-    const char *name = last_part(file->target.data);
-    int result = file->aside.length || file->there ? -EEXIST : link_as(file, name);
+    int result = renameat(file->directory, file->aside.data, file->directory,
+                          last_part(file->target.data));
 
-    if (result != -EEXIST)
-        return result;
-    result = file->aside.length ? 0 : give_name(file);
-    if (!result && renameat(file->directory, file->aside.data, file->directory, name))
-        result = -errno;
+    result = result ? -errno : 0;
     if (!result)
         text_clear(&file->aside);
     return result;
+}
+
+/* Who is killed between the link and the renaming leaves a name; nobody else has one for so long. */
+static void remove_left(const struct whole_file *file)
+{
+    struct stat about;
+
+    if (!fstatat(file->directory, file->aside.data, &about, AT_SYMLINK_NOFOLLOW) &&
+        about.st_mtime < time(NULL) - LEFT_SECONDS)
+        unlinkat(file->directory, file->aside.data, 0);
+}
+
+/* A link takes nobody's place: it goes by a name beside the target. */
+static int replace(struct whole_file *file)
+{
+    int result = -EEXIST;
+
+    for (unsigned attempt = 0; attempt < TRIES && result == -EEXIST; attempt++) {
+        if (name_aside(file, "new", attempt))
+            return -ENOMEM;
+        remove_left(file);
+        result = link_as(file, file->aside.data);
+    }
+    if (!result)
+        return rename_aside(file);
+    text_clear(&file->aside);
+    return result;
+}
+
+static int put_in_place(struct whole_file *file)
+{
+    if (file->aside.length)
+        return rename_aside(file);
+    int result = file->there ? -EEXIST : link_as(file, last_part(file->target.data));
+    return result == -EEXIST ? replace(file) : result;
 }
 
 int whole_file_finish(struct whole_file *file)

@@ -298,20 +298,57 @@ static void what_is_no_file(void)
     CHECK_NUMBER(clean(), 3);
 }
 
-/* Names that another one of our pid left do not stand in the way. */
+/* What one who was killed has left goes with the next, and what another one is about to rename stays. */
 static void left_behind(void)
 {
-    char name[64];
+    const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
 
     put("a", "old", 0644);
-    for (unsigned i = 0; i < 3; i++) {
-        snprintf(name, sizeof(name), ".a.%ld-%u", (long)getpid(), i);
-        put(name, "left", 0644);
-    }
+    put(".a.new-0", "left", 0644);
+    CHECK(!utimensat(AT_FDCWD, ".a.new-0", old, 0));
     CHECK_NUMBER(write_file("a", "new"), 0);
     CHECK_STRING(content("a"), "new");
-    CHECK_STRING(content(name), "left");
-    CHECK_NUMBER(clean(), 4);
+    CHECK_NUMBER(clean(), 1);
+    put("a", "old", 0644);
+    put(".a.new-0", "another's", 0644);
+    CHECK_NUMBER(write_file("a", "new"), 0);
+    CHECK_STRING(content("a"), "new");
+    CHECK_STRING(content(".a.new-0"), "another's");
+    CHECK_NUMBER(clean(), 2);
+}
+
+/* Several write the same file again and again, and one reads it. */
+static void at_the_same_time(void)
+{
+    char text[8192], before[8192] = "";
+    pid_t writers[3];
+    int status;
+
+    for (int i = 0; i < 3; i++) {
+        writers[i] = fork();
+        if (writers[i])
+            continue;
+        memset(text, 'a' + i, sizeof(text) - 1);
+        text[sizeof(text) - 1] = '\0';
+        for (int round = 0; round < 200; round++)
+            if (write_file("a", text))
+                _exit(1);
+        _exit(0);
+    }
+    for (int round = 0; round < 300; round++) {
+        FILE *in = fopen("a", "r");
+        if (!in) {
+            CHECK(!*before);
+            continue;
+        }
+        memset(before, 0, sizeof(before));
+        CHECK_NUMBER(fread(before, 1, sizeof(before), in), sizeof(before) - 1);
+        CHECK_NUMBER(strspn(before, (char[]){before[0], '\0'}), sizeof(before) - 1);
+        fclose(in);
+    }
+    for (int i = 0; i < 3; i++)
+        CHECK(waitpid(writers[i], &status, 0) == writers[i] && !status);
+    CHECK_NUMBER(clean(), 1);
 }
 
 int main(void)
@@ -330,6 +367,7 @@ int main(void)
     TEST(too_large);
     TEST(what_is_no_file);
     TEST(left_behind);
+    TEST(at_the_same_time);
     if (chdir("/") || rmdir(place))
         printf("FAIL nothing_is_left\n");
     return tests_done();
