@@ -63,7 +63,7 @@ contains "svg" r.svg "30 events"
 is "svg is whole" "$(tail -n 1 r.svg)" "</svg>"
 is "flat: its header" "$(head -n 1 r.flat)" "  self%  total%  name"
 is "flat: what awk makes of the folded one" "$(sed 1d r.flat | LC_ALL=C sort)" "$(folded_flat r.folded)"
-is "flat: greatest self first" "$(sed 1d r.flat | sort -s -r -n -k 1,1)" "$(sed 1d r.flat)"
+is "flat: greatest self first" "$(awk 'NR > 2 && $1 > before { print } { before = $1 }' r.flat)" ""
 contains "flat: a third of it is one chain's" r.flat "  33.33  chain_b1"
 names >/dev/null
 
@@ -149,7 +149,7 @@ ROUNDS=200
 run_stackbox stackcount -i 0.05 -o 'p-%n.folded' -o '%t.txt' -o '100%%-%t-%n.flat' $EVENT -- \
     sh -c 'for i in $(seq "$1"); do "$0" -n 10 -N many; sleep 0.05; done' "$WORKLOADS/calls" $ROUNDS
 count=$(find . -name 'p-*' | wc -l)
-between "many reports" "$count" $((ROUNDS / 2)) 100000
+between "many reports" "$count" $((ROUNDS / 10)) 100000
 is "and nothing was wrong" "$status $(grep -v '^Tracing' "$scratch/err")" "0 "
 is "their numbers have no gaps" "$(find . -name 'p-*' | sort)" \
     "$(seq "$count" | awk '{ printf "./p-%05d.folded\n", $1 }')"
