@@ -20,7 +20,13 @@ cd "$scratch/f" || exit 1
 # names [DIRECTORY]: what is in there, hidden names too
 names()
 {
-    ls -A "${1:-.}" | tr '\n' ' '
+    (cd "${1:-.}" && find . -mindepth 1 | sed 's/^..//' | sort | tr '\n' ' ')
+}
+
+# hidden [DIRECTORY]: those of which nobody is to know
+hidden()
+{
+    find "${1:-.}" -mindepth 1 -name '.*'
 }
 
 # complaints: what was said on stderr besides the header
@@ -29,13 +35,18 @@ complaints()
     grep -v '^Tracing' "$scratch/err"
 }
 
-# is_whole FILE
+ends_a_line()
+{
+    [ "$(tail -c 1 "$1" | wc -l)" = 1 ]
+}
+
+# is_whole FILE: an empty report has no lines
 is_whole()
 {
     case $1 in
     *.svg) [ "$(tail -n 1 "$1")" = "</svg>" ] ;;
     *.json) [ "$(tail -c 4 "$1" | tr '\n' '|')" = "|]}|" ] ;;
-    *.folded) ! grep -qv '^[^;]*;.* [0-9][0-9]*$' "$1" && [ "$(tail -c 1 "$1" | wc -l)" = 1 ] ;;
+    *.folded) ! [ -s "$1" ] || { ! grep -qv '^[^;]*;.* [0-9][0-9]*$' "$1" && ends_a_line "$1"; } ;;
     esac
 }
 
@@ -72,7 +83,7 @@ is "full for a while: later reports are written" \
     "$status $(cat "$full"/p-*.txt | awk "/^    full$$ / { getline; sum += \$1 } END { print sum }")" "1 100"
 is "full for a while: the first one was not" "$([ -e "$full/p-00001.txt" ] && echo there)" ""
 is "full for a while: each is said once" "$(complaints | sed 's/.*"\(.*\)".*/\1/' | sort | uniq -d)" ""
-is "full for a while: hidden names" "$(cd "$full" && echo .[!.]*)" ".[!.]*"
+is "full for a while: hidden names" "$(hidden "$full")" ""
 chmod 640 "$full/r.folded"
 # shellcheck disable=SC2086 # words
 run_stackbox stackcount -o "$full/r.folded" $EVENT -- $CHAINS
@@ -113,12 +124,12 @@ for run in 1 2 3 4 5 6 7 8 9 10; do
     strike KILL "$run-"
 done
 is "killed: files are whole" "$(cat "$scratch/halves")" ""
-is "killed: nothing is left" "$(ls -A | grep '^\.')" ""
-between "killed: there were files" "$(ls | wc -l)" 5 1000000
+is "killed: nothing is left" "$(hidden)" ""
+between "killed: there were files" "$(names | wc -w)" 5 1000000
 strike "INT KILL TERM KILL INT KILL HUP KILL TERM KILL INT KILL INT KILL TERM KILL HUP KILL INT KILL" same-
 is "and with old names: files are whole" "$(cat "$scratch/halves")" ""
 # What replaces a file has a name for a moment; two kills at that moment would be none by accident.
-between "and with old names: what is left" "$(ls -A | grep -c '^\.')" 0 1
+between "and with old names: what is left" "$(hidden | grep -c .)" 0 1
 drop_workload busy
 rm -rf ./* ./.[!.]*
 
