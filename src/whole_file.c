@@ -111,7 +111,7 @@ static int find_target(struct whole_file *file, const char *path)
     return !result && file->there && !S_ISREG(file->before.st_mode) ? -EAGAIN : result;
 }
 
-/* Of our own descriptors, which nobody means, all are closed by exec; those that were given are not. */
+/* Our own descriptors, which nobody means, are all closed by exec; those that were given are not. */
 static int given_descriptor(int number)
 {
     int flags = fcntl(number, F_GETFD);
@@ -146,7 +146,7 @@ static int name_aside(struct whole_file *file, const char *whose, unsigned attem
 
 /* ---- Opening ---- */
 
-/* With a name that nobody has, where the file system has no files without. A descriptor or an errno. */
+/* With a name that nobody has, where there are no files without. A descriptor or a negative errno. */
 static int open_named(struct whole_file *file)
 {
     char own[16];
@@ -281,7 +281,7 @@ static int rename_aside(struct whole_file *file)
     return result;
 }
 
-/* Who is killed between the link and the renaming leaves a name; nobody else has one for so long. */
+/* Who is killed between link and renaming leaves a name; nobody else has one for so long. */
 static void remove_left(const struct whole_file *file)
 {
     struct stat about;

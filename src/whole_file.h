@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A file that appears whole or not at all: written aside, and put in the place of what was there
- * before only when everything is on the disk. Links are followed, and what they lead to is replaced. It
- * has the mode and, where we may give it away, the owner of the file that it replaces; a file that one
- * may not write to is left alone, as by a shell's `>`. What is no regular file (a device, a FIFO, a
- * descriptor by /dev/fd/N) is written to as it is.
+ * before only when everything is on the disk. Links are followed, and what they lead to is replaced.
+ * It has the mode and, where we may give it away, the owner of the file that it replaces; a file that
+ * one may not write to is left alone, as by a shell's `>`. What is no regular file (a device, a FIFO,
+ * a descriptor by /dev/fd/N) is written to as it is.
  */
 #ifndef STACKBOX_WHOLE_FILE_H
 #define STACKBOX_WHOLE_FILE_H

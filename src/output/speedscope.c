@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A report as speedscope takes it: frames that are each there once, and for each thing that was measured
- * a profile, with a sample and a weight for each stack. Numbers are written whole. Readers in JavaScript
- * round what is beyond 2^53 (104 days in nanoseconds) to 16 digits, and that no picture shows; those that
- * know whole numbers have them right.
+ * A report as speedscope takes it: frames that are each there once, and for each thing that was
+ * measured a profile, with a sample and a weight for each stack. Numbers are written whole. Readers in
+ * JavaScript round what is beyond 2^53 (104 days in nanoseconds) to 16 digits, and that no picture
+ * shows; those that know whole numbers have them right.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct writing {
     FILE *out;
     const struct report *report;
     struct line line;
-    /* Frames by their texts: the n-th child of the root of a tree that has nothing else is the frame n - 1. */
+    /* Frames by their texts: in a tree of nothing else the n-th child of the root is frame n - 1. */
     struct flame frames;
     uint32_t *by_label; /* the same, where it is known already; else 0 */
     uint32_t written;   /* so many frames are in the file */
@@ -190,7 +190,10 @@ static int write_profiles(struct writing *writing)
 {
     const struct report_measure *measure = &writing->report->options->measure;
     const char *unit = measure->unit ? measure->unit : "";
-    const struct scale events = {.name = measure->events ? measure->events : "events", .unit = "none"};
+    const struct scale events = {
+        .name = measure->events ? measure->events : "events",
+        .unit = "none",
+    };
     const struct scale values = {
         .name = measure->value,
         .what = measure->value,
@@ -243,8 +246,8 @@ static int write_head(struct writing *writing)
     }
     fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n", writing->out);
     write_member(writing->out, "name", title.data, title.length);
-    fprintf(writing->out, ",\"exporter\":\"stackbox@" STACKBOX_VERSION "\",\"activeProfileIndex\":%d,\n",
-            options->measure.value != NULL);
+    fprintf(writing->out, ",\"exporter\":\"stackbox@%s\",\"activeProfileIndex\":%d,\n",
+            STACKBOX_VERSION, options->measure.value != NULL);
     text_free(&title);
     return 0;
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Files for speedscope, read by speedscope's own importer. What it is to find in them is read by awk from
-# the folded file of the same run.
+# Files for speedscope, read by speedscope's own importer. What it is to find in them is read by awk
+# from the folded file of the same run.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -56,8 +56,11 @@ frames_of()
                 total[name[at]] += count
             }
         self[name[frames]] += count
-    } END { for (one in total) if (total[one]) printf "%s %.0f %.0f\n", one, self[one], total[one] }' "$1" |
-        LC_ALL=C sort
+    } END {
+        for (one in total)
+            if (total[one])
+                printf "%s %.0f %.0f\n", one, self[one], total[one]
+    }' "$1" | LC_ALL=C sort
 }
 
 # frames_read INDEX FACTOR: likewise
