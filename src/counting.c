@@ -297,9 +297,8 @@ int counting_run(struct counting *counting)
     say_losses(counting);
     if (!result && !counting->events)
         say("no events in %.1f s", elapsed);
-    if (result)
-        return say_failure(result);
-    return counting->files.failed ? EXIT_FAILURE : 0;
+    int status = result ? say_failure(result) : 0;
+    return counting->files.failed ? EXIT_FAILURE : status;
 }
 
 void counting_say_account(const struct counting *counting, uint64_t open, uint64_t missed)

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "whole_file.h"
 
 #define NS_PER_SECOND 1000000000
+#define NS_PER_MILLISECOND 1000000
 
 /* ---- Which ---- */
 
@@ -44,17 +46,40 @@ static int refuse_ending(const char *path, struct text *error)
     return -EINVAL;
 }
 
-/* Is every % followed by what is known? *varies: no two reports have the same name. */
-static int check_name(const char *path, bool *varies, struct text *error)
+/* Has every report a name of its own? -EINVAL: some % is followed by what is not known. */
+static int varies(const char *path)
 {
-    *varies = false;
+    bool does = false;
+
     for (const char *at = strchr(path, '%'); at; at = strchr(at + 2, '%')) {
-        if (!at[1] || !strchr("nt%", at[1])) {
-            text_format(error, "-o: \"%s\": after %% comes n for the number of the report, t for its "
-                        "time, or another %%", path);
+        if (!at[1] || !strchr("nt%", at[1]))
+            return -EINVAL;
+        does = does || at[1] != '%';
+    }
+    return does;
+}
+
+static int check_name(const char *path, uint64_t interval, struct text *error)
+{
+    int result = varies(path);
+
+    if (result < 0)
+        text_format(error, "-o: \"%s\": after %% comes n for the number of the report, t for its "
+                    "time, or another %%", path);
+    else if (interval && !result)
+        text_format(error, "-o: with -i every report has a file of its own: \"%s\" needs %%n for the "
+                    "number of the report, or %%t for its time", path);
+    return error->length || error->failed ? -EINVAL : 0;
+}
+
+static int refuse_twice(const struct report_files *files, const char *path, struct text *error)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const char *other = files->items[i].path;
+        if (path && other ? !strcmp(path, other) : path == other) {
+            text_format(error, "-o: \"%s\" is there twice", path ? path : "-");
             return -EINVAL;
         }
-        *varies = *varies || at[1] != '%';
     }
     return 0;
 }
@@ -62,32 +87,28 @@ static int check_name(const char *path, bool *varies, struct text *error)
 static int add_file(struct report_files *files, const char *path, const enum report_format *format,
                     const struct report_files_wishes *wishes, struct text *error)
 {
-    struct report_file *file = &files->items[files->count++];
-    bool varies;
+    struct report_file file = {.path = path};
 
-    *file = (struct report_file){.path = path};
     if (!*path) {
         text_add(error, "-o: takes the name of a file");
         return -EINVAL;
     }
-    if (!format_by_ending(path, &file->format)) {
+    if (!format_by_ending(path, &file.format)) {
         if (!format)
             return refuse_ending(path, error);
-        file->format = *format;
+        file.format = *format;
     }
-    if (check_name(path, &varies, error))
+    if (check_name(path, wishes->interval, error) || refuse_twice(files, path, error))
         return -EINVAL;
-    if (wishes->interval && !varies) {
-        text_format(error, "-o: with -i every report has a file of its own: \"%s\" needs %%n for the "
-                    "number of the report, or %%t for its time", path);
-        return -EINVAL;
-    }
-    for (size_t i = 0; i + 1 < files->count; i++)
-        if (files->items[i].path && !strcmp(files->items[i].path, path)) {
-            text_format(error, "-o: \"%s\" is there twice", path);
-            return -EINVAL;
-        }
+    files->items[files->count++] = file;
     return 0;
+}
+
+/* Whatever else it is, what our stdout is called is our stdout. */
+static bool is_stdout(const char *path)
+{
+    return !strcmp(path, "-") || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
+           !strcmp(path, "/proc/self/fd/1");
 }
 
 int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
@@ -100,7 +121,8 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
     *files = (struct report_files){.plain = !given && !wishes->paths->count};
     for (size_t i = 0; i < wishes->paths->count && !result; i++) {
         const char *path = wishes->paths->strings[i];
-        if (!strcmp(path, "-")) {
+        if (is_stdout(path)) {
+            result = refuse_twice(files, NULL, error);
             files->items[files->count++] = (struct report_file){.format = format};
             used = true;
             continue;
@@ -123,7 +145,6 @@ bool report_files_use_stdout(const struct report_files *files)
 
 /* ---- Names ---- */
 
-/* With milliseconds: no two reports are as close. */
 static void add_time(struct text *name, uint64_t began)
 {
     time_t seconds = (time_t)(began / NS_PER_SECOND);
@@ -132,18 +153,16 @@ static void add_time(struct text *name, uint64_t began)
 
     localtime_r(&seconds, &when);
     strftime(shown, sizeof(shown), "%Y%m%d-%H%M%S", &when);
-    text_format(name, "%s.%03u", shown, (unsigned)(began % NS_PER_SECOND / 1000000));
+    text_format(name, "%s.%03u", shown, (unsigned)(began % NS_PER_SECOND / NS_PER_MILLISECOND));
 }
 
 void report_files_add_name(struct text *name, const char *path, const struct report_turn *turn)
 {
-    bool varies = false;
+    bool numbered = !turn->last && varies(path) <= 0;
     const char *ending = path + strlen(path) - format_ending_length(path);
 
-    for (const char *at = path; *at; at++)
-        varies = varies || (at[0] == '%' && (at[1] == 'n' || at[1] == 't'));
     for (const char *at = path;; at++) {
-        if (at == ending && !turn->last && !varies)
+        if (at == ending && numbered)
             text_format(name, ".%05llu", (unsigned long long)turn->number);
         if (!*at)
             return;
@@ -195,6 +214,13 @@ static int write_file(const struct report_file *file, const char *name, report_w
     return result;
 }
 
+static bool is_file(const char *name)
+{
+    struct stat about;
+
+    return name && !stat(name, &about) && S_ISREG(about.st_mode);
+}
+
 /* Says what became of it, where that is not what was expected. */
 static void write_named(struct report_files *files, const struct report_file *file,
                         const struct report_turn *turn, report_writer *write, void *context)
@@ -204,22 +230,36 @@ static void write_named(struct report_files *files, const struct report_file *fi
     report_files_add_name(&name, file->path, turn);
     int result = name.failed ? -ENOMEM : write_file(file, name.data, write, context);
     if (result) {
-        say("cannot write \"%s\": %s; what was there before is there still",
-            name.data ? name.data : file->path, strerror(-result));
+        say("cannot write \"%s\": %s%s", name.failed ? file->path : name.data, strerror(-result),
+            is_file(name.data) ? "; the file that is there is an older one" : "");
         files->failed = true;
     }
     text_free(&name);
 }
 
+/* Of two reports that began within a millisecond the later one is said to have begun after it. */
+static struct report_turn tell_apart(struct report_files *files, const struct report_turn *turn)
+{
+    struct report_turn own = *turn;
+
+    if (own.began / NS_PER_MILLISECOND == files->began / NS_PER_MILLISECOND)
+        own.began = files->began + NS_PER_MILLISECOND;
+    files->began = own.began;
+    return own;
+}
+
 int report_files_write(struct report_files *files, const struct report_turn *turn,
                        report_writer *write, void *context)
 {
+    const struct report_turn own = tell_apart(files, turn);
     int result = 0;
 
-    for (size_t i = 0; i < files->count && !result; i++)
-        if (files->items[i].path)
-            write_named(files, &files->items[i], turn, write, context);
+    for (size_t i = 0; i < files->count; i++) {
+        const struct report_file *file = &files->items[i];
+        if (file->path)
+            write_named(files, file, &own, write, context);
         else
-            result = write(context, stdout, files->items[i].format);
+            result = write(context, stdout, file->format);
+    }
     return result;
 }

@@ -19,6 +19,7 @@ struct report_files {
     size_t count;
     bool plain;  /* nothing was said: text for people, with what is said around it */
     bool failed; /* a file could not be written, which was said */
+    uint64_t began; /* when the last report did, as its names have it */
 };
 
 struct report_files_wishes {
@@ -36,6 +37,8 @@ struct report_files_wishes {
  *     -o FILE                    to FILE alone, by its ending
  *     -o FILE, no known ending   to FILE as --format says
  *     both, and a known ending   to FILE by its ending, and F to stdout
+ *
+ * FILE may be "-", or whatever else is our stdout: then as --format says, or text.
  *
  * 0, or -EINVAL with one line in `error`.
  */

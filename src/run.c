@@ -24,7 +24,7 @@ volatile sig_atomic_t run_stopped;
 static volatile sig_atomic_t report_asked;
 
 /* What we take over, as it was when we started. */
-static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGCHLD};
+static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGXFSZ, SIGCHLD};
 #define ENDING 3 /* the first of them end the run */
 static struct sigaction before[COUNT_OF(taken)];
 static volatile pid_t passed_to; /* 0: nobody */
@@ -69,6 +69,7 @@ static void take_signals(bool command)
             sigaction(taken[i], &end, NULL);
     sigaction(SIGUSR1, &report, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
     /* Where it is ignored the kernel does not keep how a child ended. */
     if (command)
         sigaction(SIGCHLD, &nothing, NULL);

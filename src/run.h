@@ -42,8 +42,8 @@ struct run {
 
 /*
  * Takes the signals over: SIGINT, SIGTERM and SIGHUP end the run (one that was ignored stays so), a
- * second one kills; SIGUSR1 asks for a report; SIGPIPE is ignored, writes say it. Called before the
- * first slow thing. 0, or -ESRCH with the pid that does not exist in *missing.
+ * second one kills; SIGUSR1 asks for a report; SIGPIPE and SIGXFSZ are ignored, writes say it. Called
+ * before the first slow thing. 0, or -ESRCH with the pid that does not exist in *missing.
  */
 int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing);
 void run_close(struct run *run);

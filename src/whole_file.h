@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A file that appears whole or not at all: written aside, and put in the place of what was there
- * before only when everything is on the disk. What is no regular file (a device, a FIFO) is written
- * to as it is.
+ * before only when everything is on the disk. Links are followed, and what they lead to is replaced.
+ * It has the mode and, where we may give it away, the owner of the file that it replaces; a file that
+ * one may not write to is left alone, as by a shell's `>`. What is no regular file (a device, a FIFO,
+ * a descriptor by /dev/fd/N) is written to as it is.
  */
 #ifndef STACKBOX_WHOLE_FILE_H
 #define STACKBOX_WHOLE_FILE_H
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "util.h"
 
@@ -16,6 +19,9 @@ struct whole_file {
     struct text target; /* the path, links followed */
     struct text aside;  /* where it is written; "": it has no name yet */
     int directory;      /* of the target, or below 0 */
+    bool special;       /* no regular file */
+    bool there;         /* something is at the target already: */
+    struct stat before; /* this */
 };
 
 /* 0 or a negative errno: then nothing is left open. */

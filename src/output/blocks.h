@@ -57,5 +57,6 @@ int text_write(FILE *out, const struct report *report);
 int folded_write(FILE *out, const struct report *report);
 int flat_write(FILE *out, const struct report *report);
 int report_svg_write(FILE *out, const struct report *report);
+int speedscope_write(FILE *out, const struct report *report);
 
 #endif

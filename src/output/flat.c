@@ -23,16 +23,22 @@ static int compare(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+/* What stands between two stacks is no function. */
+static bool is_function(const struct line_frame *frame, const struct report_options *options)
+{
+    return frame->part == LINE_FRAME && !(options->delimited && !strcmp(frame->name, "-"));
+}
+
 /* Of one block; the leaf of a waker's stack that stands upside down is where the two meet. */
-static void add_line(struct function *functions, const struct line *line, uint64_t value,
-                     size_t number)
+static void add_line(struct function *functions, const struct line *line,
+                     const struct report_options *options, uint64_t value, size_t number)
 {
     struct function *leaf = NULL;
     bool met = false;
 
     for (size_t i = 0; i < line->count; i++) {
         met = met || line->frames[i].part == LINE_MEETING;
-        if (line->frames[i].part != LINE_FRAME)
+        if (!is_function(&line->frames[i], options))
             continue;
         struct function *function = &functions[line->frames[i].label];
         function->name = line->frames[i].name;
@@ -66,7 +72,7 @@ int flat_write(FILE *out, const struct report *report)
         result = line_make(&line, report, &blocks->items[i]);
         sum += blocks->items[i].value;
         if (!result)
-            add_line(functions, &line, blocks->items[i].value, i + 1);
+            add_line(functions, &line, report->options, blocks->items[i].value, i + 1);
     }
     for (size_t i = 0; i < blocks->label_count && !result; i++)
         if (functions[i].counted)

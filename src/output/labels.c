@@ -97,6 +97,21 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
     text_free(&raw);
 }
 
+/* What functions of one name are told apart by. */
+static void add_origin(struct text *shown, const struct symbol *symbol)
+{
+    if (!symbol->kernel && !symbol->file.length)
+        return;
+    text_add(shown, LABEL_FILE_MARK);
+    if (!symbol->file.length) {
+        text_add(shown, "[kernel]");
+        return;
+    }
+    text_add(shown, symbol->kernel ? "[" : "");
+    escape_bytes(shown, symbol->file.data, symbol->file.length);
+    text_add(shown, symbol->kernel ? "]" : "");
+}
+
 static char *symbol_text(const struct symbol *symbol, const struct report_options *options)
 {
     struct text shown = {0};
@@ -106,6 +121,8 @@ static char *symbol_text(const struct symbol *symbol, const struct report_option
     if (options->verbose && text)
         text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
     labels_add_name(&shown, symbol, options);
+    if (options->format == REPORT_SPEEDSCOPE)
+        add_origin(&shown, symbol);
     if (shown.failed)
         text_free(&shown);
     else if (options->format == REPORT_FOLDED)

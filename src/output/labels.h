@@ -32,6 +32,9 @@ int labels_make(struct labels *labels, const struct symbols *symbols,
                 const struct report_options *options);
 void labels_free(struct labels *labels);
 
+/* speedscope has a place for the file of a frame: there it is part of the label, behind this. */
+#define LABEL_FILE_MARK "\n"
+
 /* The name of a frame alone, escaped, as the options want it. */
 void labels_add_name(struct text *shown, const struct symbol *symbol,
                      const struct report_options *options);

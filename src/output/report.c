@@ -246,6 +246,8 @@ static int write_format(FILE *out, const struct report *report)
         return flat_write(out, report);
     case REPORT_SVG:
         return report_svg_write(out, report);
+    case REPORT_SPEEDSCOPE:
+        return speedscope_write(out, report);
     default:
         return text_write(out, report);
     }

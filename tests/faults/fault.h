@@ -43,6 +43,7 @@ enum kind {
     KIND_OPEN,
     KIND_DESCRIPTOR,
     KIND_IOCTL,
+    KIND_FILE,
     KIND_OTHER,
     KINDS,
 };

@@ -19,7 +19,7 @@ FAULTS=${FAULTS:-sites}
 JOBS=${JOBS:-4}
 export FAULT_FRAMES=${FAULT_FRAMES:-6}
 RUNS="tracepoint uprobe text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
-    snoop snoop-perf"
+    snoop snoop-perf files"
 
 have_root || skip_all "tracing needs root"
 [ -x "$FAULTY" ] || skip_all "there is no build with faults: make SANITIZE=1 ... faulty"
@@ -49,6 +49,7 @@ words()
     offwaketime) echo offwaketime -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
     snoop) echo stacksnoop "$TARGET" -- $CHAINS ;;
     snoop-perf) echo stacksnoop --format perf --buffer perf "$TARGET" -- $CHAINS ;;
+    files) echo stackcount --flat -o x.svg -o x.folded -o x.speedscope.json "$TARGET" -- $CHAINS ;;
     esac
 }
 
@@ -66,17 +67,22 @@ errors()
     open) echo EMFILE ENOMEM EACCES ;;
     descriptor) echo EMFILE ENOMEM ;;
     ioctl) echo EINVAL ENOMEM ;;
+    file) echo ENOSPC EIO EACCES ;;
     other) echo ENOMEM EINTR EINVAL ;;
     esac
 }
 
 # ---- One run
 
-# run RUN DIRECTORY: with the FAULT that was exported
+# run RUN DIRECTORY: with the FAULT that was exported, in a directory where one of its files is already
 run()
 {
+    rm -rf "$2/files"
+    mkdir "$2/files"
+    echo old >"$2/files/x.folded"
     # shellcheck disable=SC2046 # words
-    "$WORKLOADS/session" --limit 60 "$FAULTY" $(words "$1") </dev/null >"$2/out" 2>"$2/err" &
+    (cd "$2/files" && exec "$WORKLOADS/session" --limit 60 "$FAULTY" $(words "$1")) \
+        </dev/null >"$2/out" 2>"$2/err" &
     made_by=$!
     wait $made_by
     status=$?
@@ -94,6 +100,7 @@ figures()
     case $1 in
     tracepoint | uprobe | pmu | tracefs | regex) echo "$(sum_of '^chains;' "$2/out") 30 30" ;;
     text) echo "$(sum_of '^    [0-9]+$' "$2/out") 30 30" ;;
+    files) echo "$(sum_of '^chains;' "$2/files/x.folded") 30 30" ;;
     snoop) echo "$(grep -c '^[0-9.]*  *chains .* target$' "$2/out") 30 30" ;;
     snoop-perf) echo "$(grep -c '^chains .* stackbox:$' "$2/out") 30 30" ;;
     quiet) echo "$(grep -c '^    [0-9]' "$2/out") 0 0" ;;
@@ -123,10 +130,29 @@ shape()
 {
     case $1 in
     list | text | quiet | snoop) ;;
+    files) grep -v '^  self%  total%  name$\|^ *[0-9.]* *[0-9.]*  [^ ]' "$2" ;;
     snoop-perf) grep -v '^$\|^[^ ]* [0-9]*/[0-9]* \[[0-9]*\] [0-9.]*: stackbox:$\|^ *[0-9a-f]* .* (.*)$' "$2" ;;
     *) grep -v '^[^;]*;.* [0-9][0-9]*$' "$2" ;;
     esac
     [ ! -s "$2" ] || [ "$(tail -c 1 "$2" | od -An -c)" = '  \n' ] || echo "no end of the last line"
+}
+
+# half_files DIRECTORY: what is not as it was and not whole, what has no business there, and what is old
+# though nothing went wrong
+half_files()
+{
+    for file in "$1"/* "$1"/.[!.]*; do
+        case $file in
+        */x.folded) [ "$(cat "$file")" = old ] || shape folded "$file" ;;
+        */x.svg) [ ! -e "$file" ] || [ "$(tail -n 1 "$file")" = "</svg>" ] || echo "half of $file" ;;
+        */x.speedscope.json)
+            [ ! -e "$file" ] || [ "$(tail -c 4 "$file" | tr '\n' '|')" = "|]}|" ] || echo "half of $file" ;;
+        *'*') ;;
+        *) echo "$file is left" ;;
+        esac
+    done
+    [ $status != 0 ] || [ "$(cat "$1/x.folded")" != old ] || echo "the old file is there"
+    [ $status != 0 ] || { [ -e "$1/x.svg" ] && [ -e "$1/x.speedscope.json" ]; } || echo "a file is missing"
 }
 
 # complaint RUN DIRECTORY FAULT: what is wrong about a run that ended, or nothing
@@ -151,6 +177,8 @@ complaint()
     if [ "${shape:-}" != ignored ] && [ "$(shape "$1" "$2/out")" ]; then
         echo "status $status, stdout is not whole: $(shape "$1" "$2/out" | head -n 1)"
     fi
+    [ "$1" != files ] || [ -z "$(half_files "$2/files")" ] ||
+        echo "status $status: $(half_files "$2/files" | head -n 1)"
     # What such probes are left, the next run removes; but that they are must be said.
     if [ "$1.$said" = tracefs.no ] && grep -q "stackbox_$made_by/" "$scratch/tracing/uprobe_events"; then
         echo "status $status, a probe is left and nothing said"
@@ -230,7 +258,7 @@ plan()
         }
     done
     case $1 in
-    tracepoint | uprobe | pmu | tracefs | regex | list) sort "$scratch/$1/out" >"$scratch/good.$1" ;;
+    tracepoint | uprobe | pmu | tracefs | regex | list | files) sort "$scratch/$1/out" >"$scratch/good.$1" ;;
     esac
     while read -r what kind site calls; do
         plan_for "$1" "$what" "$kind" "$site" "$calls"

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Functions with their shares, of stacks whose shares can be told by looking at them. */
+#include "unit/report_scene.h"
+
+#define FLAT .format = REPORT_FLAT, .show_process = true, BOTH
+#define HEADER "  self%  total%  name\n"
+
+static void self_and_total(void)
+{
+    struct scene scene = {0};
+    uint32_t leaf = add_symbol(&scene, true, 1, "leaf", "", 0);
+    uint32_t middle = add_symbol(&scene, false, 2, "middle", "x", 0);
+    uint32_t other = add_symbol(&scene, false, 3, "other", "x", 0);
+    uint32_t root = add_symbol(&scene, false, 4, "root", "x", 0);
+
+    /* Names of processes are no functions. */
+    add_entry(&scene, 60, 1, "x", FRAMES(leaf), FRAMES(middle, root));
+    add_entry(&scene, 25, 2, "y", NO_FRAMES, FRAMES(middle, root));
+    add_entry(&scene, 15, 3, "leaf", NO_FRAMES, FRAMES(other, root));
+    EXPECT(&scene,
+           HEADER
+           "  60.00   60.00  leaf\n"
+           "  25.00   85.00  middle\n"
+           "  15.00   15.00  other\n"
+           "   0.00  100.00  root\n", FLAT);
+    EXPECT(&scene,
+           HEADER
+           "  60.00   60.00  leaf\n"
+           "  25.00   85.00  middle\n", FLAT, .functions = 2);
+    EXPECT(&scene,
+           HEADER
+           "  60.00   60.00  leaf\n"
+           "  25.00   85.00  middle\n"
+           "  15.00   15.00  other\n"
+           "   0.00  100.00  root\n", FLAT, .functions = 5);
+    EXPECT(&scene,
+           HEADER
+           "  60.00   60.00  leaf_[k]\n"
+           "  25.00   85.00  middle\n"
+           "  15.00   15.00  other\n"
+           "   0.00  100.00  root\n", FLAT, .annotations = true, .verbose = true);
+    free_scene(&scene);
+}
+
+static void recursion_counts_once(void)
+{
+    struct scene scene = {0};
+    uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
+    uint32_t elsewhere = add_symbol(&scene, false, 9, "f", "x", 8);
+    uint32_t g = add_symbol(&scene, false, 2, "g", "x", 0);
+
+    add_entry(&scene, 3, 1, "x", NO_FRAMES, FRAMES(f, elsewhere, g, f));
+    add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(g, f, g));
+    EXPECT(&scene,
+           HEADER
+           "  75.00  100.00  f\n"
+           "  25.00  100.00  g\n", FLAT);
+    EXPECT(&scene,
+           HEADER
+           "  75.00  100.00  f+0x0\n"
+           "  25.00  100.00  g+0x0\n"
+           "   0.00   75.00  f+0x8\n", FLAT, .offset = true);
+    free_scene(&scene);
+}
+
+/* By self, then total, then name. */
+static void order(void)
+{
+    struct scene scene = {0};
+    uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
+    uint32_t b = add_symbol(&scene, false, 2, "b", "x", 0);
+    uint32_t c = add_symbol(&scene, false, 3, "c", "x", 0);
+    uint32_t d = add_symbol(&scene, false, 4, "d", "x", 0);
+
+    add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(c, d));
+    add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(b));
+    add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(a, c));
+    EXPECT(&scene,
+           HEADER
+           "  33.33   66.67  c\n"
+           "  33.33   33.33  a\n"
+           "  33.33   33.33  b\n"
+           "   0.00   33.33  d\n", FLAT);
+    free_scene(&scene);
+}
+
+/* Files without symbols are one function each; what is between two stacks is none. */
+static void frames_without_functions(void)
+{
+    struct scene scene = {0};
+    uint32_t one = add_symbol(&scene, false, 1, NULL, "libc.so.6", 0x10);
+    uint32_t two = add_symbol(&scene, false, 2, NULL, "libc.so.6", 0x20);
+    uint32_t odd = add_symbol(&scene, false, 3, "a;b\n 5", "x", 0);
+    uint32_t leaf = add_symbol(&scene, true, 4, "leaf", "", 0);
+
+    add_entry(&scene, 2, 1, "x", FRAMES(leaf), FRAMES(one, odd));
+    add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(two, odd));
+    add_entry(&scene, 1, 1, "x", NO_FRAMES, NO_FRAMES);
+    EXPECT(&scene,
+           HEADER
+           "  50.00   50.00  leaf\n"
+           "  25.00   75.00  [libc.so.6]\n"
+           "  25.00   25.00  [no stack]\n"
+           "   0.00   75.00  a;b\\x0a 5\n", FLAT, .delimited = true);
+    free_scene(&scene);
+}
+
+/* A wait is the function's that waits, whoever ended it. */
+static void waits(void)
+{
+    struct scene scene = {0};
+    uint32_t sleeps = add_symbol(&scene, true, 1, "schedule", "", 0);
+    uint32_t pipe = add_symbol(&scene, false, 2, "wait", "x", 0);
+    uint32_t wakes = add_symbol(&scene, true, 3, "wake_up", "", 0);
+    uint32_t writes = add_symbol(&scene, false, 4, "write", "y", 0);
+    struct tally_entry *entry = add_entry(&scene, 4000, 1, "x", FRAMES(sleeps), FRAMES(pipe));
+
+    add_waker(&scene, entry, 9, "y", FRAMES(wakes), FRAMES(writes));
+    /* Less than what is a unit in text has its share. */
+    add_entry(&scene, 400, 1, "x", FRAMES(sleeps), NO_FRAMES);
+    EXPECT(&scene,
+           HEADER
+           " 100.00  100.00  schedule\n"
+           "   0.00   90.91  wait\n"
+           "   0.00   90.91  wake_up\n"
+           "   0.00   90.91  write\n", FLAT, .layout = LAYOUT_OFFWAKETIME, .unit = 1000);
+    EXPECT(&scene,
+           HEADER
+           "  90.91   90.91  wake_up\n"
+           "   0.00   90.91  write\n", FLAT, .layout = LAYOUT_WAKEUPTIME, .unit = 1000, .functions = 2);
+    free_scene(&scene);
+}
+
+static void nothing_came(void)
+{
+    struct scene scene = {0};
+    uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
+
+    EXPECT(&scene, HEADER, FLAT);
+    add_entry(&scene, 0, 1, "x", NO_FRAMES, FRAMES(f));
+    EXPECT(&scene, HEADER "   0.00    0.00  f\n", FLAT);
+    free_scene(&scene);
+}
+
+/* No share of a sum that needs all of 64 bits is wrong. */
+static void great_numbers(void)
+{
+    struct scene scene = {0};
+    uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
+    uint32_t g = add_symbol(&scene, false, 2, "g", "x", 0);
+
+    add_entry(&scene, 3ull << 61, 1, "x", NO_FRAMES, FRAMES(f, g));
+    add_entry(&scene, 1ull << 61, 1, "x", NO_FRAMES, FRAMES(g));
+    EXPECT(&scene,
+           HEADER
+           "  75.00   75.00  f\n"
+           "  25.00  100.00  g\n", FLAT);
+    free_scene(&scene);
+}
+
+int main(void)
+{
+    TEST(self_and_total);
+    TEST(recursion_counts_once);
+    TEST(order);
+    TEST(frames_without_functions);
+    TEST(waits);
+    TEST(nothing_came);
+    TEST(great_numbers);
+    return tests_done();
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Which reports go where, by what name, and what becomes of those that cannot be written. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "report_files.h"
+#include "test.h"
+
+#define PATHS(...)                                                                        \
+    (&(struct string_list){{__VA_ARGS__},                                                 \
+                           sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)})
+#define NO_PATHS (&(struct string_list){.count = 0})
+
+/* As `FORMAT NAME` each, - for stdout; what is wrong instead, if something is. */
+static void expect(const struct report_files_wishes *wishes, const char *expected)
+{
+    static const char *const names[] = {
+        [REPORT_TEXT] = "text", [REPORT_FOLDED] = "folded", [REPORT_FLAT] = "flat",
+        [REPORT_SVG] = "svg", [REPORT_PPROF] = "pprof", [REPORT_SPEEDSCOPE] = "speedscope",
+    };
+    struct report_files files;
+    struct text error = {0}, got = {0};
+    int result = report_files_choose(&files, wishes, &error);
+
+    CHECK_NUMBER(result, error.length ? -EINVAL : 0);
+    for (size_t i = 0; i < files.count && !result; i++)
+        text_format(&got, "%s%s %s", i ? ", " : "", names[files.items[i].format],
+                    files.items[i].path ? files.items[i].path : "-");
+    CHECK_STRING(result ? error.data : got.data, expected);
+    text_free(&error);
+    text_free(&got);
+}
+
+#define EXPECT(expected, ...) expect(&(struct report_files_wishes){__VA_ARGS__}, expected)
+
+static void one_way_each(void)
+{
+    EXPECT("text -", .paths = NO_PATHS);
+    EXPECT("folded -", .paths = NO_PATHS, .folded = true);
+    EXPECT("flat -", .paths = NO_PATHS, .flat = true);
+    EXPECT("svg -", .paths = NO_PATHS, .format = "svg");
+    EXPECT("folded -", .paths = NO_PATHS, .folded = true, .format = "folded");
+    EXPECT("speedscope a.speedscope.json", .paths = PATHS("a.speedscope.json"));
+    EXPECT("text a.txt, folded b.folded, flat c.flat, svg d.svg",
+           .paths = PATHS("a.txt", "b.folded", "c.flat", "d.svg"));
+    EXPECT("folded a.b/c", .paths = PATHS("a.b/c"), .format = "folded");
+    EXPECT("flat c", .paths = PATHS("c"), .flat = true);
+    /* What is asked for, and no file has it, is printed. */
+    EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg"), .folded = true);
+    EXPECT("svg a.svg, folded b", .paths = PATHS("a.svg", "b"), .folded = true);
+    EXPECT("svg a.svg, text -", .paths = PATHS("a.svg", "-"));
+    EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg", "-"), .format = "folded");
+    EXPECT("text -", .paths = PATHS("/dev/stdout"));
+    EXPECT("folded -", .paths = PATHS("/dev/fd/1"), .folded = true);
+    /* An ending alone is a name without one. */
+    EXPECT("text .svg", .paths = PATHS(".svg"), .format = "text");
+}
+
+static void what_is_refused(void)
+{
+    EXPECT("-f and --flat exclude each other: they are two formats", .paths = NO_PATHS, .folded = true,
+           .flat = true);
+    EXPECT("-f and --format svg exclude each other: they are two formats", .paths = NO_PATHS,
+           .folded = true, .format = "svg");
+    EXPECT("--flat and --format text exclude each other: they are two formats", .paths = NO_PATHS,
+           .flat = true, .format = "text");
+    EXPECT("-o: takes the name of a file", .paths = PATHS(""));
+    EXPECT("-o: \"a.svg\" is there twice", .paths = PATHS("a.svg", "b.svg", "a.svg"));
+    EXPECT("-o: \"-\" is there twice", .paths = PATHS("-", "/dev/stdout"));
+    EXPECT("-o: \"a%\": after % comes n for the number of the report, t for its time, or another %",
+           .paths = PATHS("a%"), .format = "svg");
+    EXPECT("-o: \"%N.svg\": after % comes n for the number of the report, t for its time, or another %",
+           .paths = PATHS("%N.svg"));
+    EXPECT("-o: \"a%%%.svg\": after % comes n for the number of the report, t for its time, or another %",
+           .paths = PATHS("a%%%.svg"));
+}
+
+static void unknown_endings_are_named(void)
+{
+    struct report_files_wishes wishes = {.paths = PATHS("report.html")};
+    struct report_files files;
+    struct text error = {0};
+
+    CHECK_NUMBER(report_files_choose(&files, &wishes, &error), -EINVAL);
+    CHECK(strstr(error.data, "\"report.html\"") && strstr(error.data, ".speedscope.json") &&
+          strstr(error.data, ".svg") && strstr(error.data, "--format"));
+    text_clear(&error);
+    wishes = (struct report_files_wishes){.paths = NO_PATHS, .format = "html"};
+    CHECK_NUMBER(report_files_choose(&files, &wishes, &error), -EINVAL);
+    CHECK(strstr(error.data, "\"html\"") && strstr(error.data, "speedscope") &&
+          strstr(error.data, "folded"));
+    text_free(&error);
+}
+
+static void with_an_interval(void)
+{
+    EXPECT("svg a-%n.svg", .paths = PATHS("a-%n.svg"), .interval = 1);
+    EXPECT("svg a-%t.svg, text -", .paths = PATHS("a-%t.svg", "-"), .interval = 1);
+    EXPECT("-o: with -i every report has a file of its own: \"a.svg\" needs %n for the number of the "
+           "report, or %t for its time", .paths = PATHS("a.svg"), .interval = 1);
+    EXPECT("-o: with -i every report has a file of its own: \"%%n.svg\" needs %n for the number of the "
+           "report, or %t for its time", .paths = PATHS("%%n.svg"), .interval = 1);
+}
+
+static void expect_name(const char *path, uint64_t number, bool last, const char *expected)
+{
+    /* A leap day, and its last millisecond. */
+    const struct report_turn turn = {number, 1709251199999999999, last};
+    struct text name = {0};
+
+    report_files_add_name(&name, path, &turn);
+    CHECK_STRING(name.data, expected);
+    text_free(&name);
+}
+
+static void names(void)
+{
+    expect_name("a.svg", 7, true, "a.svg");
+    expect_name("a.svg", 7, false, "a.00007.svg");
+    expect_name("a.speedscope.json", 7, false, "a.00007.speedscope.json");
+    expect_name("d.svg/a", 7, false, "d.svg/a.00007");
+    expect_name("%n.svg", 1, false, "00001.svg");
+    expect_name("%n.svg", 1, true, "00001.svg");
+    expect_name("%n", 123456, false, "123456");
+    expect_name("%n-%n%%.txt", 2, true, "00002-00002%.txt");
+    expect_name("100%%.txt", 2, true, "100%.txt");
+    expect_name("%%n.txt", 2, true, "%n.txt");
+    /* That is no number: such a report gets one. */
+    expect_name("%%n.txt", 2, false, "%n.00002.txt");
+    expect_name("%%%n.txt", 2, false, "%00002.txt");
+    expect_name("d/%t.svg", 3, false, "d/20240229-235959.999.svg");
+    expect_name("%t-%n.svg", 3, true, "20240229-235959.999-00003.svg");
+}
+
+/* ---- Writing ---- */
+
+static char place[] = "/tmp/report_files.XXXXXX";
+
+struct writing {
+    unsigned written;
+    int result;
+    enum report_format fails;
+};
+
+static int write_one(void *context, FILE *out, enum report_format format)
+{
+    struct writing *writing = context;
+
+    writing->written++;
+    fprintf(out, "%u\n", format);
+    return format == writing->fails ? writing->result : 0;
+}
+
+static bool exists(const char *name)
+{
+    return !access(name, F_OK);
+}
+
+/* One that fails takes no other with it, stdout neither. */
+static void the_others_are_written(void)
+{
+    struct report_files files = {
+        .items = {{NULL, REPORT_TEXT}, {"a.txt", REPORT_SVG}, {"none/b.svg", REPORT_FLAT},
+                  {"c.txt", REPORT_FOLDED}},
+        .count = 4,
+    };
+    const struct report_turn turn = {.number = 1, .began = 1, .last = true};
+    struct writing writing = {.result = -EPIPE, .fails = REPORT_TEXT};
+
+    /* Its own stdout is what the test prints to. */
+    CHECK_NUMBER(report_files_write(&files, &turn, write_one, &writing), -EPIPE);
+    CHECK_NUMBER(writing.written, 3);
+    CHECK(files.failed && exists("a.txt") && exists("c.txt"));
+    remove("a.txt");
+    remove("c.txt");
+
+    files.failed = false;
+    files.count = 2;
+    writing = (struct writing){.result = -ENOMEM, .fails = REPORT_SVG};
+    CHECK_NUMBER(report_files_write(&files, &turn, write_one, &writing), 0);
+    CHECK(files.failed && !exists("a.txt"));
+}
+
+/* Reports that begin in one millisecond have names of their own. */
+static void times_differ(void)
+{
+    struct report_files files = {.items = {{"%t.txt", REPORT_FLAT}}, .count = 1};
+    const uint64_t began[] = {1709251199000000000, 1709251199000900000, 1709251199001000000,
+                              1709251190000000000};
+    static const char *const expected[] = {
+        "20240229-235959.000.txt", "20240229-235959.001.txt", "20240229-235959.002.txt",
+        "20240229-235950.000.txt"};
+    struct writing writing = {.fails = REPORT_TEXT};
+
+    for (size_t i = 0; i < COUNT_OF(began); i++) {
+        const struct report_turn turn = {.number = i + 1, .began = began[i]};
+        CHECK_NUMBER(report_files_write(&files, &turn, write_one, &writing), 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        CHECK(!remove(expected[i]));
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC0", 1);
+    if (!mkdtemp(place) || chdir(place))
+        return 1;
+    TEST(one_way_each);
+    TEST(what_is_refused);
+    TEST(unknown_endings_are_named);
+    TEST(with_an_interval);
+    TEST(names);
+    TEST(the_others_are_written);
+    TEST(times_differ);
+    if (chdir("/") || rmdir(place))
+        printf("FAIL nothing_is_left\n");
+    return tests_done();
+}
