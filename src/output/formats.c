@@ -11,6 +11,7 @@ static const struct format {
     {"folded", ".folded", REPORT_FOLDED},
     {"flat", ".flat", REPORT_FLAT},
     {"svg", ".svg", REPORT_SVG},
+    {"pprof", ".pb.gz", REPORT_PPROF},
 };
 
 bool format_by_name(const char *name, enum report_format *format)

@@ -157,6 +157,8 @@ static int take_name(struct making *making, struct block_party *shown,
     making->comms[making->comm_count++] = comm;
     shown->comm = comm;
     shown->number = making->options->threads ? party->tid : party->pid;
+    shown->pid = party->pid;
+    shown->tid = making->options->threads ? party->tid : 0;
     shown->foreign = party->foreign;
     return 0;
 }
@@ -246,6 +248,8 @@ static int write_format(FILE *out, const struct report *report)
         return flat_write(out, report);
     case REPORT_SVG:
         return report_svg_write(out, report);
+    case REPORT_PPROF:
+        return pprof_write(out, report);
     default:
         return text_write(out, report);
     }
