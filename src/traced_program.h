@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The one program that a run is about, where it is about one: the command's, or that of the single -p. */
+/* The one program that a run is about: the command's, or that of the single -p. */
 #ifndef STACKBOX_TRACED_PROGRAM_H
 #define STACKBOX_TRACED_PROGRAM_H
 

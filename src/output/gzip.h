@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A gzip file of stored blocks: what is written stands in it as it is, with its checksum. Nothing is
- * packed, so that no library is needed; the same bytes always become the same file.
+ * A gzip file of stored blocks: what is written stands in it as it is, with its checksum. Nothing
+ * is packed, so that no library is needed; the same bytes always become the same file.
  */
 #ifndef STACKBOX_OUTPUT_GZIP_H
 #define STACKBOX_OUTPUT_GZIP_H

@@ -67,9 +67,7 @@ void mapping_source_init(struct mapping_source *source, const char *path, const 
         mappings_read_build_id(elf, source->build_id);
 }
 
-/*
- * A segment as the kernel maps it, in whole pages. False: nothing like that can be mapped.
- */
+/* A segment as the kernel maps it, in whole pages. False: nothing like that can be mapped. */
 static bool describe_segment(const struct elf_segment *segment, bool is_fixed,
                              struct symbol_mapping *mapping)
 {
@@ -87,10 +85,22 @@ static bool describe_segment(const struct elf_segment *segment, bool is_fixed,
     return true;
 }
 
+/* Code, if there is any; a stack that was not found rightly leads anywhere. */
+static const struct elf_segment *segment_at(const struct elf *elf, uint64_t address)
+{
+    const struct elf_segment *code = elf_code_at(elf, address);
+
+    for (size_t i = 0; i < elf->segment_count && !code; i++)
+        if (address >= elf->segments[i].address &&
+            address - elf->segments[i].address < elf->segments[i].memory_size)
+            code = &elf->segments[i];
+    return code;
+}
+
 static void describe(const struct mapping_source *source, uint64_t address,
                      struct symbol_mapping *mapping)
 {
-    const struct elf_segment *segment = source->elf ? elf_code_at(source->elf, address) : NULL;
+    const struct elf_segment *segment = source->elf ? segment_at(source->elf, address) : NULL;
 
     if (!segment || !describe_segment(segment, source->elf->type == ET_EXEC, mapping))
         *mapping = (struct symbol_mapping){.grows = true};

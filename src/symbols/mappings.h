@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which part of which file the addresses of symbols are in, for who wants to look them up again: one
- * mapping for each file and segment, whoever had it mapped where. Addresses are given anew: where the
- * file says itself where it is to be (and the kernel does) it is there, others get a place of their
- * own, so that no two mappings share an address.
+ * Which part of which file the addresses of symbols are in, for who wants to look them up again:
+ * one mapping for each file and segment, whoever had it mapped where. Addresses are given anew:
+ * where the file says itself where it is to be (and the kernel does) it is there, others get a place
+ * of their own, so that no two mappings share an address. From any of them `- start + offset` leads
+ * to the byte in the file.
  */
 #ifndef STACKBOX_SYMBOLS_MAPPINGS_H
 #define STACKBOX_SYMBOLS_MAPPINGS_H
@@ -16,7 +17,7 @@ struct symbol;
 struct symbol_mapping {
     struct text path;      /* raw bytes: "/usr/bin/cat", "[kernel.kallsyms]", "[nfs]", "[anon]" */
     struct text build_id;  /* hexadecimal; empty: it has none, or that is not known */
-    uint64_t start, limit; /* the addresses that it has here; both 0: it was left out, as too large */
+    uint64_t start, limit; /* the addresses that it has here; both 0: left out, it is too large */
     uint64_t offset;       /* of `start` in the file */
     uint64_t own_start, own_limit; /* where the file has it */
     bool is_fixed;         /* and it is to be there here, too */

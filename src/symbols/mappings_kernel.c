@@ -19,7 +19,7 @@
 
 /* ---- Build ids ---- */
 
-/* The kernel gives out notes alone, of its own class and byte order: an ELF file of nothing else. */
+/* The kernel gives out notes alone, in its own byte order: an ELF file of nothing else. */
 static void read_build_id(const char *path, char text[2 * ELF_LONGEST_BUILD_ID + 1])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -9,8 +9,9 @@
 #define KERNEL_PATH "[kernel.kallsyms]"
 
 /*
- * Adds the kernel itself, from _text to _etext of /proc/kallsyms, open as `kallsyms`; where that does
- * not show them it has all that is the kernel's. 0 or -ENOMEM. *kernel is good until the next is added.
+ * Adds the kernel itself, from _text to _etext of /proc/kallsyms, open as `kallsyms`; where that
+ * does not show them it has all that is the kernel's. 0 or -ENOMEM. *kernel is good until the next
+ * is added.
  */
 int mappings_add_kernel(struct symbol_mappings *mappings, int kallsyms,
                         struct symbol_mapping **kernel);
