@@ -147,7 +147,7 @@ static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *
 /* Makes it hold the page of an address. */
 static void grow(struct symbol_mapping *mapping, uint64_t address)
 {
-    uint64_t start = address / PAGE * PAGE, limit = start + PAGE ? start + PAGE : UINT64_MAX;
+    uint64_t start = address / PAGE * PAGE, limit = start + PAGE;
 
     if (mapping->own_start > start)
         mapping->own_start = start;
@@ -160,6 +160,8 @@ int mappings_take(struct symbol_mappings *mappings, struct mapping_source *sourc
 {
     struct symbol_mapping wanted;
 
+    if (address >= UINT64_MAX / PAGE * PAGE)
+        return 0; /* the last page: nothing can end behind it, and no file has it */
     describe(source, address, &wanted);
     if (find_or_add(mappings, source, &wanted))
         return -ENOMEM;

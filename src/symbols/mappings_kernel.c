@@ -152,6 +152,10 @@ int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const 
     for (size_t i = 0; i < count; i++) {
         struct symbol *symbol = symbols[i];
         uint64_t address = symbol_lookup_address(symbol);
+        if (address >= UINT64_MAX / PAGE * PAGE) {
+            last = NULL;
+            continue; /* in the last page nobody is */
+        }
         bool is_kernels = address >= mappings->items[kernel].own_start &&
                           address < mappings->items[kernel].own_limit;
         if (!is_kernels && (!last || !same_module(last, symbol))) {
