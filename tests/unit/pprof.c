@@ -5,7 +5,7 @@
 #include "unit/report_waits.h"
 
 #define AS_PPROF .format = REPORT_PPROF
-#define MEASURE(...) .measure = {__VA_ARGS__}
+#define MEASURE(word, second, in, each) .measure = {word, second, in, each}
 
 static void write_and_read(const struct scene *scene, const struct report_options *options,
                            struct read_profile *profile)
@@ -107,10 +107,10 @@ static void measures(void)
                  "3 6 | read_pipe;main | comm=cat pid=7\n", SAMPLES, BOTH,
                  MEASURE("samples", "page-faults", "count", 2));
     EXPECT_PPROF(&scene, "samples/count default samples\n",
-                 "3 | read_pipe;main | comm=cat pid=7\n", SAMPLES, BOTH, MEASURE("samples"));
+                 "3 | read_pipe;main | comm=cat pid=7\n", SAMPLES, BOTH, MEASURE("samples", NULL, NULL, 0));
     EXPECT_PPROF(&scene, "events/count default events\n",
                  "3 | read_pipe;main | comm=cat pid=7\n", BOTH, .show_process = true,
-                 MEASURE("events"));
+                 MEASURE("events", NULL, NULL, 0));
     EXPECT_PPROF(&scene, "events/count default events\n", "3 | read_pipe;main |\n", BOTH);
     free_scene(&scene);
 
@@ -121,7 +121,7 @@ static void measures(void)
     add_entry(&scene, 2400, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_))->events = 3;
     EXPECT_PPROF(&scene, "waits/count blocked/microseconds default blocked\n",
                  "5 5 | __schedule;main | comm=cat pid=7 tid=8\n", WAITS, BOTH,
-                 MEASURE("waits", "blocked", "microseconds"));
+                 MEASURE("waits", "blocked", "microseconds", 0));
     free_scene(&scene);
 }
 
@@ -320,7 +320,7 @@ static void nothing_counted(void)
     struct scene scene = {0};
 
     EXPECT_PPROF(&scene, "waits/count blocked/microseconds default blocked\n", "", WAITS, BOTH,
-                 MEASURE("waits", "blocked", "microseconds"));
+                 MEASURE("waits", "blocked", "microseconds", 0));
     free_scene(&scene);
 }
 
