@@ -223,7 +223,7 @@ static void the_kernel(void)
     }
     symbols_free(&symbols);
 
-    /* Where the kernel hides its addresses all are its own, but for those of modules nobody knows. */
+    /* Where the kernel hides its addresses all are its own. */
     const struct symbolize_wishes blind = {.kallsyms = -1, .mapped_for = &nothing};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &blind, &notes), 0);
     CHECK_NUMBER(symbols.mappings.count, 1);
@@ -240,7 +240,7 @@ static void the_kernel(void)
     close(fd);
 }
 
-/* A page of this program, by its address in memory: the same bytes are at that place of its file. */
+/* A function of this program: the same bytes are in memory and at that place of its file. */
 static void this_program(void)
 {
     const uint64_t user[] = {(uintptr_t)&the_kernel};

@@ -107,7 +107,8 @@ static void measures(void)
                  "3 6 | read_pipe;main | comm=cat pid=7\n", SAMPLES, BOTH,
                  MEASURE("samples", "page-faults", "count", 2));
     EXPECT_PPROF(&scene, "samples/count default samples\n",
-                 "3 | read_pipe;main | comm=cat pid=7\n", SAMPLES, BOTH, MEASURE("samples", NULL, NULL, 0));
+                 "3 | read_pipe;main | comm=cat pid=7\n", SAMPLES, BOTH,
+                 MEASURE("samples", NULL, NULL, 0));
     EXPECT_PPROF(&scene, "events/count default events\n",
                  "3 | read_pipe;main | comm=cat pid=7\n", BOTH, .show_process = true,
                  MEASURE("events", NULL, NULL, 0));
