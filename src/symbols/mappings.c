@@ -227,6 +227,22 @@ static int find_main(struct symbol_mappings *mappings, const struct traced_file 
 
 /* ---- Places ---- */
 
+/*
+ * The main program is where its file numbers it, though it may have been anywhere: simple readers look
+ * its instructions up without asking where it was.
+ */
+static void fix_main(struct symbol_mappings *mappings)
+{
+    const struct symbol_mapping *main = &mappings->items[mappings->main];
+
+    for (size_t i = 0; i < mappings->count; i++) {
+        struct symbol_mapping *mapping = &mappings->items[i];
+        if (!mapping->grows && !strcmp(mapping->path.data, main->path.data) &&
+            !strcmp(mapping->build_id.data, main->build_id.data))
+            mapping->is_fixed = true;
+    }
+}
+
 /* Of those that have a place. */
 static bool is_free(const struct symbol_mappings *mappings, uint64_t start, uint64_t limit)
 {
@@ -267,6 +283,7 @@ int mappings_place(struct symbol_mappings *mappings, const struct traced_file *p
 
     if (find_main(mappings, program))
         return -ENOMEM;
+    fix_main(mappings);
     /* The main one has the first choice. */
     place_fixed(mappings, &mappings->items[mappings->main]);
     for (size_t i = 0; i < mappings->count; i++)

@@ -2,9 +2,9 @@
 /*
  * Which part of which file the addresses of symbols are in, for who wants to look them up again:
  * one mapping for each file and segment, whoever had it mapped where. Addresses are given anew: where
- * the file says itself where it is to be, as the kernel does, it is there; others get a place of
- * their own, so that no two mappings share an address. From any of them `- start + offset` leads to
- * the byte in the file.
+ * the file says itself where it is to be, as the kernel does, it is there, and so is the main
+ * program; others get a place of their own, so that no two mappings share an address. From any of
+ * them `- start + offset` leads to the byte in the file.
  */
 #ifndef STACKBOX_SYMBOLS_MAPPINGS_H
 #define STACKBOX_SYMBOLS_MAPPINGS_H

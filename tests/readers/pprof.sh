@@ -135,6 +135,17 @@ in_file()
     echo "$right right$wrong"
 }
 
+# by_instruction FILE FUNCTION ARG...: the sum of what pprof finds at the function's own instructions,
+# which it looks up by the addresses in the profile
+by_instruction()
+{
+    file=$1 function=$2
+    shift 2
+    pprof -disasm="$function" "$@" "$file" |
+        awk -v name="$function" '$1 == "ROUTINE" { mine = $NF == name }
+            mine && $3 ~ /^[0-9a-f]+:$/ { sum += $1 } END { print sum + 0 }'
+}
+
 # ---- profile: where time goes, of one process and of all
 
 A=a$$ B=b$$
@@ -183,6 +194,9 @@ is "profile: -tags has the pids" "$(sed -n '/ pid:/,/^$/s/.*): *//p' "$scratch/t
     "$(printf '%s\n' "$(pid_of a)" "$(pid_of b)" | sort -n | xargs)"
 is "profile: the address of spin is where it is in the file" \
     "$(in_file "$P" spin "$WORKLOADS/burn")" "some right"
+is "profile: pprof finds the instructions of spin" \
+    "$(by_instruction "$P" spin -sample_index=samples)" \
+    "$(all_of "$P" -sample_index=samples | awk '$3 == "spin" { print $1 }')"
 began=$(said "$P" Time | sed 's/ +0000.*//')
 began=$(($(date -u -d "$began" +%s%N) / 1000000))
 between "profile: it began after we started it" "$began" "$before" "$ends"
@@ -236,6 +250,9 @@ chains()
             sort | xargs)" "chain_a2 0 500 chain_b2 0 300 target 800 800"
     is "$shape: file" "$(file_said "$scratch/calls.pb.gz")" "$shape"
     is "$shape: build id" "$(build_id_said "$scratch/calls.pb.gz")" "$(build_id "$program")"
+    # Of several segments of code go's pprof looks at the first.
+    [ "$shape" = chains-shifted ] || is "$shape: pprof finds the instructions" \
+        "$(by_instruction "$scratch/calls.pb.gz" target)" 800
     for name in target chain_a1; do
         is "$shape: where $name is in the file" \
             "$(in_file "$scratch/calls.pb.gz" $name "$program")" "some right"

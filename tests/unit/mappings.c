@@ -107,6 +107,17 @@ static void the_main_program(void)
     check_apart(&mappings);
     mappings_free(&mappings);
 
+    /* A library's way of numbering is from 0 on: there it is as the main one, and not as another. */
+    symbols[0] = symbols[1] = (struct symbol){0};
+    take(&mappings, "/bin/a", &shared, &symbols[0], 0x1234);
+    take(&mappings, "/bin/b", &shared, &symbols[1], 0x1234);
+    CHECK_NUMBER(mappings_place(&mappings, &b, symbols, COUNT_OF(symbols)), 0);
+    CHECK_NUMBER(symbols[1].mapped_at, 0x1234);
+    CHECK(symbols[0].mapped_at > 0x1234);
+    CHECK_NUMBER(offset_of(&mappings, &symbols[0]), 0x1234);
+    check_apart(&mappings);
+    mappings_free(&mappings);
+
     /* No sample is in it: it is read from its file. We are such a program. */
     const struct traced_file own = {"/bin/own", open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
     CHECK_NUMBER(mappings_place(&mappings, &own, NULL, 0), 0);
