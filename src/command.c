@@ -14,8 +14,6 @@
 #include "applet.h"
 #include "util.h"
 
-#define DEFAULT_PATH "/usr/local/bin:/bin:/usr/bin"
-
 void command_init(struct command *command, char **words)
 {
     *command = (struct command){.words = words, .failure = -1};
@@ -65,7 +63,7 @@ static int execute(char **words)
         try_path(name, words);
         return errno;
     }
-    for (at = at ? at : DEFAULT_PATH; at && *name; at = *at ? at + 1 : NULL) {
+    for (at = at ? at : COMMAND_PATH; at && *name; at = *at ? at + 1 : NULL) {
         int length = (int)strcspn(at, ":");
         int size = snprintf(path, sizeof(path), "%.*s%s%s", length, at, length ? "/" : "", name);
         at += length;

@@ -12,6 +12,9 @@
 
 #include "run.h"
 
+/* Where commands are looked for without a PATH. */
+#define COMMAND_PATH "/usr/local/bin:/bin:/usr/bin"
+
 /* As env(1) has them. */
 enum {
     EXIT_TRACER = 125, /* tracing failed: what it is otherwise 1 for */

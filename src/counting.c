@@ -77,6 +77,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
         },
     };
     store_init(&counting->store);
+    counting->program = (struct traced_program){.fd = -1};
     int result = facts_init(&counting->facts, say_as, options->line);
     counting->report.about = &counting->facts.about;
     int status = session_open(&counting->session, &session);
@@ -84,6 +85,8 @@ int counting_open(struct counting *counting, const struct trace_options *options
         status = say_failure(result);
     if (!status)
         status = report_files_check(&counting->files);
+    if (!status && report_files_have(&counting->files, REPORT_PPROF))
+        traced_program_open(&counting->program, options);
     if (!status)
         status = open_store(counting, wishes);
     return status ? status : session_follow_processes(&counting->session);
@@ -323,5 +326,6 @@ int counting_close(struct counting *counting, int status)
     store_close(&counting->store);
     tally_free(&counting->tally);
     facts_free(&counting->facts);
+    traced_program_close(&counting->program);
     return session_close(&counting->session, status);
 }

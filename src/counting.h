@@ -18,6 +18,7 @@
 #include "report_files.h"
 #include "session.h"
 #include "tally.h"
+#include "traced_program.h"
 
 /* As store_collect: adds to `tally` and `losses`; with `again` the next report starts there. */
 typedef int counting_collect(void *context, bool again, struct tally *tally, struct losses *losses);
@@ -27,6 +28,7 @@ struct counting {
     struct report_files files; /* where reports go */
     uint64_t reports;          /* how many went there */
     struct facts facts;
+    struct traced_program program; /* looked for where a format says what it is of */
     struct report_options report; /* the applet may change what is its own */
     const char *const *traced;    /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;

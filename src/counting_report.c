@@ -69,12 +69,15 @@ static void finish_facts(struct counting *counting)
 
 int counting_write_report(struct counting *counting, bool last)
 {
+    const struct traced_file program = {counting->program.path, counting->program.fd};
+    bool mapped = report_files_have(&counting->files, REPORT_PPROF);
     const struct symbolize_wishes wishes = {
         .kallsyms = counting->session.kallsyms,
         .preferred = counting->traced,
         .preferred_count = counting->traced_count,
         .processes = counting->session.processes,
         .symfs = counting->options->symfs,
+        .mapped_for = mapped ? &program : NULL,
     };
     const struct report_turn turn = {
         .number = ++counting->reports,

@@ -143,6 +143,14 @@ bool report_files_use_stdout(const struct report_files *files)
     return false;
 }
 
+bool report_files_have(const struct report_files *files, enum report_format format)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->items[i].format == format)
+            return true;
+    return false;
+}
+
 /* ---- Names ---- */
 
 static void add_time(struct text *name, uint64_t began)

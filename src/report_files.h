@@ -48,6 +48,9 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
 /* Does a report go to stdout? */
 bool report_files_use_stdout(const struct report_files *files);
 
+/* Is any of them in this format? */
+bool report_files_have(const struct report_files *files, enum report_format format);
+
 /* Before anything is traced: could they be written? 0, or the exit status; what is wrong was said. */
 int report_files_check(const struct report_files *files);
 

@@ -11,6 +11,7 @@ struct block_party {
     bool nobody;      /* and so without a number */
     bool foreign;
     uint32_t number;  /* its pid, or its tid */
+    uint32_t pid, tid; /* 0: not known. Who is not told apart has that of one of them */
     uint32_t tasks;   /* by_name: how many of that name are in this block */
     /* In the order in which the format prints them: indices of labels. */
     const uint32_t *frames;
@@ -27,7 +28,7 @@ struct block {
 struct blocks {
     struct block *items; /* the greatest last */
     size_t count;
-    char **labels; /* sorted, each once: a frame as it is printed */
+    char **labels; /* a frame as it is printed: sorted, each once; for pprof as labels.h has it */
     size_t label_count;
 };
 
@@ -58,5 +59,6 @@ int folded_write(FILE *out, const struct report *report);
 int flat_write(FILE *out, const struct report *report);
 int report_svg_write(FILE *out, const struct report *report);
 int speedscope_write(FILE *out, const struct report *report);
+int pprof_write(FILE *out, const struct report *report);
 
 #endif

@@ -12,6 +12,7 @@ static const struct format {
     {"flat", ".flat", REPORT_FLAT},
     {"svg", ".svg", REPORT_SVG},
     {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
+    {"pprof", ".pb.gz", REPORT_PPROF},
 };
 
 bool format_by_name(const char *name, enum report_format *format)

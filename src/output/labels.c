@@ -180,6 +180,15 @@ static void rank_texts(struct labels *labels, char **by_item, size_t count)
             free(by_item[i]);
 }
 
+/* Two addresses of a function are two frames: the rank of every item is its own number. */
+static void number_texts(struct labels *labels, char **by_item, size_t count)
+{
+    memcpy(labels->texts, by_item, count * sizeof(*by_item));
+    labels->count = count;
+    for (size_t i = 0; i < count; i++)
+        labels->ranks[i] = (uint32_t)i;
+}
+
 /* Makes the texts of all items; behind them stand those that only the last of a line has. */
 static int make_texts(struct labels *labels, const struct symbols *symbols,
                       const struct report_options *options, char **by_item, size_t *made)
@@ -224,7 +233,10 @@ int labels_make(struct labels *labels, const struct symbols *symbols,
     if (by_item && labels->texts && labels->ranks && labels->as_last)
         result = make_texts(labels, symbols, options, by_item, &made);
     if (!result) {
-        rank_texts(labels, by_item, made);
+        if (options->format == REPORT_PPROF)
+            number_texts(labels, by_item, made);
+        else
+            rank_texts(labels, by_item, made);
         for (size_t i = 0; i < items; i++)
             labels->as_last[i] = labels->ranks[labels->as_last[i]];
     }

@@ -20,7 +20,7 @@ enum special_frame {
 };
 
 struct labels {
-    char **texts;    /* sorted, each once */
+    char **texts;    /* sorted, each once; for pprof one for each item, with its number */
     size_t count;
     uint32_t *ranks;   /* of every item's text */
     uint32_t *as_last; /* and of the text that it has as the last of a line */

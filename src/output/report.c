@@ -157,6 +157,8 @@ static int take_name(struct making *making, struct block_party *shown,
     making->comms[making->comm_count++] = comm;
     shown->comm = comm;
     shown->number = making->options->threads ? party->tid : party->pid;
+    shown->pid = party->pid;
+    shown->tid = making->options->threads ? party->tid : 0;
     shown->foreign = party->foreign;
     return 0;
 }
@@ -248,6 +250,8 @@ static int write_format(FILE *out, const struct report *report)
         return report_svg_write(out, report);
     case REPORT_SPEEDSCOPE:
         return speedscope_write(out, report);
+    case REPORT_PPROF:
+        return pprof_write(out, report);
     default:
         return text_write(out, report);
     }

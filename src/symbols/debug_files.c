@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "crc32.h"
 #include "symbols/elf_tables.h"
 
 #define LONGEST_LINK 255
@@ -61,27 +62,22 @@ static void read_traits(const struct elf *elf, struct traits *traits)
 
 /* ---- Whether a file is it ---- */
 
-/* CRC-32 as in Ethernet, gzip and .gnu_debuglink. */
 static int checksum_of(const struct elf *elf, uint64_t size, uint32_t *checksum)
 {
-    uint32_t table[256], crc = UINT32_MAX;
+    struct crc32 crc;
     unsigned char *bytes = malloc(PIECE_BYTES);
     int result = bytes ? 0 : elf_note_trouble(elf, -ENOMEM);
 
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int bit = 0; bit < 8; bit++)
-            table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320 : 0);
-    }
+    crc32_begin(&crc);
     for (uint64_t at = 0; at < size && !result;) {
         const size_t piece = size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES;
         result = elf_read(elf, at, bytes, piece);
-        for (size_t i = 0; i < piece && !result; i++)
-            crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xff];
+        if (!result)
+            crc32_add(&crc, bytes, piece);
         at += piece;
     }
     free(bytes);
-    *checksum = ~crc;
+    *checksum = crc32_value(&crc);
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "symbols/kallsyms.h"
+#include "symbols/mappings.h"
 #include "symbols/user_names.h"
 
 /* ---- Each address once ---- */
@@ -228,9 +229,12 @@ static int compare_symbols(const void *left, const void *right)
     return compare_for_search(left, right);
 }
 
-/* The kernel's stand first, then those of processes, then those that cannot be looked up. */
+/*
+ * The kernel's stand first, then those of processes, then those that cannot be looked up. With
+ * `mappings` not NULL they get those, too.
+ */
 static int name_sorted(struct symbol **sorted, size_t count, const struct symbolize_wishes *wishes,
-                       struct symbolize_notes *notes)
+                       struct symbolize_notes *notes, struct symbol_mappings *mappings)
 {
     struct batch kernel = {
         .symbols = sorted,
@@ -246,10 +250,13 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
         ;
     if (!result && kernel.count)
         result = name_kernel(&kernel, wishes, notes);
+    if (!result && kernel.count && mappings)
+        result = mappings_take_kernel(mappings, sorted, kernel.count, wishes->kallsyms);
     free(kernel.addresses);
     free(kernel.where);
     if (!result && wishes->processes)
-        result = user_names_give(sorted + kernel.count, user_end - kernel.count, wishes, notes);
+        result = user_names_give(sorted + kernel.count, user_end - kernel.count, wishes, notes,
+                                 mappings);
     return result;
 }
 
@@ -259,7 +266,7 @@ int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_w
     if (!count)
         return 0;
     qsort(symbols, count, sizeof(*symbols), compare_symbols);
-    return name_sorted(symbols, count, wishes, notes);
+    return name_sorted(symbols, count, wishes, notes, NULL);
 }
 
 static int name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
@@ -271,8 +278,14 @@ static int name_all(struct symbols *symbols, const struct symbolize_wishes *wish
         return -ENOMEM;
     for (size_t i = 0; i < symbols->count; i++)
         sorted[i] = &symbols->items[i];
-    int result = symbols_name(sorted, symbols->count, wishes, notes);
+    if (symbols->count)
+        qsort(sorted, symbols->count, sizeof(*sorted), compare_symbols);
+    int result = name_sorted(sorted, symbols->count, wishes, notes,
+                             wishes->mapped_for ? &symbols->mappings : NULL);
     free(sorted);
+    if (!result && wishes->mapped_for)
+        result = mappings_place(&symbols->mappings, wishes->mapped_for, symbols->items,
+                                symbols->count);
     return result;
 }
 
@@ -297,6 +310,7 @@ void symbols_free(struct symbols *symbols)
         text_free(&symbols->items[i].function);
         text_free(&symbols->items[i].file);
     }
+    mappings_free(&symbols->mappings);
     free(symbols->items);
     free(symbols->frames);
     free(symbols->first);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "symbols/mappings.h"
 #include "tally.h"
 #include "util.h"
 
@@ -18,6 +19,8 @@ struct symbol {
     struct text function; /* empty: not known */
     struct text file;     /* the kernel's module, the program's file; empty: none */
     uint64_t offset;  /* behind the start of the function; without one, the address in the file */
+    uint32_t mapping;   /* where mappings were wished for: the number of its + 1; 0: none */
+    uint64_t mapped_at; /* the address that is looked up, as its mapping has it */
 };
 
 struct symbols {
@@ -26,6 +29,7 @@ struct symbols {
     uint32_t *frames;     /* for every frame of the tally: an index into items */
     /* In the order: the task's kernel and user stack, the waker's kernel and user stack. */
     size_t *first;        /* for every entry: where the frames of its four stacks begin */
+    struct symbol_mappings mappings; /* where they were wished for */
 };
 
 struct processes;
@@ -37,6 +41,8 @@ struct symbolize_wishes {
     size_t preferred_count;
     struct processes *processes; /* who had what mapped; NULL: user frames get no names */
     const char *symfs;           /* look for binaries and debug files here first, or NULL */
+    /* Symbols are to have mappings, of which this program's is the main one; NULL: they need none. */
+    const struct traced_file *mapped_for;
 };
 
 /* Why there are fewer names than there could be. {0} is empty; it is added to. */

@@ -23,6 +23,7 @@ struct located {
 struct naming {
     const struct symbolize_wishes *wishes;
     struct symbolize_notes *notes;
+    struct symbol_mappings *mappings; /* NULL: nobody wants them */
     struct located *located;
     uint64_t *addresses;          /* that are looked up at a time: room for one of each symbol */
     struct process_place *places; /* likewise */
@@ -230,15 +231,37 @@ static int open_image(const struct naming *naming, const struct process_place *p
     return elf_open_watched(elf, place->file->fd, 0, trouble);
 }
 
+/* Of one file, or of what is in none; `elf` of NULL: it could not be opened. */
+static int give_mappings(const struct naming *naming, const struct elf *elf,
+                         const struct located *located, size_t count)
+{
+    struct mapping_source source = {0};
+    int result = 0;
+
+    for (size_t i = 0; i < count && !result && naming->mappings; i++) {
+        const struct process_place *place = &located[i].place;
+        const char *path = place->kind == MAPPED_FILE ? place->file->path : place->label;
+        if (place->kind == MAPPED_NOTHING)
+            continue;
+        if (!source.path || strcmp(source.path, path))
+            mapping_source_init(&source, path, elf);
+        result = mappings_take(naming->mappings, &source, located[i].symbol, place->address);
+    }
+    return result;
+}
+
 static int name_in_file(const struct naming *naming, const struct located *located, size_t count)
 {
     struct elf elf = {0};
     int opened, result = 0, trouble = 0;
 
     if (located[0].place.kind != MAPPED_FILE && located[0].place.kind != MAPPED_VDSO)
-        return 0;
-    if (!open_image(naming, &located[0].place, &elf, &opened, &trouble))
+        return give_mappings(naming, NULL, located, count);
+    bool is_open = !open_image(naming, &located[0].place, &elf, &opened, &trouble);
+    if (is_open)
         result = give_file_names(naming, &elf, located, count);
+    if (!result)
+        result = give_mappings(naming, is_open ? &elf : NULL, located, count);
     elf_close(&elf);
     if (opened >= 0)
         close(opened);
@@ -274,11 +297,13 @@ static int name_all(const struct naming *naming, size_t count)
 }
 
 int user_names_give(struct symbol *const *symbols, size_t count,
-                    const struct symbolize_wishes *wishes, struct symbolize_notes *notes)
+                    const struct symbolize_wishes *wishes, struct symbolize_notes *notes,
+                    struct symbol_mappings *mappings)
 {
     struct naming naming = {
         .wishes = wishes,
         .notes = notes,
+        .mappings = mappings,
         .located = calloc(count + 1, sizeof(*naming.located)),
         .addresses = calloc(count + 1, sizeof(*naming.addresses)),
         .places = calloc(count + 1, sizeof(*naming.places)),

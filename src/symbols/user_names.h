@@ -7,9 +7,11 @@
 
 /*
  * Names what can be named of `count` symbols of processes, sorted by process, life and the address
- * that is looked up. 0 or -ENOMEM: whatever else is wrong leaves frames without names.
+ * that is looked up, and adds their mappings to `mappings` (NULL: to none). 0 or -ENOMEM: whatever else is
+ * wrong leaves frames without names.
  */
 int user_names_give(struct symbol *const *symbols, size_t count,
-                    const struct symbolize_wishes *wishes, struct symbolize_notes *notes);
+                    const struct symbolize_wishes *wishes, struct symbolize_notes *notes,
+                    struct symbol_mappings *mappings);
 
 #endif
