@@ -403,8 +403,12 @@ static int make_texts(struct drawing *drawing)
 
 static int prepare(struct drawing *drawing)
 {
+    bool ordered = false;
+
     flame_sum(&drawing->flame);
-    int result = flame_order(&drawing->flame);
+    for (size_t i = 0; i < drawing->files.count; i++)
+        ordered = ordered || drawing->files.items[i].format == REPORT_FOLDED;
+    int result = ordered ? flame_order(&drawing->flame) : 0;
     if (!result && settings.normalize)
         result = flame_scale(&drawing->flame, &drawing->scaled);
     return result ? result : make_texts(drawing);

@@ -10,11 +10,17 @@
 
 #define FIRST_ROOM (256 << 10)
 #define WORD sizeof(uint64_t)
+#define STACKS_AT_ONCE 32
 #define MILLION 1000000
 
-struct folded_frame {
-    size_t end;    /* in the stack: where its `;` is, or the stack ends */
-    uint32_t node; /* in the flame, as what is before it leads there */
+/* A stack whose frames are looked for. */
+struct folded_stack {
+    const char *text;
+    size_t length, at; /* where its next frame begins; turned round: behind where it ends */
+    size_t shared;     /* so many frames are those of the stack before */
+    uint32_t node;     /* of the frame that was found last */
+    bool done;
+    uint64_t values[2];
 };
 
 static bool is_digit(char c)
@@ -101,7 +107,7 @@ static bool take_value(struct folded *folded, enum flame_side side, const struct
     return true;
 }
 
-/* ---- Frames ---- */
+/* ---- Words ---- */
 
 /* 0x80 in each byte of a word that is 0, and in no other. */
 static uint64_t zero_bytes(uint64_t word)
@@ -156,23 +162,6 @@ static size_t common_length(const char *a, const char *b, size_t most)
     return at < most ? at : most;
 }
 
-/* Of how many of its frames this stack shares with the one before, the nodes are known. */
-static size_t count_shared(const struct folded *folded, const char *stack, size_t length)
-{
-    size_t shared = 0, common;
-
-    if (!folded->last)
-        return 0;
-    common = common_length(folded->last, stack,
-                           length < folded->last_length ? length : folded->last_length);
-    while (shared < folded->frame_count && folded->frames[shared].end < common)
-        shared++;
-    if (shared < folded->frame_count && folded->frames[shared].end == common &&
-        (common == length || stack[common] == ';'))
-        shared++;
-    return shared;
-}
-
 static bool is_plain(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -180,6 +169,8 @@ static bool is_plain(const char *text, size_t length)
             return false;
     return true;
 }
+
+/* ---- Frames ---- */
 
 /* A name that is not known yet, or that is known by its spellings. 0 or -ENOMEM. */
 static int add_name(struct folded *folded, struct flame_slice frame, uint32_t *name)
@@ -197,13 +188,11 @@ static int add_name(struct folded *folded, struct flame_slice frame, uint32_t *n
 }
 
 /* The child of a node that has this name, or 0. */
-static uint32_t find_child(struct folded *folded, uint32_t parent, const char *text, size_t length)
+static uint32_t find_child(struct folded *folded, uint32_t parent, const struct flame_slice *said)
 {
-    struct flame_slice frame = {text, length};
+    const struct flame_slice frame = said->length ? *said : (struct flame_slice){"[unknown]", 9};
     uint32_t name;
 
-    if (!length)
-        frame = (struct flame_slice){"[unknown]", 9};
     /* What is in the flame is fit to be shown. */
     if ((folded->spellings || !flame_find_name(folded->flame, &frame, &name)) &&
         add_name(folded, frame, &name))
@@ -211,43 +200,106 @@ static uint32_t find_child(struct folded *folded, uint32_t parent, const char *t
     return flame_named_child(folded->flame, parent, name);
 }
 
-static int split_frames(struct folded *folded, const char *stack, size_t length, size_t shared)
-{
-    size_t at = shared ? folded->frames[shared - 1].end + 1 : 0;
+/* ---- Stacks ---- */
 
-    folded->frame_count = shared;
-    while (at <= length) {
-        size_t end = find_semicolon(stack, at, length);
-        if (array_reserve(&folded->frames, &folded->frame_room, folded->frame_count + 1,
-                          sizeof(*folded->frames)))
-            return -ENOMEM;
-        folded->frames[folded->frame_count++].end = end;
-        at = end + 1;
+/* What two stacks begin with, as whole frames: *at is behind them. */
+static size_t count_shared(const struct folded_stack *stack, const struct folded_stack *before,
+                           size_t *at)
+{
+    size_t most = stack->length < before->length ? stack->length : before->length;
+    size_t common = common_length(stack->text, before->text, most), shared = 0, end;
+
+    *at = 0;
+    while ((end = find_semicolon(stack->text, *at, stack->length)) < common) {
+        *at = end + 1;
+        shared++;
     }
-    return 0;
+    if (end == common && (common == before->length || before->text[common] == ';')) {
+        *at = end + 1;
+        shared++;
+    }
+    return shared;
 }
 
-/* The node of the last frame, or of the first where stacks are turned round. 0: memory ran out. */
-static uint32_t add_stack(struct folded *folded, const char *stack, size_t length)
+/* Takes the next frame off a stack. */
+static struct flame_slice take_frame(struct folded_stack *stack)
 {
-    size_t shared = count_shared(folded, stack, length);
-    uint32_t node = shared && !folded->reversed ? folded->frames[shared - 1].node : 0;
+    size_t end = find_semicolon(stack->text, stack->at, stack->length);
+    struct flame_slice frame = {stack->text + stack->at, end - stack->at};
 
-    if (split_frames(folded, stack, length, shared))
+    stack->at = end + 1;
+    stack->done = end == stack->length;
+    return frame;
+}
+
+/* The same from the other end. */
+static struct flame_slice take_last_frame(struct folded_stack *stack)
+{
+    size_t begin = stack->at;
+
+    while (begin && stack->text[begin - 1] != ';')
+        begin--;
+    struct flame_slice frame = {stack->text + begin, stack->at - begin};
+    stack->done = !begin;
+    stack->at = begin - !stack->done;
+    return frame;
+}
+
+/* The next frame of one stack becomes a node. 0 or -ENOMEM. */
+static int step(struct folded *folded, struct folded_stack *stack, size_t level)
+{
+    const struct flame_node *nodes;
+
+    if (level < stack->shared) {
+        stack->node = stack[-1].node;
+        stack->done = level + 1 == stack->shared && stack->at > stack->length;
         return 0;
-    struct folded_frame *frames = folded->frames;
-    size_t count = folded->frame_count;
-    for (size_t i = folded->reversed ? 0 : shared; i < count; i++) {
-        size_t which = folded->reversed ? count - 1 - i : i;
-        size_t begin = which ? frames[which - 1].end + 1 : 0;
-        node = find_child(folded, node, stack + begin, frames[which].end - begin);
-        frames[which].node = node;
-        if (!node)
-            return 0;
     }
-    folded->last = stack;
-    folded->last_length = length;
-    return node;
+    const struct flame_slice frame = folded->reversed ? take_last_frame(stack) : take_frame(stack);
+    stack->node = find_child(folded, stack->node, &frame);
+    nodes = folded->flame->nodes;
+    __builtin_prefetch(&nodes[nodes[stack->node].first_child]);
+    return stack->node ? 0 : -ENOMEM;
+}
+
+/*
+ * Puts the stacks that wait into the flame, frame by frame all of them at once: where the next frame of
+ * one is in memory is asked for early, and the others are seen to while it comes.
+ */
+static int add_stacks(struct folded *folded)
+{
+    size_t left = folded->waiting;
+    int result = 0;
+
+    for (size_t level = 0; left && !result; level++)
+        for (size_t i = 0; i < folded->waiting && !result; i++)
+            if (!folded->stacks_waiting[i].done) {
+                result = step(folded, &folded->stacks_waiting[i], level);
+                left -= folded->stacks_waiting[i].done;
+            }
+    for (size_t i = 0; i < folded->waiting && !result; i++) {
+        const struct folded_stack *stack = &folded->stacks_waiting[i];
+        folded->flame->nodes[stack->node].value += stack->values[FLAME_NOW];
+        folded->flame->nodes[stack->node].before += stack->values[FLAME_BEFORE];
+    }
+    folded->waiting = 0;
+    return result;
+}
+
+/* One more that waits. */
+static void add_stack(struct folded *folded, const char *text, size_t length,
+                      const uint64_t values[2])
+{
+    struct folded_stack *stack = &folded->stacks_waiting[folded->waiting];
+
+    *stack = (struct folded_stack){
+        .text = text,
+        .length = length,
+        .at = folded->reversed ? length : 0,
+        .values = {values[0], values[1]},
+    };
+    if (folded->waiting++ && !folded->reversed)
+        stack->shared = count_shared(stack, stack - 1, &stack->at);
 }
 
 /* ---- Lines ---- */
@@ -274,22 +326,16 @@ static bool take_first_of_pair(struct folded *folded, const char *line, const ch
     return true;
 }
 
-static int add_values(struct folded *folded, const char *stack, size_t length,
+static int add_values(struct folded *folded, const char *text, size_t length,
                       const uint64_t values[2])
 {
     folded->stacks++;
     if (!values[FLAME_NOW] && !values[FLAME_BEFORE])
         return 0;
-    uint32_t node = add_stack(folded, stack, length);
-    if (!node) {
-        folded->last = NULL;
-        return -ENOMEM;
-    }
-    folded->flame->nodes[node].value += values[FLAME_NOW];
-    folded->flame->nodes[node].before += values[FLAME_BEFORE];
     folded->sums[FLAME_NOW] += values[FLAME_NOW];
     folded->sums[FLAME_BEFORE] += values[FLAME_BEFORE];
-    return 0;
+    add_stack(folded, text, length, values);
+    return folded->waiting < STACKS_AT_ONCE ? 0 : add_stacks(folded);
 }
 
 static int add_line(struct folded *folded, const char *line, const char *end)
@@ -323,7 +369,6 @@ static int make_room(struct folded *folded)
 {
     size_t left = folded->end - folded->start;
 
-    folded->last = NULL;
     if (folded->start && left)
         memmove(folded->buffer, folded->buffer + folded->start, left);
     folded->start = 0;
@@ -369,7 +414,7 @@ static int add_lines(struct folded *folded, size_t searched)
         result = add_line(folded, line, end);
         searched = 0;
     }
-    return result;
+    return result ? result : add_stacks(folded);
 }
 
 /* A line that is too long is dropped piece by piece. */
@@ -388,6 +433,10 @@ int folded_read(struct folded *folded, int fd)
     ssize_t got = 1;
     int result = 0;
 
+    if (!folded->stacks_waiting)
+        folded->stacks_waiting = calloc(STACKS_AT_ONCE, sizeof(*folded->stacks_waiting));
+    if (!folded->stacks_waiting)
+        return -ENOMEM;
     folded->line = 0;
     folded->start = folded->end = 0;
     while (!result && got > 0) {
@@ -411,16 +460,17 @@ int folded_read(struct folded *folded, int fd)
         folded->line++;
         result = add_line(folded, folded->buffer + folded->start, folded->buffer + folded->end);
     }
-    folded->last = NULL;
+    if (!result)
+        result = add_stacks(folded);
     return result ? result : got < 0 ? (int)got : 0;
 }
 
 void folded_free(struct folded *folded)
 {
     free(folded->buffer);
-    free(folded->frames);
+    free(folded->stacks_waiting);
     text_free(&folded->text);
     folded->buffer = NULL;
-    folded->frames = NULL;
-    folded->room = folded->frame_room = 0;
+    folded->stacks_waiting = NULL;
+    folded->room = 0;
 }

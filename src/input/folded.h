@@ -39,10 +39,8 @@ struct folded {
     char *buffer;
     size_t room, start, end;
     uint64_t line;
-    const char *last; /* the stack of the line before, or NULL */
-    size_t last_length;
-    struct folded_frame *frames; /* of that stack */
-    size_t frame_count, frame_room;
+    struct folded_stack *stacks_waiting;
+    size_t waiting;
     uint64_t carry[2];
     struct text text;
 };

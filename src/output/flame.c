@@ -9,6 +9,7 @@
 
 #define BYTES_AT_ONCE 65536
 #define FIRST_SLOTS 1024
+#define CHILDREN_IN_LIST 2
 #define MOST_NODES (UINT32_MAX - 1)
 
 /* Texts are kept in large pieces, of which none ever moves. */
@@ -95,37 +96,6 @@ static uint64_t hash_child(uint32_t parent, uint32_t name)
     return mix((uint64_t)parent << 32 | name);
 }
 
-/* Slots of twice the number; of every index below `count` its hash is asked for. 0 or -ENOMEM. */
-static int grow_table(const struct flame *flame, uint32_t **table, size_t *slots, size_t count,
-                      uint64_t (*hash_of)(const struct flame *flame, size_t index))
-{
-    size_t more = *slots ? *slots * 2 : FIRST_SLOTS;
-    uint32_t *grown = calloc(more, sizeof(*grown));
-
-    if (!grown)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        size_t slot = hash_of(flame, i) & (more - 1);
-        while (grown[slot])
-            slot = (slot + 1) & (more - 1);
-        grown[slot] = (uint32_t)i + 1;
-    }
-    free(*table);
-    *table = grown;
-    *slots = more;
-    return 0;
-}
-
-static uint64_t hash_of_name(const struct flame *flame, size_t index)
-{
-    return flame->name_hashes[index];
-}
-
-static uint64_t hash_of_node(const struct flame *flame, size_t index)
-{
-    return hash_child(flame->nodes[index].parent, flame->nodes[index].name);
-}
-
 /* ---- Names ---- */
 
 /* The kind of a frame; its ending is taken off. */
@@ -210,12 +180,31 @@ bool flame_find_name(const struct flame *flame, const struct flame_slice *frame,
     return found;
 }
 
+/* Twice the slots. 0 or -ENOMEM. */
+static int grow_names(struct flame *flame)
+{
+    size_t slots = flame->name_slots ? flame->name_slots * 2 : FIRST_SLOTS;
+    uint32_t *table = calloc(slots, sizeof(*table));
+
+    if (!table)
+        return -ENOMEM;
+    for (size_t i = 0; i < flame->name_count; i++) {
+        size_t slot = flame->name_hashes[i] & (slots - 1);
+        while (table[slot])
+            slot = (slot + 1) & (slots - 1);
+        table[slot] = (uint32_t)i + 1;
+    }
+    free(flame->name_table);
+    flame->name_table = table;
+    flame->name_slots = slots;
+    return 0;
+}
+
 int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *name)
 {
     const struct name_key key = make_key(frame);
 
-    if (flame->name_count >= flame->name_slots / 2 &&
-        grow_table(flame, &flame->name_table, &flame->name_slots, flame->name_count, hash_of_name))
+    if (flame->name_count >= flame->name_slots / 2 && grow_names(flame))
         return -ENOMEM;
     size_t slot = find_name_slot(flame, &key);
     if (flame->name_table[slot]) {
@@ -244,23 +233,75 @@ static int add_node(struct flame *flame, uint32_t parent, uint32_t name)
     return 0;
 }
 
+/* Where it is in the table, or could be. */
+static size_t find_node_slot(const struct flame *flame, uint32_t parent, uint32_t name)
+{
+    size_t slot = hash_child(parent, name) & (flame->node_slots - 1);
+
+    for (; flame->node_table[slot]; slot = (slot + 1) & (flame->node_slots - 1)) {
+        const struct flame_node *node = &flame->nodes[flame->node_table[slot]];
+        if (node->parent == parent && node->name == name)
+            break;
+    }
+    return slot;
+}
+
+/* Twice the slots. 0 or -ENOMEM, and all is as it was. */
+static int grow_nodes(struct flame *flame)
+{
+    struct flame grown = *flame;
+
+    grown.node_slots = flame->node_slots ? flame->node_slots * 2 : FIRST_SLOTS;
+    grown.node_table = calloc(grown.node_slots, sizeof(*grown.node_table));
+    if (!grown.node_table)
+        return -ENOMEM;
+    for (size_t i = 0; i < flame->node_slots; i++)
+        if (flame->node_table[i]) {
+            const struct flame_node *node = &flame->nodes[flame->node_table[i]];
+            grown.node_table[find_node_slot(&grown, node->parent, node->name)] =
+                flame->node_table[i];
+        }
+    free(flame->node_table);
+    flame->node_table = grown.node_table;
+    flame->node_slots = grown.node_slots;
+    return 0;
+}
+
+static int put_into_table(struct flame *flame, uint32_t index)
+{
+    const struct flame_node *node = &flame->nodes[index];
+
+    if (flame->in_table >= flame->node_slots / 2 && grow_nodes(flame))
+        return -ENOMEM;
+    flame->node_table[find_node_slot(flame, node->parent, node->name)] = index;
+    flame->in_table++;
+    return 0;
+}
+
+/*
+ * Most nodes have few children, and those that were added last stand first: those are looked at one by
+ * one, which is as quick as a table, and needs no memory. Others are in the table, by their hash.
+ */
 uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name)
 {
-    if (flame->count >= flame->node_slots / 2 &&
-        grow_table(flame, &flame->node_table, &flame->node_slots, flame->count, hash_of_node))
-        return 0;
-    size_t slot = hash_child(parent, name) & (flame->node_slots - 1);
-    for (; flame->node_table[slot]; slot = (slot + 1) & (flame->node_slots - 1)) {
-        uint32_t index = flame->node_table[slot] - 1;
-        const struct flame_node *node = &flame->nodes[index];
-        /* The root is nobody's child, though its parent is 0. */
-        if (index && node->parent == parent && node->name == name)
-            return index;
+    const struct flame_node *nodes = flame->nodes;
+    uint32_t child = nodes[parent].first_child, last = 0;
+    unsigned looked_at = 0;
+
+    for (; child && looked_at < CHILDREN_IN_LIST; child = nodes[child].next, looked_at++) {
+        if (nodes[child].name == name)
+            return child;
+        last = child;
     }
-    if (add_node(flame, parent, name))
+    if (child && flame->node_table) {
+        uint32_t found = flame->node_table[find_node_slot(flame, parent, name)];
+        if (found)
+            return found;
+    }
+    /* The one that was looked at last will be one too far behind. */
+    if (looked_at == CHILDREN_IN_LIST && put_into_table(flame, last))
         return 0;
-    flame->node_table[slot] = (uint32_t)flame->count;
-    return (uint32_t)flame->count - 1;
+    return add_node(flame, parent, name) ? 0 : (uint32_t)flame->count - 1;
 }
 
 uint32_t flame_child(struct flame *flame, uint32_t parent, const struct flame_slice *frame)

@@ -40,8 +40,10 @@ struct flame {
     size_t count, room;
     struct flame_name *names;
     size_t name_count, name_room;
-    uint32_t *node_table, *name_table; /* found by hash: an index + 1, or 0 */
-    size_t node_slots, name_slots;     /* powers of two */
+    uint32_t *name_table; /* found by hash: an index + 1, or 0 */
+    uint32_t *node_table; /* of nodes with many siblings: an index, or 0 */
+    size_t node_slots, name_slots; /* powers of two */
+    size_t in_table;
     uint64_t *name_hashes;
     size_t hash_room;
     struct flame_bytes *bytes; /* what the names' texts are in */

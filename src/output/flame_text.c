@@ -39,16 +39,19 @@ static uint32_t leaf_at(const struct functions *functions, uint32_t node, size_t
     return is_mark(functions->flame, node) || met < depth ? functions->leaves[depth - 1] : node;
 }
 
-static void add_own(struct functions *functions, uint32_t node, uint32_t leaf)
+/* What goes through a node is not its parent's own. */
+static void add_own(struct functions *functions, const struct flame_node *node, uint32_t leaf,
+                    uint32_t leaf_before)
 {
     const struct flame_node *nodes = functions->flame->nodes;
-    struct function *function = &functions->items[nodes[leaf].name];
 
-    function->self += nodes[node].value;
-    function->before += nodes[node].before;
-    for (uint32_t child = nodes[node].first_child; child; child = nodes[child].next) {
-        function->self -= nodes[child].value;
-        function->before -= nodes[child].before;
+    if (leaf) {
+        functions->items[nodes[leaf].name].self += node->value;
+        functions->items[nodes[leaf].name].before += node->before;
+    }
+    if (leaf_before) {
+        functions->items[nodes[leaf_before].name].self -= node->value;
+        functions->items[nodes[leaf_before].name].before -= node->before;
     }
 }
 
@@ -68,8 +71,7 @@ static int enter(struct functions *functions, uint32_t node, size_t depth, size_
     functions->leaves[depth] = leaf;
     if (functions->flame->names[at->name].kind == FLAME_MEETING && *met > depth)
         *met = depth;
-    if (leaf)
-        add_own(functions, node, leaf);
+    add_own(functions, at, leaf, functions->leaves[depth - 1]);
     if (!functions->items[at->name].open++ && !is_mark(functions->flame, node))
         functions->items[at->name].total += at->value;
     return 0;
