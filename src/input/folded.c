@@ -379,8 +379,6 @@ static int make_room(struct folded *folded)
     char *buffer = realloc(folded->buffer, room + WORD);
     if (!buffer)
         return -ENOMEM;
-    /* What is behind the end is looked at, and not used. */
-    memset(buffer + folded->room, 0, room + WORD - folded->room);
     folded->buffer = buffer;
     folded->room = room;
     return 0;
@@ -396,6 +394,8 @@ static ssize_t read_more(struct folded *folded, int fd)
     while (got < 0 && errno == EINTR);
     if (got > 0)
         folded->end += (size_t)got;
+    /* What is behind the end is looked at, and not used. */
+    memset(folded->buffer + folded->end, 0, WORD);
     return got < 0 ? -errno : got;
 }
 

@@ -177,37 +177,29 @@ static int compare_changes(const void *left, const void *right)
     return flame_compare_names(&sorted_names[a->name], &sorted_names[b->name]);
 }
 
-/* What one count is in percent. */
-struct scale {
-    double now, before;
-};
-
-static struct scale make_scale(const struct flame *flame, bool shares)
+/* By how many percent a function has changed. */
+static double find_percent(const struct function *function, const struct flame_node *root,
+                           bool shares)
 {
-    double now = (double)flame->nodes[0].value, before = (double)flame->nodes[0].before;
-    double total = now > 0 ? now : before;
-    struct scale scale = {total > 0 ? 100 / total : 0, total > 0 ? 100 / total : 0};
+    double now = (double)root->value, before = (double)root->before;
+    double whole = now > 0 ? now : before;
 
-    if (shares && before > 0)
-        scale.before = 100 / before;
-    return scale;
+    if (shares && now > 0 && before > 0)
+        return 100 * (double)function->self / now - 100 * (double)function->before / before;
+    return 100 * ((double)function->self - (double)function->before) / (whole > 0 ? whole : 1);
 }
 
 /* How many have changed. */
-static size_t find_changes(const struct functions *functions, const struct scale *scale,
-                           struct change *changes)
+static size_t find_changes(const struct functions *functions, bool shares, struct change *changes)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < functions->flame->name_count; i++) {
-        const struct function *function = &functions->items[i];
-        double percent = (double)function->self * scale->now -
-                         (double)function->before * scale->before;
+        double percent = find_percent(&functions->items[i], functions->flame->nodes, shares);
         double size = percent < 0 ? -percent : percent;
-        /* Of shares that are the same, what is left is of how numbers are kept. */
-        if (function->self != function->before || scale->now != scale->before)
-            if (size > 1e-9)
-                changes[count++] = (struct change){percent, size, (uint32_t)i};
+        /* What is left of equal shares is of how such numbers are kept. */
+        if (size > 1e-9)
+            changes[count++] = (struct change){percent, size, (uint32_t)i};
     }
     sorted_names = functions->flame->names;
     qsort(changes, count, sizeof(*changes), compare_changes);
@@ -232,7 +224,6 @@ static int write_change(FILE *out, const struct flame *flame, const struct chang
 int flame_write_changes(FILE *out, const struct flame *flame, const struct spellings *spellings,
                         bool shares)
 {
-    const struct scale scale = make_scale(flame, shares);
     struct change *changes = calloc(flame->name_count + 1, sizeof(*changes));
     struct functions functions;
     struct text line = {0};
@@ -244,7 +235,7 @@ int flame_write_changes(FILE *out, const struct flame *flame, const struct spell
     if (!result) {
         fprintf(out, "before %llu, now %llu%s\n", (unsigned long long)flame->nodes[0].before,
                 (unsigned long long)flame->nodes[0].value, shares ? ", as shares" : "");
-        count = find_changes(&functions, &scale, changes);
+        count = find_changes(&functions, shares, changes);
     }
     for (; shown < count && changes[shown].size >= LEAST_PERCENT && !result; shown++)
         result = write_change(out, flame, &changes[shown], spellings, &line);

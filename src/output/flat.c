@@ -43,13 +43,13 @@ static void add_line(struct flat_function *functions, const struct line *line, u
 void flat_write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
                           uint64_t sum)
 {
-    double percent = sum ? 100 / (double)sum : 0;
+    double whole = sum ? (double)sum : 1;
 
     qsort(functions, count, sizeof(*functions), compare);
     fprintf(out, "%7s %7s  %s\n", "self%", "total%", "name");
     for (size_t i = 0; i < count && i < most; i++)
-        fprintf(out, "%7.2f %7.2f  %s\n", (double)functions[i].self * percent,
-                (double)functions[i].total * percent, functions[i].name);
+        fprintf(out, "%7.2f %7.2f  %s\n", 100 * (double)functions[i].self / whole,
+                100 * (double)functions[i].total / whole, functions[i].name);
 }
 
 int flat_write(FILE *out, const struct report *report)
