@@ -143,7 +143,7 @@ changes()
 }
 
 for seed in 1 2 3; do
-    random $seed 3000 >new
+    random $seed $((seed * 5000)) >new
     random $((seed + 100)) 2000 >old
     : >in
     run --format folded new
