@@ -271,7 +271,7 @@ static int put_into_table(struct flame *flame, uint32_t index)
 {
     const struct flame_node *node = &flame->nodes[index];
 
-    if (flame->in_table >= flame->node_slots / 2 && grow_nodes(flame))
+    if (flame->in_table >= flame->node_slots / 8 * 5 && grow_nodes(flame))
         return -ENOMEM;
     flame->node_table[find_node_slot(flame, node->parent, node->name)] = index;
     flame->in_table++;
