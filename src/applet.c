@@ -13,6 +13,7 @@ const struct applet *const applets[] = {
     &wakeuptime_applet,
     &offwaketime_applet,
     &stacksnoop_applet,
+    &flamegraph_applet,
     NULL,
 };
 

@@ -26,6 +26,7 @@ struct applet {
     const struct manual_row *examples;     /* command lines and what they do, up to {0} */
     const struct manual_row *notes;        /* paragraphs of the man page alone, up to {0} */
     const struct option *const *options;   /* tables, up to a NULL */
+    bool filter; /* it traces nothing: no signals and no command are its own */
     void *settings;       /* what the options are put into, holding their defaults */
     /* The exit status. The words stay main()'s. */
     int (*run)(const struct arguments *arguments);
@@ -35,6 +36,7 @@ extern const struct applet stackcount_applet;
 extern const struct applet profile_applet;
 extern const struct applet offcputime_applet, wakeuptime_applet, offwaketime_applet;
 extern const struct applet stacksnoop_applet;
+extern const struct applet flamegraph_applet;
 
 /* All of them, up to a NULL: the one table. */
 extern const struct applet *const applets[];

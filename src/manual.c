@@ -40,11 +40,23 @@ static const struct manual_row commands[] = {
     {0},
 };
 
-/* What all applets share. */
-static const struct manual_section common_sections[] = {
+/* What all applets that trace share. */
+static const struct manual_section tracing_sections[] = {
     {"Signals", signals},
     {"Exit status", exit_status},
     {"Commands", commands},
+    {0},
+};
+
+static const struct manual_row filter_status[] = {
+    {"0", "it is done"},
+    {"1", "it could not be done, or there was nothing in what was read; which was said on stderr"},
+    {"2", "the command line is wrong"},
+    {0},
+};
+
+static const struct manual_section filter_sections[] = {
+    {"Exit status", filter_status},
     {0},
 };
 
@@ -310,10 +322,11 @@ static void roff_head(FILE *out, const char *name, const char *summary, const ch
 void manual_man(FILE *out, const struct applet *applet)
 {
     roff_head(out, applet->name, applet->summary, applet->usage, applet->about);
-    for (const struct manual_section *section = applet->sections; section->title; section++)
-        roff_section(out, section);
+    for (const struct manual_section *own = applet->sections; own->title; own++)
+        roff_section(out, own);
     roff_options(out, applet->options);
-    for (const struct manual_section *section = common_sections; section->title; section++)
+    const struct manual_section *section = applet->filter ? filter_sections : tracing_sections;
+    for (; section->title; section++)
         roff_section(out, section);
     roff_section(out, &(struct manual_section){"Notes", applet->notes});
     roff_section(out, &(struct manual_section){"Examples", applet->examples});

@@ -37,12 +37,12 @@ function cell(key, who,    text)
 }
 
 # Those that have no column of their own say who they are.
-function others(key,    text)
+function others(key,    text, who_at, count, i)
 {
-    if ((key, "perf") in value)
-        text = "perf: " cell(key, "perf")
-    if ((key, "addr2line") in value)
-        text = text (text ? ", " : "") "addr2line: " cell(key, "addr2line")
+    count = split("perf addr2line inferno flamegraph.pl", who_at, " ")
+    for (i = 1; i <= count; i++)
+        if ((key, who_at[i]) in value)
+            text = text (text ? ", " : "") who_at[i] ": " cell(key, who_at[i])
     return text
 }
 

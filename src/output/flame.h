@@ -6,6 +6,7 @@
 #ifndef STACKBOX_OUTPUT_FLAME_H
 #define STACKBOX_OUTPUT_FLAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,8 +40,10 @@ struct flame {
     size_t count, room;
     struct flame_name *names;
     size_t name_count, name_room;
-    uint32_t *node_table, *name_table; /* found by hash: an index + 1, or 0 */
-    size_t node_slots, name_slots;     /* powers of two */
+    uint32_t *name_table; /* found by hash: an index + 1, or 0 */
+    uint32_t *node_table; /* of nodes with many siblings: an index, or 0 */
+    size_t node_slots, name_slots; /* powers of two */
+    size_t in_table;
     uint64_t *name_hashes;
     size_t hash_room;
     struct flame_bytes *bytes; /* what the names' texts are in */
@@ -75,5 +78,17 @@ int flame_add(struct flame *flame, enum flame_side side, const struct flame_slic
  * ran out.
  */
 uint32_t flame_child(struct flame *flame, uint32_t parent, const struct flame_slice *frame);
+
+/* The name of a frame, made if there is none, as an index. 0 or -ENOMEM. */
+int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *name);
+/* The same where nothing is made: false, there is none. */
+bool flame_find_name(const struct flame *flame, const struct flame_slice *frame, uint32_t *name);
+/* As flame_child, of whose frame the name is known. */
+uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name);
+/*
+ * Once, for who added values to the last nodes of stacks alone: adds those to all that are on the way
+ * to them.
+ */
+void flame_sum(struct flame *flame);
 
 #endif

@@ -4,17 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/flat.h"
 #include "output/lines.h"
-
-struct function {
-    const char *name;
-    uint64_t self, total;
-    size_t counted; /* the last block, from 1, that was added to its total: recursion adds once */
-};
 
 static int compare(const void *left, const void *right)
 {
-    const struct function *a = left, *b = right;
+    const struct flat_function *a = left, *b = right;
 
     if (a->self != b->self)
         return a->self < b->self ? 1 : -1;
@@ -30,17 +25,17 @@ static bool is_function(const struct line_frame *frame, const struct report_opti
 }
 
 /* Of one block; the leaf of a waker's stack that stands upside down is where the two meet. */
-static void add_line(struct function *functions, const struct line *line,
+static void add_line(struct flat_function *functions, const struct line *line,
                      const struct report_options *options, uint64_t value, size_t number)
 {
-    struct function *leaf = NULL;
+    struct flat_function *leaf = NULL;
     bool met = false;
 
     for (size_t i = 0; i < line->count; i++) {
         met = met || line->frames[i].part == LINE_MEETING;
         if (!is_function(&line->frames[i], options))
             continue;
-        struct function *function = &functions[line->frames[i].label];
+        struct flat_function *function = &functions[line->frames[i].label];
         function->name = line->frames[i].name;
         if (function->counted != number)
             function->total += value;
@@ -51,18 +46,22 @@ static void add_line(struct function *functions, const struct line *line,
         leaf->self += value;
 }
 
-static void write_functions(FILE *out, const struct function *functions, size_t count, double sum)
+void flat_write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
+                          uint64_t sum)
 {
+    double whole = sum ? (double)sum : 1;
+
+    qsort(functions, count, sizeof(*functions), compare);
     fprintf(out, "%7s %7s  %s\n", "self%", "total%", "name");
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "%7.2f %7.2f  %s\n", sum > 0 ? 100 * (double)functions[i].self / sum : 0,
-                sum > 0 ? 100 * (double)functions[i].total / sum : 0, functions[i].name);
+    for (size_t i = 0; i < count && i < most; i++)
+        fprintf(out, "%7.2f %7.2f  %s\n", 100 * (double)functions[i].self / whole,
+                100 * (double)functions[i].total / whole, functions[i].name);
 }
 
 int flat_write(FILE *out, const struct report *report)
 {
     const struct blocks *blocks = report->blocks;
-    struct function *functions = calloc(blocks->label_count + 1, sizeof(*functions));
+    struct flat_function *functions = calloc(blocks->label_count + 1, sizeof(*functions));
     struct line line = {0};
     uint64_t sum = 0;
     size_t kept = 0;
@@ -77,11 +76,9 @@ int flat_write(FILE *out, const struct report *report)
     for (size_t i = 0; i < blocks->label_count && !result; i++)
         if (functions[i].counted)
             functions[kept++] = functions[i];
-    if (!result) {
-        size_t most = report->options->functions ? report->options->functions : kept;
-        qsort(functions, kept, sizeof(*functions), compare);
-        write_functions(out, functions, kept < most ? kept : most, (double)sum);
-    }
+    if (!result)
+        flat_write_functions(out, functions, kept,
+                             report->options->functions ? report->options->functions : kept, sum);
     line_free(&line);
     free(functions);
     return result;

@@ -156,3 +156,11 @@ kernel-stacks-only list man max offset pid raw-names regex symfs tid timestamp u
 listed_is_taken
 letters "-p -t -L -C -D "
 examples
+
+read_applet flamegraph
+is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff format help \
+inverted man minwidth negate normalize notes output reverse subtitle title width "
+is "flamegraph: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
+    "NAME|SYNOPSIS|DESCRIPTION|INPUT|TEXT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+listed_is_taken
+examples

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# seeds.sh      makes the files of corpus/elf, corpus/usdt and corpus/link_cache anew
+# seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache and corpus/folded anew
 #
 # With gcc, clang, ld.lld and python3. They are committed, since what they look like depends on the
 # compilers. Each is as small as a linker makes it: of a few KB, so that a fuzzer's changes meet what
@@ -146,3 +146,23 @@ for name, content in {'new': new('<', 2), 'new-unsaid': new('<', 0), 'new-big': 
                       'both': both(), 'empty': new('<', 2)[:20] + bytes(28)}.items():
     open(name, 'wb').write(content)
 END
+
+mkdir -p "$corpus/folded"
+cd "$corpus/folded"
+cat >tools <<'END'
+# async-profiler, and what others write
+tar;__libc_start_main;main;read_all;[libc.so.6];-;entry_SYSCALL_64_after_hwframe_[k];ksys_read_[k];vfs_read_[k] 12
+tar;__libc_start_main;main;read_all;[libc.so.6];-;entry_SYSCALL_64_after_hwframe_[k];ksys_write_[k] 3
+java;Ljava/lang/Thread:::run;Lcom/x/Y:::get_[j];inlined_[i] 7
+sh;do_wait;--;wake_up_[w];exit_[w];ls 250
+app;core::ops::function::FnOnce::call_once::h0123456789abcdef;b.constprop.0.isra.0 9
+app;core::ops::function::FnOnce::call_once;b.part.3.cold;b.llvm.123 2.5
+app;std::map<int, char>::at(int) const;operator new(unsigned long) 1
+END
+printf 'a;b 1 2\na;c 0 3\na;b.cold;c 3 0\na 7\n' >pairs
+# Blanks, ends of lines, bytes that are no text, sums that do not fit, numbers that are none
+printf '%b' ';;a; 5\r\na b;c 12 3\n\0001\0377;\0303\0251;\0000 18446744073709551615\n' \
+    'a;b 18446744073709551615\n# 5\n#;x 2\nx -1\nx 1e3\nx .5\nx 0.5\nx 00.50\nx\t5\n 5\n5\n\n' \
+    '_[k] 1\na_[k]_[k] 2\na 5 5 5\nall 1\nb_12 3' >edges
+awk 'BEGIN { for (i = 0; i < 60; i++) { for (d = 0; d < i % 9 + 1; d++)
+    printf "%sf%d", d ? ";" : "", (i * 7 + d * 3) % 5; print " " i } }' >wide

@@ -1,0 +1,332 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# flamegraph: what is read of anybody's folded stacks, and what it becomes as text and as folded stacks,
+# beside what awk makes of the same lines; what is said of what cannot be read or written.
+
+. "${0%/*}/../live/lib.sh"
+
+LC_ALL=C
+export LC_ALL
+cd "$scratch" || exit 1
+
+# run ARG...: output in out and err, exit status in $status
+run()
+{
+    "$STACKBOX" flamegraph "$@" <in >out 2>err
+    status=$?
+}
+
+# folds NAME INPUT OUTPUT [ERR [STATUS]]: this text becomes that one, as folded stacks
+folds()
+{
+    printf '%b' "$2" >in
+    run --format folded
+    is "$1" "$status $(cat out)" "${5:-0} $(printf '%b' "$3")"
+    is "$1: said" "$(sed 's/^flamegraph: //' err | tr '\n' '|')" "${4:-}"
+}
+
+# ---- lines
+
+folds "counts of one stack are summed, the greatest last" 'b;c 5\na;b 3\nb;c 1\na;b 1\n' 'a;b 4\nb;c 6'
+folds "equal counts are in the order of frames, not of bytes" 'a.b;c 1\na;c 1\na 1\n' 'a 1\na;c 1\na.b;c 1'
+folds "no newline at the end, CRLF, tabs, blanks" 'a;b 1\r\na\t2 \nc   3' 'a;b 1\na 2\nc 3'
+folds "comments and empty lines" '# date: Mon 5\n#\n\n\r\na 1\n#x;y 2\n' 'a 1\n#x;y 2'
+folds "blanks in names" 'a b;operator new(unsigned long) 4\n' 'a b;operator new(unsigned long) 4'
+folds "frames without a name" ';a 1\na;;b 2\na; 3\n' '[unknown];a 1\na;[unknown];b 2\na;[unknown] 3'
+folds "fractions: the sum is whole" 'a 0.4\na 0.4\na 0.4\nb 2.8\n' 'a 1\nb 3'
+folds "fractions of six digits" 'a 0.0000019\na 0.999999\n' 'a 1'
+folds "fractions without digits" 'a 1.\nb 2.0\n' 'a 1\nb 2'
+folds "lines that are no stacks" 'a -1\na 1e3\na\n 7\n8\na .5\na;b 1\na 1.2.3\na 0x10\n' 'a;b 1' \
+    '8 lines left out, without a stack and a count; the first is line 1 of stdin|'
+folds "one such line" 'a 1\nb\n' 'a 1' '1 line left out, without a stack and a count; the first is line 2 of stdin|'
+folds "bytes that are no text" '\0001\0377a;\0303\0251;b\0302\0200\0177;\0033[31m 1\n' \
+    '\\x01\\xffa;\0303\0251;b\\xc2\\x80\\x7f;\\x1b[31m 1'
+folds "a NUL" 'a\0000b;c 2\n' 'a\\x00b;c 2'
+folds "an escaped name and one that is spelled so" '\0001 1\n\\x01 2\n' '\\x01 3'
+folds "a number ends the last name" 'a 1\nb 12 3\n' 'a 1\nb_12 3' \
+    '1 line with a second number, taken for a part of the name; the first is line 2 of stdin|'
+folds "and another has that name" 'a 1\nb 12 3\nb_12 4\n' 'a 1\nb_12 7' \
+    '1 line with a second number, taken for a part of the name; the first is line 2 of stdin|'
+folds "endings of kinds stay" 'a;b_[k] 1\na;b 2\na;b_[j];-;c_[i];--;d_[w] 3\n' \
+    'a;b_[k] 1\na;b 2\na;b_[j];-;c_[i];--;d_[w] 3'
+folds "two counts" 'a;b 1 2\na;c 0 3\na;b 5 0\nd 4 0\n' 'd 4 0\na;b 6 2\na;c 0 3' \
+    'before 10, now 5 samples|'
+folds "one count among two" 'a 1 2\nb 3\n' 'a 1 2\nb 3 3' \
+    '1 line with one count among others with two: taken as unchanged; the first is line 2 of stdin|before 4, now 5 samples|'
+folds "the greatest number" 'a 18446744073709551615\n' 'a 18446744073709551615'
+folds "sums beyond it" 'a 18446744073709551615\nb 1\nc 18446744073709551616\n' 'a 18446744073709551615' \
+    '2 lines left out, with counts that are too large to be added up; the first is line 2 of stdin|'
+folds "nothing" '' '' 'there is no stack with a count|' 1
+folds "counts of 0" 'a 0\n' '' 'there is no stack with a count|' 1
+
+# ---- beside awk
+
+# random SEED LINES: stacks of few names, so that many meet, with recursion
+random()
+{
+    awk -v seed="$1" -v lines="$2" 'BEGIN {
+        srand(seed)
+        count = split("main,read,a b,std::map<int; char>,f.isra.0,f.constprop.1,f,g.cold,g," \
+            "h::h0123456789abcdef,h,vfs_read_[k],vfs_read,[unknown],x.part.3.cold,x,y.llvm.77", names, ",")
+        names[4] = "std::map<int, char>"
+        while (lines--) {
+            depth = 1 + int(rand() * rand() * 12)
+            line = ""
+            for (; depth; depth--)
+                line = line (line == "" ? "" : ";") names[1 + int(rand() * rand() * count)]
+            print line, int(rand() * rand() * 1000)
+        }
+    }'
+}
+
+# An own reader: STACK COUNT, summed
+summed()
+{
+    awk '{ count = $NF; sub(/ [0-9]+$/, ""); if (count > 0) sums[$0] += count }
+         END { for (stack in sums) printf "%s %.0f\n", stack, sums[stack] }' "$@" | sort
+}
+
+# table_of FILE: the functions as --flat has them
+table_of()
+{
+    awk '{
+            count = $NF
+            sub(/ [0-9]+$/, "")
+            depth = split($0, frames, ";")
+            split("", seen)
+            for (i = 1; i <= depth; i++)
+                if (!seen[frames[i]]++)
+                    total[frames[i]] += count
+            self[frames[depth]] += count
+            sum += count
+        }
+        END {
+            for (name in total)
+                if (total[name] > 0)
+                    printf "%d\t%d\t%7.2f %7.2f  %s\n", self[name], total[name],
+                        100 * self[name] / sum, 100 * total[name] / sum, name
+        }' "$1" | sort -t '	' -k 1,1nr -k 2,2nr -k 3 | cut -f 3
+}
+
+# changes OLD NEW NORMALIZE: NAME PERCENT of the functions whose self has changed by 0.05 % or more
+changes()
+{
+    awk -v shares="$3" '
+        function short(name,    before) {
+            do {
+                before = name
+                sub(/\.(isra|constprop|part|llvm|cold)\.[0-9]+$/, "", name)
+                sub(/\.cold$/, "", name)
+                if (name ~ /::h[0-9a-f]+$/ && match(name, /::h[0-9a-f]+$/) && RLENGTH == 19)
+                    name = substr(name, 1, RSTART - 1)
+            } while (name != before)
+            return name
+        }
+        {
+            count = $NF
+            sub(/ [0-9]+$/, "")
+            depth = split($0, frames, ";")
+            name = short(frames[depth])
+            if (FILENAME == ARGV[1]) { old[name] += count; before += count }
+            else { new[name] += count; now += count }
+            names[name]
+        }
+        END {
+            for (name in names) {
+                change = shares ? 100 * new[name] / now - 100 * old[name] / before \
+                                : 100 * (new[name] - old[name]) / now
+                if (change >= 0.05 || change <= -0.05)
+                    printf "%+.1f%% -> %s\n", change, name
+            }
+        }' "$1" "$2" | sort
+}
+
+for seed in 1 2 3; do
+    random $seed $((seed * 5000)) >new
+    random $((seed + 100)) 2000 >old
+    : >in
+    run --format folded new
+    is "random $seed: the sum of each stack" "$(sort out | cksum)" "$(summed new | cksum)"
+    is "random $seed: by count" "$(awk '{ print $NF }' out | sort -nc 2>&1)" ""
+    cp out first
+    run --format folded first
+    is "random $seed: read back it is the same" "$(cksum <out)" "$(cksum <first)"
+    run --format folded new old
+    is "random $seed: files are added up" "$(sort out | cksum)" "$(summed new old | cksum)"
+    run --format text new
+    is "random $seed: functions" "$(sed 1d out | cksum)" "$(table_of new | cksum)"
+    is "random $seed: their heading" "$(head -n 1 out)" "  self%  total%  name"
+    run --format folded --reverse new
+    is "random $seed: turned round" "$(sort out | cksum)" \
+        "$(awk '{ count = $NF; sub(/ [0-9]+$/, ""); depth = split($0, frames, ";"); line = ""
+            for (; depth; depth--) line = line (line == "" ? "" : ";") frames[depth]
+            print line, count }' new | summed | cksum)"
+    for normalize in '' --normalize; do
+        # shellcheck disable=SC2086 # a word or none
+        run --format text $normalize --diff old new
+        is "random $seed: changes $normalize" \
+            "$(sed '1d; s/ ([^()]* = [^()]*)$//; / more changed by /d' out | sort)" \
+            "$(changes old new $normalize)"
+        is "random $seed: the greatest first $normalize" \
+            "$(sed '1d; / more changed by /d; s/^[+-]\([0-9.]*\)%.*/\1/' out | sort -rnc 2>&1)" ""
+    done
+    sums="before $(awk '{ sum += $NF } END { print sum }' old), now $(awk '{ sum += $NF } END { print sum }' new)"
+    is "random $seed: both totals" "$(head -n 1 out) $(cat err)" "$sums, as shares flamegraph: $sums samples"
+    run --format folded --normalize --diff old new
+    is "random $seed: scaled to the total of now" "$(awk '{ old += $(NF - 1); new += $NF } END { print old, new }' out)" \
+        "$(awk '{ sum += $NF } END { print sum, sum }' new)"
+done
+
+# ---- differences
+
+printf 'a;b.constprop.0 10\na;c 10\na;gone 5\n' >old
+printf 'a;b.isra.0 13\na;c 10\na;new.cold 2\n' >new
+: >in
+run --format text --diff old new
+is "what has changed, and how it is spelled" "$status $(cat out)" "0 before 25, now 25
+-20.0% -> gone
++12.0% -> b (b.constprop.0 = b.isra.0)
++8.0% -> new"
+printf 'a;b 1\n' >same
+run --format text --diff same same
+is "the same twice" "$status $(cat out)" "0 before 1, now 1"
+printf 'a;b 10\na;c 10\n' >half
+run --format text --normalize --diff same half
+is "shares" "$(cat out)" "before 1, now 20, as shares
+-50.0% -> b
++50.0% -> c"
+printf 'a;b.constprop.0.isra.0 1\nf::h0123456789abcdef 1\ng::h0123456789abcde 1\n.cold 1\nh.cold.1_[k] 1\n' >old
+printf 'a;b.part.7.llvm.1234.cold 1\nf::hfedcba9876543210 1\ng 1\n.cold 1\nh_[k] 1\n' >new
+run --format folded --diff old new
+is "endings that are matched" "$(sort out)" ".cold 1 1
+a;b 1 1
+f 1 1
+g 0 1
+g::h0123456789abcde 1 0
+h_[k] 1 1"
+run --format text --diff old new
+is "and what has changed then" "$(sed 1d out)" "+20.0% -> g
+-20.0% -> g::h0123456789abcde"
+printf 'a 1 2\n' >pairs
+run --format text --diff pairs new
+is "a comparison is not compared" "$status $(cat err)" \
+    "1 flamegraph: --diff: \"pairs\" has two counts in each line: it is a comparison itself"
+: >empty
+run --format text --diff old empty
+is "nothing is left" "$status $(grep -c '^-20.0% -> ' out)" "1 5"
+
+# The waker's stack stands on the target's: who waited is who the time is of.
+printf 'cat;main;read;--;wake;irq;sh 5\n--;x;y 2\n' >in
+run --format text
+is "where two stacks meet" "$(sed '1d; s/^ *\([0-9.]*\) .*  /\1 /' out | grep -v '^0.00')" "71.43 read
+28.57 x"
+
+# ---- files
+
+printf 'a;b 3\n' >in
+run --format folded
+cp out wanted
+run -o one.folded
+is "-o: a file by its ending" "$status $(cat out err one.folded)" "0 $(cat wanted)"
+run -o two.txt -o two.svg -o two.folded -
+is "-o: several" "$status $(cat out err two.folded)" "0 $(cat wanted)"
+is "-o: text" "$(tail -n 1 two.txt)" "$(table_of wanted | tail -n 1)"
+contains "-o: a picture" two.svg "<svg"
+run
+contains "a picture where nothing else is said" out "<svg"
+run --format folded -o three.unknown
+is "--format: a file with another ending" "$(cat three.unknown)" "$(cat wanted)"
+run -o -
+contains "-o -: a picture on stdout" out "<svg"
+echo before >kept.folded
+run -o kept.folded missing
+is "a file that is not there" "$status $(cat err kept.folded)" \
+    "1 flamegraph: cannot read \"missing\": No such file or directory
+before"
+run "$scratch"
+is "a directory" "$status $(cat out err)" "1 flamegraph: cannot read \"$scratch\": Is a directory"
+run wanted /proc/self/mem
+is "reading that fails" "$status $(cat out err | sed 's/mem": .*/mem": why/')" \
+    "1 flamegraph: cannot read \"/proc/self/mem\": why"
+: >in
+run
+is "no input: status" "$status $(cat err)" "1 flamegraph: there is no stack with a count"
+contains "no input: a picture all the same" out "</svg>"
+head -c 300000 "$STACKBOX" >in
+run --format folded
+between "a binary: most lines are left out" "$(sed -n 's/^flamegraph: \([0-9]*\) lines left out.*/\1/p' err)" \
+    $(($(wc -l <in) / 2)) $(($(wc -l <in) + 1))
+is "a binary: what is written is text" "$(tr -d ' -~\n' <out | wc -c)" \
+    "$(grep -ao '[^ -~]' out | tr -d '\n' | wc -c)"
+if [ -w /dev/full ]; then
+    printf 'a 1\n' >in
+    "$STACKBOX" flamegraph <in >/dev/full 2>err
+    is "a full disk" "$? $(cat err)" "1 flamegraph: cannot write: No space left on device"
+    run -o /dev/full --format svg
+    is "a full disk: -o" "$status $(cut -d ';' -f 1 err)" \
+        "1 flamegraph: cannot write \"/dev/full\": No space left on device"
+else
+    skip "a full disk" "there is no /dev/full"
+fi
+random 7 200000 >in
+"$STACKBOX" flamegraph --format folded in 2>err | head -n 1 >out
+is "a reader that leaves" "$(grep -c . out) $(cat err)" "1 "
+
+# ---- sizes
+
+awk 'BEGIN { for (i = 0; i < 100000; i++) printf "%sframe%d", i ? ";" : "", i % 1000; print " 7" }' >in
+run --format folded
+is "100,000 frames" "$status $(cksum <out)" "0 $(cksum <in)"
+run --format text
+is "100,000 frames: functions" "$(wc -l <out) $(sed -n 2p out)" "1001  100.00  100.00  frame999"
+{ head -c 70000000 /dev/zero | tr '\0' x; printf ' 5\na 1\n'; } >in
+run --format folded
+is "a line that is too long" "$status $(cat out err)" "0 a 1
+flamegraph: 1 line left out, without a stack and a count; the first is line 1 of stdin"
+{ printf 'a;'; head -c 5000000 /dev/zero | tr '\0' x; printf ' 5\nb 1\n'; } >in
+run --format folded
+is "a long line" "$(tail -n 1 out | cksum)" "$(head -n 1 in | cksum)"
+: >in
+(sleep 0.2; printf 'a;b'; sleep 0.2; printf ' 1'; sleep 0.2; printf '2\nc 1') |
+    "$STACKBOX" flamegraph --format folded >out
+is "a pipe that is slow" "$(cat out)" "c 1
+a;b 12"
+
+# ---- usage
+
+# refuses LINE ARG...
+refuses()
+{
+    line=$1
+    shift
+    run "$@"
+    is "$*" "$status $(cat out err)" "2 flamegraph: $line (see flamegraph -h)"
+}
+
+refuses '--normalize: takes --diff OLD, which it scales' --normalize in
+refuses '-: stdin can be read once' - -
+refuses '-: stdin can be read once' --diff -
+refuses '--minwidth: "x" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth x
+refuses '--minwidth: "1px" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth=1px
+refuses '--minwidth: "-1" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth -1
+refuses '--width: "99" is out of range: it takes 100 to 1000000' --width 99
+refuses '--width: "1200px" is not a whole number' --width 1200px
+refuses '--flamechart: stacks are merged and in the order of their names; their order in time is not drawn' \
+    --flamechart
+refuses '--total: counts are drawn as they are read, and the whole is their sum' --total 5
+refuses '--factor: counts are drawn as they are read, and the whole is their sum' --factor=2
+refuses '--nameattr: frames have no attributes of their own' --nameattr file
+refuses '--: no command is run; a file is a word of its own, such as ./--' -- ls
+refuses '--titel: there is no such option; near: --title' --titel x
+run --colors nothing
+is "--colors: a palette that is not there" "$status $(sed 's/; there are .*//' err)" \
+    '2 flamegraph: --colors: there is no "nothing"'
+run --format jpeg
+is "--format: one that is not there" "$status $(sed 's/; there are .*//' err)" \
+    '2 flamegraph: --format: there is no "jpeg"'
+printf 'a 1\n' >in
+run --title T --subtitle S --width 800 --minwidth 0.1% --countname us --inverted --reverse --negate \
+    --notes N --cp --hash --random --height 17 --fontsize 11 --fontwidth 0.5 --fonttype Arial --encoding UTF-8 \
+    --nametype F: --bgcolors blue
+is "what flamegraph.pl's users type" "$status $(cat err)" "0 "
