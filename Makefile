@@ -83,6 +83,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# The assembler reads them, of which the compiler knows nothing.
+$(BUILD)/src/output/svg_parts.o: src/output/flame.js src/output/flame.css
+
 # Every test program links the whole tree but main(): unused parts are dropped by the linker.
 $(BUILD)/parts.a: $(PARTS)
 	@rm -f $@

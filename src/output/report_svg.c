@@ -7,6 +7,7 @@
 #include "escape.h"
 #include "output/lines.h"
 #include "output/svg.h"
+#include "output/svg_text.h"
 
 static int add_block(struct flame *flame, const struct line *line, uint64_t value,
                      struct flame_slice *frames)
@@ -37,50 +38,96 @@ static int add_blocks(struct flame *flame, const struct report *report)
     return result;
 }
 
-static void add_raw(struct text *text, const char *before, const char *raw)
+/* ---- What stands above it ---- */
+
+static bool is_time(const struct report_options *options)
 {
-    text_add(text, before);
-    escape_bytes(text, raw, strlen(raw));
+    return options->measure.value && options->measure.unit &&
+           !strcmp(options->measure.unit, "microseconds");
 }
 
-/* Where and when it was, and what is missing. */
-static void add_subtitle(struct text *text, const struct report_about *about,
-                         const struct report_measure *measure)
+static const char *count_name(const struct report_options *options)
 {
-    add_raw(text, "", about->command_line);
-    add_raw(text, " on ", about->host);
-    text_format(text, ", %.1f s, %llu %s", (double)(about->ended - about->began) / 1e9,
-                (unsigned long long)about->events, measure->events);
+    return is_time(options)           ? "us"
+           : options->measure.events ? options->measure.events
+                                      : "samples";
+}
+
+/* profile: CPU time */
+static void add_title(struct text *text, const struct report_options *options)
+{
+    const struct report_measure *measure = &options->measure;
+
+    text_format(text, "%s: ", options->about->applet);
+    if (is_time(options))
+        text_add(text, "blocked time");
+    else if (measure->value)
+        text_add(text, strcmp(measure->value, "cpu") ? measure->value : "CPU time");
+    else
+        text_add(text, count_name(options));
+    if (options->layout == LAYOUT_WAKEUPTIME)
+        text_add(text, " by who ended it");
+    else if (options->layout == LAYOUT_OFFWAKETIME)
+        text_add(text, " and who ended it");
+}
+
+static void add_raw(struct text *text, const char *raw, size_t length)
+{
+    escape_bytes(text, raw, length);
+}
+
+static void add_when(struct text *text, uint64_t began)
+{
+    time_t seconds = (time_t)(began / 1000000000);
+    struct tm when;
+    char shown[64];
+
+    if (localtime_r(&seconds, &when) && strftime(shown, sizeof(shown), "%F %T", &when))
+        text_format(text, ", %s", shown);
+}
+
+/* Of what it is, where and when it was, and what is missing: a line for each. */
+static void add_subtitle(struct text *text, const struct report_options *options)
+{
+    const struct report_about *about = options->about;
+
+    add_raw(text, about->command_line, strlen(about->command_line));
+    text_add(text, "\non ");
+    add_raw(text, about->host, strlen(about->host));
+    add_when(text, about->began);
+    text_format(text, ", %.1f s, ", (double)(about->ended - about->began) / 1e9);
+    svg_add_number(text, about->events);
+    text_format(text, " %s", options->measure.events ? options->measure.events : "events");
     for (const char *line = about->losses; *line;) {
         size_t length = strcspn(line, "\n");
         text_add(text, "\n");
-        escape_bytes(text, line, length);
+        add_raw(text, line, length);
         line += length + (line[length] == '\n');
     }
 }
 
 int report_svg_write(FILE *out, const struct report *report)
 {
-    const struct report_about *about = report->options->about;
-    const struct report_measure *measure = &report->options->measure;
-    struct text subtitle = {0};
+    const struct report_options *options = report->options;
+    struct text title = {0}, subtitle = {0};
     struct flame flame;
     int result = flame_init(&flame);
 
     if (!result)
         result = add_blocks(&flame, report);
-    if (!result && about)
-        add_subtitle(&subtitle, about, measure);
-    if (subtitle.failed)
-        result = -ENOMEM;
-    if (!result) {
-        const struct svg_options options = {
-            .title = about ? about->applet : NULL,
-            .subtitle = subtitle.data,
-            .count_name = measure->value && report->options->unit > 1 ? "us" : measure->events,
-        };
-        result = svg_write(out, &flame, &options);
+    if (!result && options->about) {
+        add_title(&title, options);
+        add_subtitle(&subtitle, options);
     }
+    if (title.failed || subtitle.failed)
+        result = -ENOMEM;
+    if (!result)
+        result = svg_write(out, &flame, &(struct svg_options){
+            .title = title.data,
+            .subtitle = subtitle.data,
+            .count_name = count_name(options),
+        });
+    text_free(&title);
     text_free(&subtitle);
     flame_free(&flame);
     return result;

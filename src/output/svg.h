@@ -17,7 +17,7 @@ struct svg_options {
     const char *colors;     /* a palette's name, or NULL: by the kinds of frames */
     const char *notes;      /* a comment for who reads the file, or NULL */
     uint64_t width;         /* px that never change; 0: as wide as the window, made for 1200 */
-    double least_width;     /* px: narrower frames are left out, where least_given; else 0.1 or more */
+    double least_width;     /* px: narrower frames are left out. Unless it was given: 0.1 or more */
     bool least_given;
     bool inverted;          /* the root on top */
     bool differential;      /* nodes have a `before`, by which they are coloured */
@@ -28,8 +28,10 @@ struct svg_options {
 bool svg_has_colors(const char *name);
 void svg_add_colors(struct text *names);
 
-/* An empty flame becomes a picture that says so. 0 or -ENOMEM: whether it was written is the caller's
- * to see. */
+/*
+ * An empty flame becomes a picture that says so. 0 or -ENOMEM: whether it was written is the
+ * caller's to see.
+ */
 int svg_write(FILE *out, const struct flame *flame, const struct svg_options *options);
 
 #endif

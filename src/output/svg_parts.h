@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What is the same in each SVG file: flame.css and flame.js, which are in the binary. */
+#ifndef STACKBOX_OUTPUT_SVG_PARTS_H
+#define STACKBOX_OUTPUT_SVG_PARTS_H
+
+#include <stddef.h>
+
+struct svg_part {
+    const char *text;
+    size_t length;
+};
+
+struct svg_part svg_style(void);
+/* An expression: a function, to be called with the data of the frames. */
+struct svg_part svg_script(void);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The file of a flame graph: valid XML whatever the names, and frames where they belong. */
+#include "output/svg_layout.h"
+#include "output/svg_parts.h"
+#include "output/svg_text.h"
+#include "unit/svg_file.h"
+
+#define CHECK_PLACE(file, title, left, wide, top)                  \
+    do {                                                           \
+        const struct seen *seen_ = find(file, title);              \
+        CHECK(is_near(seen_->x, left) && is_near(seen_->width, wide)); \
+        CHECK_NUMBER(seen_->y, top);                               \
+    } while (0)
+
+/* ---- Frames ---- */
+
+static void places_and_texts(void)
+{
+    struct flame flame;
+
+    add_few(&flame);
+    struct file file = write_file(&flame, &(struct svg_options){.count_name = "events"});
+    CHECK_NUMBER(file.count, 6);
+    CHECK_PLACE(&file, "all (2,000 events, 100.00 %)", 0, 100, 64);
+    CHECK_PLACE(&file, "tar (2,000 events, 100.00 %)", 0, 100, 48);
+    CHECK_PLACE(&file, "main (2,000 events, 100.00 %)", 0, 100, 32);
+    CHECK_PLACE(&file, "a (250 events, 12.50 %)", 0, 12.5, 16);
+    CHECK_PLACE(&file, "read (250 events, 12.50 %)", 0, 12.5, 0);
+    CHECK_PLACE(&file, "b (500 events, 25.00 %)", 12.5, 25, 16);
+    CHECK_STRING(find(&file, "read (")->label, "read");
+    CHECK(strstr(file.text, "<title>Flame Graph</title>"));
+    CHECK(!strstr(file.text, "left out"));
+    free_file(&file);
+    file = write_file(&flame, &(struct svg_options){.inverted = true});
+    CHECK_PLACE(&file, "all (2,000 samples", 0, 100, 0);
+    CHECK_PLACE(&file, "read (250 samples", 0, 12.5, 64);
+    CHECK(number_behind(strstr(file.text, "id=\"details\""), " y=\"") <
+          number_behind(strstr(file.text, "id=\"frames\""), " y=\""));
+    free_file(&file);
+    flame_free(&flame);
+}
+
+/* Children in the order of their names, whatever order they came in. */
+static void siblings_are_sorted(void)
+{
+    struct flame flame;
+    char name[16];
+    double left = 0;
+
+    flame_init(&flame);
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(name, sizeof(name), "f%03u", i * 77 % 200);
+        add(&flame, FLAME_NOW, name, i * 77 % 200 + 100);
+    }
+    struct file file = write_file(&flame, &(struct svg_options){0});
+    CHECK_NUMBER(file.count, 201);
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(name, sizeof(name), "f%03u (", i);
+        CHECK(!strncmp(file.frames[i + 1].title, name, 6));
+        CHECK(is_near(file.frames[i + 1].x, left));
+        left += (i + 100) * 100.0 / (200 * 199 / 2 + 200 * 100);
+    }
+    free_file(&file);
+    flame_free(&flame);
+}
+
+/* A name that has no room is cut where letters end, not bytes. */
+static void labels_are_cut(void)
+{
+    struct flame flame;
+
+    flame_init(&flame);
+    add(&flame, FLAME_NOW, "a_name_that_is_longer_than_a_twelfth_of_it", 100);
+    add(&flame, FLAME_NOW, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 40);
+    add(&flame, FLAME_NOW, "x", 1060);
+    struct file file = write_file(&flame, &(struct svg_options){0});
+    /* 100 px without margins are 13 letters, 40 px are 4. */
+    CHECK_STRING(find(&file, "a_name_that")->label, "a_name_that..");
+    CHECK_STRING(find(&file, "\xc3\xa4")->label, "\xc3\xa4\xc3\xa4..");
+    free_file(&file);
+    flame_free(&flame);
+}
+
+/* ---- Names ---- */
+
+static void hostile_names(void)
+{
+    static const char *const names[] = {
+        "<script>alert(1)</script>", "]]>", "&amp", "\"'", "a\001b\x7f\n", "\xff\xc3",
+        "\xef\xbf\xbe",
+        "\xef\xbf\xbf", "\xed\xa0\x80", "<!--", "-->", "\\", "_[k]", "%s%n", "\xf4\x90\x80\x80",
+    };
+    static const char *const shown[] = {
+        "&lt;script&gt;alert(1)&lt;/script&gt; (", "]]&gt; (", "&amp;amp (", "&quot;&#39; (",
+        "a\\x01b\\x7f\\x0a (", "\\xff\\xc3 (", "\\xef\\xbf\\xbe (", "\\xef\\xbf\\xbf (",
+        "\\xed\\xa0\\x80 (", "&lt;!-- (", "--&gt; (", "\\ (", "_[k] (", "%s%n (",
+        "\\xf4\\x90\\x80\\x80 (",
+    };
+    struct flame flame;
+
+    flame_init(&flame);
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        add(&flame, FLAME_NOW, names[i], 100);
+    for (unsigned byte = 1; byte < 256; byte++) {
+        const char name[] = {'n', (char)byte, (char)byte, 'm', '\0'};
+        add(&flame, FLAME_NOW, byte == ';' ? "n" : name, 20);
+    }
+    struct file file = write_file(&flame, &(struct svg_options){
+        .title = "<&>\"]]>\x01", .subtitle = "--> \xff <\n]]>", .count_name = "<b>\x02",
+        .notes = "-----> <!-- -\n--",
+    });
+    CHECK_NUMBER(file.count, 1 + COUNT_OF(names) + 255);
+    for (size_t i = 0; i < COUNT_OF(shown); i++)
+        find(&file, shown[i]);
+    CHECK(strstr(file.text, ">&lt;&amp;&gt;&quot;]]&gt;\\x01</text>"));
+    CHECK(!strstr(file.text, "<script>alert"));
+    /* The one script of the file is ended by what we wrote, in a page of HTML, too. */
+    const char *script = strstr(file.text, "<script>");
+    CHECK(script && strlen(strstr(script, "</script>")) == strlen("</script>\n</svg>\n"));
+    CHECK(script && strlen(strstr(script, "]]>")) == strlen("]]></script>\n</svg>\n"));
+    free_file(&file);
+    flame_free(&flame);
+}
+
+static void texts(void)
+{
+    struct text text = {0};
+
+    svg_add_number(&text, 0);
+    svg_add_number(&text, 999);
+    svg_add_number(&text, 1000);
+    svg_add_number(&text, UINT64_MAX);
+    CHECK_STRING(text.data, "09991,00018,446,744,073,709,551,615");
+    text_clear(&text);
+    svg_add_decimal(&text, 100);
+    svg_add_decimal(&text, 0.25);
+    svg_add_decimal(&text, 0.00001);
+    svg_add_decimal(&text, 12.34567);
+    CHECK_STRING(text.data, "1000.25012.3457");
+    text_clear(&text);
+    svg_add_json(&text, "a\"\\<]]>&", 8);
+    CHECK_STRING(text.data, "\"a\\\"\\\\\\u003c]]\\u003e\\u0026\"");
+    CHECK_NUMBER(svg_fitting("\xc3\xa4\xc3\xa4", 4, 1), 2);
+    CHECK_NUMBER(svg_fitting("\xe6\x97\xa5\xe6\x97\xa5", 6, 3), 3);
+    text_free(&text);
+}
+
+static void script_and_style_are_small(void)
+{
+    struct svg_part style = svg_style(), script = svg_script();
+
+    CHECK(style.length > 500 && script.length > 2000);
+    CHECK(!memmem(style.text, style.length, "]]>", 3));
+    CHECK(!memmem(script.text, script.length, "]]>", 3));
+    CHECK(!memmem(script.text, script.length, "</", 2));
+    CHECK(!memmem(script.text, script.length, "eval(", 5));
+    struct flame flame;
+    add_few(&flame);
+    struct file file = write_file(&flame, &(struct svg_options){0});
+    /* Six frames and the texts around them are less than 3,000 bytes. */
+    CHECK(file.length < 12 * 1024 + 3000);
+    /* Nothing is fetched from anywhere: what looks like it are names of XML. */
+    const char *at = file.text;
+    while ((at = strstr(at, "//"))) {
+        CHECK(!strncmp(at, "//www.w3.org/2000/svg\"", 22) ||
+              !strncmp(at, "//www.w3.org/1999/xhtml\"", 24));
+        at += 2;
+    }
+    CHECK(!strstr(file.text, "url(") && !strstr(file.text, "@import"));
+    CHECK(!strstr(file.text, "href"));
+    free_file(&file);
+    flame_free(&flame);
+}
+
+/* ---- What is left out ---- */
+
+/* One frame of nearly all, `count` of which each is `value` of `total`. */
+static void add_narrow(struct flame *flame, unsigned count, uint64_t value, uint64_t total)
+{
+    char name[24];
+
+    flame_init(flame);
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "base;n%u", i);
+        add(flame, FLAME_NOW, name, value);
+    }
+    add(flame, FLAME_NOW, "wide", total - count * value);
+}
+
+static void narrow_frames_are_left_out(void)
+{
+    struct flame flame;
+
+    /* 0.096 px each; together they are wide enough. */
+    add_narrow(&flame, 1000, 8, 100000);
+    struct file file = write_file(&flame, &(struct svg_options){0});
+    CHECK_NUMBER(file.count, 3);
+    CHECK(strstr(file.text, ">1,000 frames narrower than 0.1 px are left out<"));
+    free_file(&file);
+    file = write_file(&flame, &(struct svg_options){.least_given = true});
+    CHECK_NUMBER(file.count, 1003);
+    CHECK(!strstr(file.text, "left out"));
+    free_file(&file);
+    /* And of 1,300 px they are 0.104 each. */
+    file = write_file(&flame, &(struct svg_options){.width = 1300});
+    CHECK_NUMBER(file.count, 1003);
+    CHECK(strstr(file.text, " class=\"flame\" width=\"1300\" height="));
+    free_file(&file);
+    file = write_file(&flame, &(struct svg_options){.least_given = true, .least_width = 2000});
+    CHECK_NUMBER(file.count, 1);
+    CHECK(strstr(file.text, ">1,002 frames narrower than 2000 px are left out<"));
+    free_file(&file);
+    flame_free(&flame);
+}
+
+static size_t said_left_out(const struct file *file)
+{
+    const char *said = strstr(file->text, " frames narrower than ");
+    size_t number = 0;
+
+    if (!said)
+        return 0;
+    while (said[-1] != '>')
+        said--;
+    for (; *said != ' '; said++)
+        if (*said != ',')
+            number = number * 10 + (size_t)(*said - '0');
+    return number;
+}
+
+/* 40 levels of 1,000 frames, of random widths: what is drawn and what is said to be not is all. */
+static void file_stays_small(void)
+{
+    struct flame flame;
+    uint32_t random = 1;
+    char stack[64 * 24];
+
+    flame_init(&flame);
+    for (unsigned i = 0; i < 20000; i++) {
+        size_t length = 0;
+        for (unsigned depth = 0; depth < 40; depth++)
+            length += (size_t)snprintf(stack + length, sizeof(stack) - length,
+                                       "%sfunction_%u_of_them", depth ? ";" : "",
+                                       depth == 39 ? i : i % 1000 * 7 + depth);
+        random = random * 1664525 + 1013904223;
+        add(&flame, FLAME_NOW, stack, 90 + (random >> 16) % 20);
+    }
+    struct file file = write_file(&flame, &(struct svg_options){0});
+    CHECK(file.length < 5000000);
+    CHECK(file.count > 1000 && file.count <= SVG_MOST_PARTS);
+    CHECK_NUMBER(file.count + said_left_out(&file), flame.count);
+    free_file(&file);
+    flame_free(&flame);
+}
+
+static void deep_stacks(void)
+{
+    static struct flame_slice frames[100000];
+    struct flame flame;
+
+    for (size_t i = 0; i < COUNT_OF(frames); i++)
+        frames[i] = (struct flame_slice){"again", 5};
+    flame_init(&flame);
+    flame_add(&flame, FLAME_NOW, frames, 1000, 1, NULL);
+    struct file file = write_file(&flame, &(struct svg_options){0});
+    CHECK_NUMBER(file.count, 1001);
+    CHECK_NUMBER(file.frames[0].y, 16000);
+    CHECK_NUMBER(file.frames[1000].y, 0);
+    free_file(&file);
+    flame_add(&flame, FLAME_NOW, frames, COUNT_OF(frames), 1, NULL);
+    file = write_file(&flame, &(struct svg_options){0});
+    CHECK_NUMBER(file.count, SVG_MOST_PARTS / SVG_NAMED_PARTS);
+    CHECK(strstr(file.text, ">94,001 frames above the lowest 6000 levels are left out<"));
+    free_file(&file);
+    file = write_file(&flame, &(struct svg_options){.least_given = true});
+    CHECK_NUMBER(file.count, 100001);
+    free_file(&file);
+    flame_free(&flame);
+}
+
+/* ---- Around it ---- */
+
+static void empty_flame(void)
+{
+    struct flame flame;
+
+    flame_init(&flame);
+    struct file file = write_file(&flame, &(struct svg_options){.subtitle = "a\nb"});
+    CHECK_NUMBER(file.count, 0);
+    CHECK(strstr(file.text, "no stacks in it"));
+    CHECK(strstr(file.text, ">a</tspan>") && strstr(file.text, ">b</tspan>"));
+    CHECK(!strstr(file.text, "<script"));
+    free_file(&file);
+    flame_free(&flame);
+}
+
+/* Long lines go on below; of ever so many the last are left. */
+static void subtitle_is_wrapped(void)
+{
+    struct flame flame;
+    char line[5000];
+    unsigned rows = 0;
+
+    add_few(&flame);
+    for (size_t i = 0; i < sizeof(line) - 1; i++)
+        line[i] = i % 10 == 9 ? ' ' : 'w';
+    line[sizeof(line) - 1] = '\0';
+    struct file file = write_file(&flame, &(struct svg_options){.subtitle = line});
+    for (const char *at = file.text; (at = strstr(at, "<tspan ")); rows++) {
+        at = strchr(at, '>') + 1;
+        CHECK(strcspn(at, "<") <= 169 && at[strcspn(at, "<") - 1] == 'w');
+    }
+    CHECK_NUMBER(rows, 30);
+    CHECK(strstr(file.text, "wwwwwwwww</tspan> <tspan "));
+    free_file(&file);
+    flame_free(&flame);
+}
+
+int main(void)
+{
+    TEST(places_and_texts);
+    TEST(siblings_are_sorted);
+    TEST(labels_are_cut);
+    TEST(hostile_names);
+    TEST(texts);
+    TEST(script_and_style_are_small);
+    TEST(narrow_frames_are_left_out);
+    TEST(file_stays_small);
+    TEST(deep_stacks);
+    TEST(empty_flame);
+    TEST(subtitle_is_wrapped);
+    return tests_done();
+}
