@@ -5,7 +5,8 @@
 #
 # Sees to it that the Debian packages are there which building or testing needs. Nothing is done
 # where nothing is missing. On a Debian machine, as root, what is missing is installed, and that is
-# said; elsewhere it is named in one sentence.
+# said; elsewhere it is named in one sentence. What Debian does not have, for tests, npm fetches into
+# build/npm.
 #
 # Exit: 0 all is there that is needed; 1 something is missing.
 
@@ -37,8 +38,15 @@ test  want tmux            tmux
 test  want busybox-static   busybox
 test  want ripgrep          rg
 test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h
+test  want chromium        chromium
+test  want golang-go       go
+test  want nodejs          node
+test  want npm             npm
 END
 }
+
+# What tests want of npm: NAME@VERSION, exactly.
+NODE_PACKAGES="speedscope@1.25.0"
 
 # shellcheck disable=SC2086 # a path may be a pattern
 is_there()
@@ -90,26 +98,57 @@ install_missing()
     done
 }
 
+debian_packages()
+{
+    wanted=$(missing "need want")
+    [ "$wanted" ] || return 0
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "setup: installing with apt-get, for the $group: $wanted"
+        mkdir -p build && log=$PWD/build/setup-$group.log && : >"$log" || return 1
+        export DEBIAN_FRONTEND=noninteractive
+        install_missing "$wanted"
+        needed=$(missing need)
+        [ "$needed" ] || return 0
+        grep '^E: ' "$log" | tail -n 3
+        echo "setup: the $group needs Debian packages that could not be installed: $needed"
+        return 1
+    fi
+    needed=$(missing need)
+    [ "$needed" ] || return 0
+    echo "setup: the $group needs Debian packages that are missing; as root: apt-get install $needed"
+    return 1
+}
+
+# Is NAME@VERSION below build/npm?
+is_fetched()
+{
+    grep -qs "^  \"version\": \"${1##*@}\"" "build/npm/node_modules/${1%@*}/package.json"
+}
+
+# Tests that go without say so. Nothing that comes with a package is run to install it.
+node_packages()
+{
+    fetched=yes
+    for package in $NODE_PACKAGES; do
+        is_fetched "$package" || fetched=no
+    done
+    [ $fetched = no ] && command -v npm >/dev/null || return 0
+    echo "setup: fetching with npm, for the $group: $NODE_PACKAGES"
+    # shellcheck disable=SC2086 # a list of words
+    mkdir -p build/npm && timeout -k 5 120 npm install --prefix build/npm --ignore-scripts --no-save \
+        --no-package-lock --no-audit --no-fund --prefer-offline --fetch-retries=1 \
+        --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=2000 --fetch-timeout=20000 \
+        $NODE_PACKAGES >build/setup-npm.log 2>&1 </dev/null ||
+        echo "setup: npm could not fetch $NODE_PACKAGES: tests will be skipped (build/setup-npm.log)"
+}
+
 group=${1:-}
 case $group in
 build | test) ;;
 *) echo "usage: setup.sh build|test" >&2; exit 2 ;;
 esac
 
-wanted=$(missing "need want")
-[ "$wanted" ] || exit 0
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "setup: installing with apt-get, for the $group: $wanted"
-    mkdir -p build && log=$PWD/build/setup-$group.log && : >"$log" || exit 1
-    export DEBIAN_FRONTEND=noninteractive
-    install_missing "$wanted"
-    needed=$(missing need)
-    [ "$needed" ] || exit 0
-    grep '^E: ' "$log" | tail -n 3
-    echo "setup: the $group needs Debian packages that could not be installed: $needed"
-    exit 1
-fi
-needed=$(missing need)
-[ "$needed" ] || exit 0
-echo "setup: the $group needs Debian packages that are missing; as root: apt-get install $needed"
-exit 1
+debian_packages
+status=$?
+[ "$group" = build ] || node_packages
+exit $status

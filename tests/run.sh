@@ -173,6 +173,7 @@ lane_guests()
 lane_host()
 {
     run_live without quiet
+    run_readers
     run_other_builds
     run_fuzzers
 }
@@ -217,6 +218,14 @@ run_scripts()
         part "$name-sanitized" env STACKBOX="$asan/stackbox" BUILD="$asan" sh "$script" &
         part "$name" env STACKBOX="$PWD/stackbox" BUILD="$release" sh "$script"
         wait $!
+    done
+}
+
+# Other people's programs read what ours writes. Large ones: not two at a time.
+run_readers()
+{
+    for script in tests/readers/*.sh; do
+        part "readers-$(basename "$script" .sh)" env STACKBOX="$PWD/stackbox" BUILD="$release" sh "$script"
     done
 }
 
