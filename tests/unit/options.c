@@ -562,14 +562,18 @@ static void user_and_kernel_stacks_only(void)
     CHECK_STRING(error.data, "-U and -K exclude each other: without either both stacks are shown");
 }
 
-/* A row of a real table: what is listed has a name, help and, with an argument, a parser of one. */
+/*
+ * A row of a real table: what is listed has a name, help and, with an argument, a parser of one. What
+ * is not listed may be taken and ignored, or refused.
+ */
 static void check_row(const char *applet, const struct option *row)
 {
     bool takes_none = row->parse == option_flag || row->parse == option_help ||
                       row->parse == option_man;
     size_t length = row->help ? strlen(row->help) : 1;
     bool marks = row->parse == option_heading || row->parse == option_letter;
-    bool right = length && (marks || (row->name && takes_none == !row->argument));
+    bool listed_wrong = row->help && takes_none != !row->argument;
+    bool right = length && (marks || (row->name && !listed_wrong));
 
     if (right && row->parse == option_number)
         right = row->least <= row->greatest && row->greatest;
