@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "whole_file.h"
 
@@ -111,6 +112,14 @@ static bool is_stdout(const char *path)
            !strcmp(path, "/proc/self/fd/1");
 }
 
+bool report_files_use_stdout(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->items[i].path)
+            return true;
+    return false;
+}
+
 int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
                         struct text *error)
 {
@@ -132,15 +141,12 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
     }
     if (!result && (!wishes->paths->count || (given && !used)))
         files->items[files->count++] = (struct report_file){.format = format};
+    if (!result && wishes->interval && report_files_use_stdout(files) && format_is_document(format)) {
+        text_add(error, "-i: every report is a document of its own in this format: -o FILE, with %n for "
+                 "its number in the name, takes them one by one");
+        result = -EINVAL;
+    }
     return result;
-}
-
-bool report_files_use_stdout(const struct report_files *files)
-{
-    for (size_t i = 0; i < files->count; i++)
-        if (!files->items[i].path)
-            return true;
-    return false;
 }
 
 bool report_files_have(const struct report_files *files, enum report_format format)
@@ -187,10 +193,21 @@ void report_files_add_name(struct text *name, const char *path, const struct rep
 
 /* ---- Writing ---- */
 
+/* What is no text would set a terminal to whatever its bytes mean there. */
+static bool refuse_terminal(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->items[i].path && files->items[i].format == REPORT_PPROF && isatty(STDOUT_FILENO)) {
+            say("--format pprof: its bytes are not for a terminal: -o FILE.pb.gz takes them");
+            return true;
+        }
+    return false;
+}
+
 int report_files_check(const struct report_files *files)
 {
     const struct report_turn turn = {.number = 1, .last = true};
-    int status = 0;
+    int status = refuse_terminal(files) ? EXIT_FAILURE : 0;
 
     for (size_t i = 0; i < files->count && !status; i++) {
         struct text name = {0};

@@ -11,8 +11,8 @@ static const struct format {
     {"folded", ".folded", REPORT_FOLDED},
     {"flat", ".flat", REPORT_FLAT},
     {"svg", ".svg", REPORT_SVG},
-    {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
     {"pprof", ".pb.gz", REPORT_PPROF},
+    {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
 };
 
 bool format_by_name(const char *name, enum report_format *format)
@@ -51,6 +51,11 @@ size_t format_ending_length(const char *path)
     const struct format *found = find_by_ending(path);
 
     return found ? strlen(found->ending) : 0;
+}
+
+bool format_is_document(enum report_format format)
+{
+    return format == REPORT_SVG || format == REPORT_PPROF || format == REPORT_SPEEDSCOPE;
 }
 
 void formats_add_names(struct text *text)

@@ -22,6 +22,9 @@ bool format_by_ending(const char *path, enum report_format *format);
 /* How many bytes of a path that ending is; 0: it has none of ours. */
 size_t format_ending_length(const char *path);
 
+/* Is it one document from its beginning to its end? Of the others two may follow one another. */
+bool format_is_document(enum report_format format);
+
 /* Appends the names, or the endings, of all: "text, folded, svg". */
 void formats_add_names(struct text *text);
 void formats_add_endings(struct text *text);

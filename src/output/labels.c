@@ -10,7 +10,7 @@
 /* What stands before a frame. */
 static const char *indent(const struct report_options *options)
 {
-    return options->format != REPORT_TEXT         ? ""
+    return options->format != REPORT_TEXT          ? ""
            : options->layout == LAYOUT_STACKCOUNT ? "  "
                                                    : "    ";
 }
@@ -53,7 +53,7 @@ static char *special_text(enum special_frame special, const struct report_option
     return shown.data;
 }
 
-/* Where frames are summed up a file stands for all its addresses: else one function would become slivers. */
+/* Where frames are summed a file stands for all its addresses: else a function would be slivers. */
 static void add_file(struct text *raw, const struct symbol *symbol, bool whole)
 {
     bool bracketed = symbol->file.data[0] == '['; /* [vdso], [heap] */
@@ -91,9 +91,11 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
     if (!raw.failed)
         escape_bytes(shown, raw.data, raw.length);
     shown->failed = shown->failed || raw.failed;
-    /* A picture has a colour for it. */
+    /* A picture has colours for these. */
     if ((options->annotations || options->format == REPORT_SVG) && symbol->kernel)
         text_add(shown, "_[k]");
+    else if (options->format == REPORT_SVG && symbol->jitted)
+        text_add(shown, "_[j]");
     text_free(&raw);
 }
 

@@ -14,6 +14,7 @@ struct symbol {
     uint32_t pid;     /* of the process whose address it is; 0 for the kernel */
     uint64_t born;    /* and of its life: see insns/layout.h */
     bool foreign;     /* pid is no number of ours: nothing can be looked up */
+    bool jitted;      /* its name is a just-in-time compiler's */
     bool is_return;   /* the address is where a call comes back to: one byte behind the call */
     uint64_t address;
     struct text function; /* empty: not known */

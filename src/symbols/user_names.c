@@ -106,6 +106,7 @@ static int give_jit_names(const struct naming *naming, int map, struct located *
         if (symbol_set_function(symbol, found[at].name.data))
             result = -ENOMEM;
         symbol->offset = symbol->address - found[at].start;
+        symbol->jitted = true;
     }
     jitmap_free(found, distinct);
     free(found);
