@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* flamegraph: anybody's folded stacks become a picture, text, or folded stacks in order. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "applet.h"
-#include "escape.h"
-#include "input/folded.h"
-#include "output/flame_order.h"
-#include "output/svg.h"
-#include "report_files.h"
+#include "drawing.h"
 
 #define SEE_HELP " (see flamegraph -h)"
 #define LEAST_WIDTH 100
 #define NOMINAL_WIDTH 1200
 
 static struct settings {
-    const char *title, *subtitle, *count_name, *colors, *notes;
-    const char *least_width;
+    struct drawing_wishes wishes;
+    const char *colors, *least_width, *format;
     uint64_t width;
-    bool inverted, reversed, negate, normalize;
-    const char *old;
+    bool inverted, negate;
     struct string_list outputs;
-    const char *format;
 } settings;
 
 #define AT(member) offsetof(struct settings, member)
+#define WISH(member) offsetof(struct settings, wishes.member)
 
 /* What would make another picture than the one that was asked for. */
 static int refuse(const struct option *option, const char *text, void *destination,
@@ -48,33 +40,35 @@ static int refuse(const struct option *option, const char *text, void *destinati
 static const struct option own_options[] = {
     OPTION_HEADING("Output"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "a file, written in whole, in the format that its ending says: .svg, .folded, .txt (text); may be "
-     "there several times"},
+     "a file, written in whole, in the format that its ending says: .svg, .folded, .txt (text); "
+     "may be there several times"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "svg (default), text or folded on stdout, and in files whose ending says none"},
     OPTION_HEADING("Two profiles"),
-    {0, "diff", "OLD", option_string, AT(old), 0, 0,
-     "compare with the folded stacks in this file: what grew is red, what shrank is blue; with text "
-     "a line for each function whose own count has changed"},
-    {0, "normalize", NULL, option_flag, AT(normalize), 0, 0,
+    {0, "diff", "OLD", option_string, WISH(old), 0, 0,
+     "compare with the folded stacks in this file: what grew is red, what shrank is blue; with "
+     "text a line for each function whose own count has changed"},
+    {0, "normalize", NULL, option_flag, WISH(normalize), 0, 0,
      "compare shares, not counts: OLD is scaled to the total of now"},
     {0, "negate", NULL, option_flag, AT(negate), 0, 0,
      "what grew is blue, what shrank is red"},
     OPTION_HEADING("Picture"),
-    {0, "title", "TEXT", option_string, AT(title), 0, 0, "above the picture (default: Flame Graph)"},
-    {0, "subtitle", "TEXT", option_string, AT(subtitle), 0, 0, "a line below the title"},
+    {0, "title", "TEXT", option_string, WISH(title), 0, 0,
+     "above the picture (default: Flame Graph)"},
+    {0, "subtitle", "TEXT", option_string, WISH(subtitle), 0, 0, "a line below the title"},
     {0, "width", "PX", option_number, AT(width), 1, 1000000,
      "a width that never changes (default: as wide as the window)"},
     {0, "minwidth", "PX", option_string, AT(least_width), 0, 0,
-     "leave narrower frames out; also a share of the width, such as 0.1%; 0: draw all (default: 0.1)"},
-    {0, "countname", "NAME", option_string, AT(count_name), 0, 0,
+     "leave narrower frames out; also a share of the width, such as 0.1%; 0: draw all (default: "
+     "0.1)"},
+    {0, "countname", "NAME", option_string, WISH(count_name), 0, 0,
      "what is counted (default: samples)"},
     {0, "colors", "PALETTE", option_string, AT(colors), 0, 0,
      "other colours than those of the kinds of frames; also --color"},
     {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, "the root is at the top"},
-    {0, "reverse", NULL, option_flag, AT(reversed), 0, 0,
+    {0, "reverse", NULL, option_flag, WISH(reversed), 0, 0,
      "leaf first: stacks that end alike share the frames that they end with"},
-    {0, "notes", "TEXT", option_string, AT(notes), 0, 0, "a comment in the file, not shown"},
+    {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not shown"},
     OPTION_HEADING("Other"),
     /* Of looks alone, or what is so anyhow: a name has one colour in all files. */
     {0, "cp", NULL, option_ignore, 0, 0, 0, NULL},
@@ -97,27 +91,27 @@ static const struct option own_options[] = {
 static const struct option *const options[] = {own_options, common_options, NULL};
 
 static const struct manual_row input[] = {
-    {NULL, "Folded stacks, a line for each: frames from the root on with ; between them, a blank, and "
-     "a count, which may have a fraction. So do -f of the other applets, bcc's -f, "
-     "stackcollapse-perf.pl and async-profiler write them. Several files are added up; without a FILE, "
-     "or where it is -, stdin is read."},
-    {NULL, "Lines that begin with # and a blank are comments. A line without a count, or with one that "
-     "is negative or no decimal number, is left out: how many there were, and where the first is, is said "
-     "on stderr. Where lines end in two counts, as difffolded.pl writes them, the first is before and the "
-     "second is now."},
+    {NULL, "Folded stacks, a line for each: frames from the root on with ; between them, a blank, "
+     "and a count, which may have a fraction. So do -f of the other applets, bcc's -f, "
+     "stackcollapse-perf.pl and async-profiler write them. Several files are added up; without a "
+     "FILE, or where it is -, stdin is read."},
+    {NULL, "Lines that begin with # and a blank are comments. A line without a count, or with one "
+     "that is negative or no decimal number, is left out: how many there were, and where the "
+     "first is, is said on stderr. Where lines end in two counts, as difffolded.pl writes them, "
+     "the first is before and the second is now."},
     {0},
 };
 
 static const struct manual_row text_format_rows[] = {
-    {NULL, "Without --diff: functions, with the percentage of all counts that they have alone (self), and "
-     "with what they call (total), the greatest self first."},
-    {NULL, "With --diff: both totals, and a line for each function whose own count (self) has changed, the "
-     "greatest change first, such as"},
-    {"+12.1% -> read", "its own count has grown by 12.1 percent of the total now; with --normalize, its "
-     "share has grown by 12.1 percentage points"},
-    {"-3.0% -> b (b.isra.0 = b.constprop.0)", "names match without .isra.N, .constprop.N, .part.N, .llvm.N, "
-     ".cold and a Rust hash at their end; in brackets stands how such a name is spelled in OLD, "
-     "and now"},
+    {NULL, "Without --diff: functions, with the percentage of all counts that they have alone "
+     "(self), and with what they call (total), the greatest self first."},
+    {NULL, "With --diff: both totals, and a line for each function whose own count (self) has "
+     "changed, the greatest change first, such as"},
+    {"+12.1% -> read", "its own count has grown by 12.1 percent of the total now; with "
+     "--normalize, its share has grown by 12.1 percentage points"},
+    {"-3.0% -> b (b.isra.0 = b.constprop.0)", "names match without .isra.N, .constprop.N, "
+     ".part.N, .llvm.N, .cold and a Rust hash at their end; in brackets stands how such a name is "
+     "spelled in OLD, and now"},
     {0},
 };
 
@@ -129,8 +123,10 @@ static const struct manual_section sections[] = {
 
 static const struct manual_row examples[] = {
     {"flamegraph stacks.folded > stacks.svg", "a picture, for any browser"},
-    {"flamegraph --title build --countname us -o build.svg stacks.folded", "offcputime -f counts microseconds"},
-    {"flamegraph --reverse --inverted stacks.folded > leaves.svg", "who calls the leaves, from the top"},
+    {"flamegraph --title build --countname us -o build.svg stacks.folded",
+     "offcputime -f counts microseconds"},
+    {"flamegraph --reverse --inverted stacks.folded > leaves.svg",
+     "who calls the leaves, from the top"},
     {"flamegraph --diff old.folded new.folded > diff.svg", "what has become more is red"},
     {"flamegraph --format text --normalize --diff old.folded new.folded",
      "the same as a list, of profiles that did not take equally long"},
@@ -139,28 +135,17 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "A frame that ends in _[k] is the kernel's, in _[j] a just-in-time compiler's, in _[i] "
-     "inlined, in _[w] a waker's: the ending is a colour, and not shown. Frames called - and -- are "
-     "delimiters."},
-    {NULL, "Counts with a fraction are added up as they are, and shown as whole numbers: a sum of them is "
-     "right to less than one."},
-    {NULL, "Bytes that a terminal or a browser could take for more than text, and those that are not valid "
-     "UTF-8, are written as \\xNN. In folded output a last frame that ends in a blank and a number gets _ "
-     "in the place of the blank, since it would be read as one more count."},
+     "inlined, in _[w] a waker's: the ending is a colour, and not shown. Frames called - and -- "
+     "are delimiters."},
+    {NULL, "Counts with a fraction are added up as they are, and shown as whole numbers: a sum of "
+     "them is right to less than one."},
+    {NULL, "Bytes that a terminal or a browser could take for more than text, and those that are "
+     "not valid UTF-8, are written as \\xNN. In folded output a last frame that ends in a blank "
+     "and a number gets _ in the place of the blank, since it would be read as one more count."},
     {0},
 };
 
 /* ---- What is asked for ---- */
-
-struct drawing {
-    struct report_files files;
-    struct flame flame;
-    struct spellings spellings;
-    struct folded now, old;
-    struct svg_options svg;
-    struct text subtitle, texts[5]; /* the texts of `svg` */
-    uint64_t *scaled;               /* what was before, scaled, or NULL */
-    bool differential;
-};
 
 /* Digits, and perhaps a point and more digits. *end is behind them. */
 static bool parse_decimal(const char *text, double *value, const char **end)
@@ -189,7 +174,8 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
     if (valid && !strcmp(end, "%"))
         svg->least_width *= (double)(svg->width ? svg->width : NOMINAL_WIDTH) / 100;
     else if (!valid || *end) {
-        text_format(error, "--minwidth: \"%s\" is no width: it takes pixels, such as 0.5, or a share, "
+        text_format(error, "--minwidth: \"%s\" is no width: it takes pixels, such as 0.5, or a "
+         "share, "
                     "such as 0.1%%" SEE_HELP, text);
         return -EINVAL;
     }
@@ -235,7 +221,8 @@ static int choose_files(struct report_files *files, struct text *error)
     int result = report_files_choose(files, &wishes, error);
     for (size_t i = 0; i < files->count && !result; i++)
         if (!is_drawn(files->items[i].format)) {
-            text_add(error, "folded stacks become svg, text or folded: they hold no addresses and no "
+            text_add(error, "folded stacks become svg, text or folded: they hold no addresses "
+                            "and no "
                             "times");
             result = -EINVAL;
         }
@@ -244,24 +231,20 @@ static int choose_files(struct report_files *files, struct text *error)
     return result;
 }
 
-static bool is_stdin(const char *path)
-{
-    return !strcmp(path, "-");
-}
-
 static int check_input(const struct arguments *arguments, struct text *error)
 {
-    size_t stdins = settings.old && is_stdin(settings.old);
+    size_t stdins = settings.wishes.old && drawing_is_stdin(settings.wishes.old);
 
     for (size_t i = 0; i < arguments->count; i++)
-        stdins += is_stdin(arguments->words[i]);
+        stdins += drawing_is_stdin(arguments->words[i]);
     if (!arguments->count)
         stdins++;
     if (arguments->command)
-        text_add(error, "--: no command is run; a file is a word of its own, such as ./--" SEE_HELP);
+        text_add(error, "--: no command is run; a file is a word of its own, such as ./--"
+                 SEE_HELP);
     else if (stdins > 1)
         text_add(error, "-: stdin can be read once" SEE_HELP);
-    else if (settings.normalize && !settings.old)
+    else if (settings.wishes.normalize && !settings.wishes.old)
         text_add(error, "--normalize: takes --diff OLD, which it scales" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
@@ -276,206 +259,16 @@ static int check_usage(struct drawing *drawing, const struct arguments *argument
     return result ? result : choose_files(&drawing->files, error);
 }
 
-/* ---- Reading ---- */
-
-/* 0 or the exit status: what is wrong was said. */
-static int read_input(struct folded *folded, const char *path)
-{
-    bool standard = is_stdin(path);
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    int result = fd < 0 ? -errno : 0;
-
-    folded->name = standard ? "stdin" : path;
-    if (!result)
-        result = folded_read(folded, fd);
-    if (fd >= 0 && !standard)
-        close(fd);
-    if (!result)
-        return 0;
-    if (result == -ENOMEM)
-        say("cannot read \"%s\": out of memory", folded->name);
-    else
-        say("cannot read \"%s\": %s", folded->name, strerror(-result));
-    return EXIT_FAILURE;
-}
-
-static void say_lines(const struct folded_lines *lines, const char *what)
-{
-    if (lines->count)
-        say("%llu line%s %s; the first is line %llu of %s", (unsigned long long)lines->count,
-            lines->count == 1 ? "" : "s", what, (unsigned long long)lines->first, lines->file);
-}
-
-static void say_findings(const struct folded *folded)
-{
-    say_lines(&folded->bad, "left out, without a stack and a count");
-    say_lines(&folded->large, "left out, with counts that are too large to be added up");
-    say_lines(&folded->odd, folded->pairs ? "with one count among others with two: taken as unchanged"
-                                          : "with a second number, taken for a part of the name");
-}
-
-static int read_all(struct drawing *drawing, const struct arguments *arguments)
-{
-    int status = settings.old ? read_input(&drawing->old, settings.old) : 0;
-
-    if (!arguments->count && isatty(STDIN_FILENO))
-        say("reading folded stacks from the terminal; Ctrl-D ends them");
-    if (!arguments->count && !status)
-        status = read_input(&drawing->now, "-");
-    for (size_t i = 0; i < arguments->count && !status; i++)
-        status = read_input(&drawing->now, arguments->words[i]);
-    say_findings(&drawing->old);
-    say_findings(&drawing->now);
-    if (!status && settings.old && (drawing->old.pairs || drawing->now.pairs)) {
-        say("--diff: \"%s\" has two counts in each line: it is a comparison itself",
-            drawing->old.pairs ? drawing->old.name : drawing->now.name);
-        status = EXIT_FAILURE;
-    }
-    drawing->differential = settings.old || drawing->now.pairs;
-    return status;
-}
-
-/* ---- Writing ---- */
-
-static int write_text(const struct drawing *drawing, FILE *out)
-{
-    if (!drawing->differential)
-        return flame_write_functions(out, &drawing->flame);
-    return flame_write_changes(out, &drawing->flame, settings.old ? &drawing->spellings : NULL,
-                               settings.normalize);
-}
-
-static int write_scaled(struct drawing *drawing, FILE *out, enum report_format format)
-{
-    if (drawing->scaled)
-        flame_exchange_before(&drawing->flame, drawing->scaled);
-    int result = format == REPORT_SVG
-        ? svg_write(out, &drawing->flame, &drawing->svg)
-        : flame_write_folded(out, &drawing->flame, drawing->differential);
-    if (drawing->scaled)
-        flame_exchange_before(&drawing->flame, drawing->scaled);
-    return result;
-}
-
-static int write_format(void *context, FILE *out, enum report_format format)
-{
-    struct drawing *drawing = context;
-
-    errno = 0;
-    int result = format == REPORT_TEXT || format == REPORT_FLAT
-        ? write_text(drawing, out)
-        : write_scaled(drawing, out, format);
-    if (!result && (fflush(out) || ferror(out)))
-        result = errno ? -errno : -EIO;
-    return result;
-}
-
-static const char *escaped(struct text *text, const char *raw)
-{
-    if (raw)
-        escape_bytes(text, raw, strlen(raw));
-    return raw && !text->length ? "" : text->data;
-}
-
-/* What is drawn around the stacks. 0 or -ENOMEM. */
-static int make_texts(struct drawing *drawing)
-{
-    struct svg_options *svg = &drawing->svg;
-    const struct flame_node *root = drawing->flame.nodes;
-    bool failed = false;
-
-    svg->title = escaped(&drawing->texts[0], settings.title);
-    svg->count_name = escaped(&drawing->texts[1], settings.count_name);
-    svg->notes = escaped(&drawing->texts[2], settings.notes);
-    if (settings.subtitle)
-        escape_bytes(&drawing->subtitle, settings.subtitle, strlen(settings.subtitle));
-    if (drawing->differential)
-        text_format(&drawing->subtitle, "%sbefore %llu, now %llu %s%s",
-                    drawing->subtitle.length ? "\n" : "", (unsigned long long)root->before,
-                    (unsigned long long)root->value, svg->count_name ? svg->count_name : "samples",
-                    settings.normalize ? "; before is scaled to now" : "");
-    svg->subtitle = drawing->subtitle.data;
-    svg->differential = drawing->differential;
-    for (size_t i = 0; i < COUNT_OF(drawing->texts); i++)
-        failed = failed || drawing->texts[i].failed;
-    return failed || drawing->subtitle.failed ? -ENOMEM : 0;
-}
-
-static int prepare(struct drawing *drawing)
-{
-    bool ordered = false;
-
-    flame_sum(&drawing->flame);
-    for (size_t i = 0; i < drawing->files.count; i++)
-        ordered = ordered || drawing->files.items[i].format == REPORT_FOLDED;
-    int result = ordered ? flame_order(&drawing->flame) : 0;
-    if (!result && settings.normalize)
-        result = flame_scale(&drawing->flame, &drawing->scaled);
-    return result ? result : make_texts(drawing);
-}
-
-static int write_all(struct drawing *drawing)
-{
-    const struct report_turn turn = {.number = 1, .last = true};
-    const struct flame_node *root = drawing->flame.nodes;
-    int result = prepare(drawing);
-
-    if (!result)
-        result = report_files_write(&drawing->files, &turn, write_format, drawing);
-    if (result && result != -EPIPE) {
-        say("cannot write: %s", result == -ENOMEM ? "out of memory" : strerror(-result));
-        return EXIT_FAILURE;
-    }
-    if (drawing->differential)
-        say("before %llu, now %llu %s", (unsigned long long)root->before,
-            (unsigned long long)root->value,
-            drawing->svg.count_name ? drawing->svg.count_name : "samples");
-    if (!root->value)
-        say("there is no stack with a count%s", settings.old && root->before ? " now" : "");
-    return drawing->files.failed || !root->value ? EXIT_FAILURE : 0;
-}
-
-static int draw(struct drawing *drawing, const struct arguments *arguments)
-{
-    if (flame_init(&drawing->flame)) {
-        say("out of memory");
-        return EXIT_FAILURE;
-    }
-    drawing->now = (struct folded){
-        .flame = &drawing->flame,
-        .reversed = settings.reversed,
-        .spellings = settings.old ? &drawing->spellings : NULL,
-    };
-    drawing->old = drawing->now;
-    drawing->old.side = FLAME_BEFORE;
-    int status = report_files_check(&drawing->files);
-    if (!status)
-        status = read_all(drawing, arguments);
-    return status ? status : write_all(drawing);
-}
-
-static void close_drawing(struct drawing *drawing)
-{
-    folded_free(&drawing->now);
-    folded_free(&drawing->old);
-    flame_free(&drawing->flame);
-    spellings_free(&drawing->spellings);
-    text_free(&drawing->subtitle);
-    for (size_t i = 0; i < COUNT_OF(drawing->texts); i++)
-        text_free(&drawing->texts[i]);
-    free(drawing->scaled);
-}
-
 static int run(const struct arguments *arguments)
 {
-    struct drawing drawing = {0};
+    struct drawing drawing = {.wishes = &settings.wishes};
     struct text error = {0};
     int result = check_usage(&drawing, arguments, &error);
 
     /* Who has stopped reading is no error: writing tells. */
     (void)signal(SIGPIPE, SIG_IGN);
-    int status = result ? applet_refuse(result, &error, false) : draw(&drawing, arguments);
-    close_drawing(&drawing);
+    int status = result ? applet_refuse(result, &error, false) : drawing_make(&drawing, arguments);
+    drawing_close(&drawing);
     text_free(&error);
     return status;
 }
@@ -485,7 +278,8 @@ const struct applet flamegraph_applet = {
     .summary = "draw folded stacks: a flame graph, or what has changed between two",
     .usage = "[options] [FILE...]",
     .about = "Reads folded stacks, as many tools write them, and makes a flame graph of them: one "
-             "SVG file, which needs nothing but a browser. With --diff it is the comparison of two.",
+             "SVG file, which needs nothing but a browser. With --diff it is the comparison of "
+             "two.",
     .sections = sections,
     .examples = examples,
     .notes = notes,

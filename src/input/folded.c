@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "input/folded_text.h"
 
 #define FIRST_ROOM (256 << 10)
-#define WORD sizeof(uint64_t)
 #define STACKS_AT_ONCE 32
-#define MILLION 1000000
 
 /* A stack whose frames are looked for. */
 struct folded_stack {
@@ -23,16 +22,6 @@ struct folded_stack {
     uint64_t values[2];
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static void note(struct folded *folded, struct folded_lines *lines)
 {
     if (lines->count++)
@@ -43,124 +32,21 @@ static void note(struct folded *folded, struct folded_lines *lines)
 
 /* ---- Counts ---- */
 
-struct count {
-    uint64_t whole;
-    uint32_t millionths;
-    bool over; /* more than fits */
-};
-
-static uint32_t parse_fraction(const char *digits, const char *end)
-{
-    uint32_t fraction = 0, unit = MILLION;
-
-    for (; digits < end && unit > 1; digits++) {
-        unit /= 10;
-        fraction += unit * (uint32_t)(*digits - '0');
-    }
-    return fraction;
-}
-
-static struct count parse_count(const char *text, const char *end)
-{
-    struct count count = {0};
-
-    for (; text < end && *text != '.'; text++)
-        if (__builtin_mul_overflow(count.whole, 10, &count.whole) ||
-            __builtin_add_overflow(count.whole, (uint64_t)(*text - '0'), &count.whole))
-            count.over = true;
-    if (text < end)
-        count.millionths = parse_fraction(text + 1, end);
-    return count;
-}
-
-/*
- * Takes a blank and a number off the end of what is between `line` and *end: digits, of which the
- * first is no point. False: there is none.
- */
-static bool take_count(const char *line, const char **end, struct count *count)
-{
-    const char *at = *end, *point = NULL;
-
-    while (at > line && (is_digit(at[-1]) || (at[-1] == '.' && !point)))
-        if (*--at == '.')
-            point = at;
-    if (at == *end || at == point || at == line || !is_blank(at[-1]))
-        return false;
-    *count = parse_count(at, *end);
-    while (at > line && is_blank(at[-1]))
-        at--;
-    *end = at;
-    return true;
-}
-
 /* The whole number that a count is here, with what was left over before. False: it does not fit. */
-static bool take_value(struct folded *folded, enum flame_side side, const struct count *count,
-                       uint64_t *value)
+static bool take_value(struct folded *folded, enum flame_side side,
+                       const struct folded_count *count, uint64_t *value)
 {
     uint64_t carry = folded->carry[side] + count->millionths, sum;
 
     *value = count->whole;
-    if (count->over || __builtin_add_overflow(*value, carry >= MILLION, value) ||
+    if (count->over || __builtin_add_overflow(*value, carry >= FOLDED_UNIT, value) ||
         __builtin_add_overflow(folded->sums[side], *value, &sum))
         return false;
-    folded->carry[side] = carry % MILLION;
+    folded->carry[side] = carry % FOLDED_UNIT;
     return true;
 }
 
-/* ---- Words ---- */
-
-/* 0x80 in each byte of a word that is 0, and in no other. */
-static uint64_t zero_bytes(uint64_t word)
-{
-    const uint64_t low = 0x7f7f7f7f7f7f7f7f;
-
-    return ~(((word & low) + low) | word | low);
-}
-
-static uint64_t word_at(const char *text)
-{
-    uint64_t word;
-
-    memcpy(&word, text, sizeof(word));
-    return word;
-}
-
-/* The first byte in memory that is marked is which of the eight? */
-static size_t first_mark(uint64_t marks)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return (size_t)__builtin_ctzll(marks) / 8;
-#else
-    return (size_t)__builtin_clzll(marks) / 8;
-#endif
-}
-
-/* The next `;`, or the end. The buffer can be read a word beyond what is in it. */
-static size_t find_semicolon(const char *stack, size_t at, size_t length)
-{
-    for (; at < length; at += WORD) {
-        uint64_t marks = zero_bytes(word_at(stack + at) ^ 0x3b3b3b3b3b3b3b3b);
-        if (marks) {
-            at += first_mark(marks);
-            break;
-        }
-    }
-    return at < length ? at : length;
-}
-
-static size_t common_length(const char *a, const char *b, size_t most)
-{
-    size_t at = 0;
-
-    for (; at < most; at += WORD) {
-        uint64_t differ = word_at(a + at) ^ word_at(b + at);
-        if (differ) {
-            at += first_mark(differ);
-            break;
-        }
-    }
-    return at < most ? at : most;
-}
+/* ---- Names ---- */
 
 static bool is_plain(const char *text, size_t length)
 {
@@ -169,8 +55,6 @@ static bool is_plain(const char *text, size_t length)
             return false;
     return true;
 }
-
-/* ---- Frames ---- */
 
 /* A name that is not known yet, or that is known by its spellings. 0 or -ENOMEM. */
 static int add_name(struct folded *folded, struct flame_slice frame, uint32_t *name)
@@ -207,10 +91,10 @@ static size_t count_shared(const struct folded_stack *stack, const struct folded
                            size_t *at)
 {
     size_t most = stack->length < before->length ? stack->length : before->length;
-    size_t common = common_length(stack->text, before->text, most), shared = 0, end;
+    size_t common = folded_common_length(stack->text, before->text, most), shared = 0, end;
 
     *at = 0;
-    while ((end = find_semicolon(stack->text, *at, stack->length)) < common) {
+    while ((end = folded_find_semicolon(stack->text, *at, stack->length)) < common) {
         *at = end + 1;
         shared++;
     }
@@ -224,7 +108,7 @@ static size_t count_shared(const struct folded_stack *stack, const struct folded
 /* Takes the next frame off a stack. */
 static struct flame_slice take_frame(struct folded_stack *stack)
 {
-    size_t end = find_semicolon(stack->text, stack->at, stack->length);
+    size_t end = folded_find_semicolon(stack->text, stack->at, stack->length);
     struct flame_slice frame = {stack->text + stack->at, end - stack->at};
 
     stack->at = end + 1;
@@ -263,8 +147,8 @@ static int step(struct folded *folded, struct folded_stack *stack, size_t level)
 }
 
 /*
- * Puts the stacks that wait into the flame, frame by frame all of them at once: where the next frame of
- * one is in memory is asked for early, and the others are seen to while it comes.
+ * Puts the stacks that wait into the flame, frame by frame all of them at once: where the next
+ * frame of one is in memory is asked for early, and the others are seen to while it comes.
  */
 static int add_stacks(struct folded *folded)
 {
@@ -305,14 +189,15 @@ static void add_stack(struct folded *folded, const char *text, size_t length,
 /* ---- Lines ---- */
 
 /*
- * What the first line that is a stack has, all others are expected to have. False: these are no pairs.
+ * What the first line that is a stack has, all others are expected to have. False: these are no
+ * pairs.
  */
 static bool take_first_of_pair(struct folded *folded, const char *line, const char **end,
-                               const struct count *now, struct count *before)
+                               const struct folded_count *now, struct folded_count *before)
 {
-    struct count first;
+    struct folded_count first;
     const char *stack_end = *end;
-    bool pair = take_count(line, &stack_end, &first) && stack_end > line;
+    bool pair = folded_take_count(line, &stack_end, &first) && stack_end > line;
 
     if (!folded->stacks)
         folded->pairs = pair;
@@ -341,14 +226,14 @@ static int add_values(struct folded *folded, const char *text, size_t length,
 static int add_line(struct folded *folded, const char *line, const char *end)
 {
     uint64_t values[2] = {0};
-    struct count counts[2] = {0};
+    struct folded_count counts[2] = {0};
     enum flame_side side = folded->side;
 
-    while (end > line && (is_blank(end[-1]) || end[-1] == '\r'))
+    while (end > line && (folded_is_blank(end[-1]) || end[-1] == '\r'))
         end--;
-    if (end == line || (*line == '#' && (end == line + 1 || is_blank(line[1]))))
+    if (end == line || (*line == '#' && (end == line + 1 || folded_is_blank(line[1]))))
         return 0;
-    if (!take_count(line, &end, &counts[side]) || end == line) {
+    if (!folded_take_count(line, &end, &counts[side]) || end == line) {
         note(folded, &folded->bad);
         return 0;
     }
@@ -376,7 +261,7 @@ static int make_room(struct folded *folded)
     if (left < folded->room)
         return 0;
     size_t room = folded->room ? folded->room * 2 : FIRST_ROOM;
-    char *buffer = realloc(folded->buffer, room + WORD);
+    char *buffer = realloc(folded->buffer, room + FOLDED_MORE);
     if (!buffer)
         return -ENOMEM;
     folded->buffer = buffer;
@@ -395,7 +280,7 @@ static ssize_t read_more(struct folded *folded, int fd)
     if (got > 0)
         folded->end += (size_t)got;
     /* What is behind the end is looked at, and not used. */
-    memset(folded->buffer + folded->end, 0, WORD);
+    memset(folded->buffer + folded->end, 0, FOLDED_MORE);
     return got < 0 ? -errno : got;
 }
 

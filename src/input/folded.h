@@ -47,14 +47,14 @@ struct folded {
 
 /*
  * Reads a whole file, a pipe as well, and adds its stacks to the flame: their counts to their last
- * frames alone, so flame_sum() is needed at the end. A file that begins with a line of two counts is
- * one of pairs, and so are those after it.
+ * frames alone, so flame_sum() is needed at the end. A file that begins with a line of two counts
+ * is one of pairs, and so are those after it.
  *
  * A count may have a fraction, of which six digits are taken. What a line's is more than a whole
  * number is carried to the next one that has a fraction: the sum is right to less than one.
  *
- * Bytes that must not be shown are escaped; a frame without a name is [unknown]. Lines that begin with
- * `#` and a blank are comments. 0, or what reading failed with; the rest is in the flame then.
+ * Bytes that must not be shown are escaped; a frame without a name is [unknown]. Lines that begin
+ * with `#` and a blank are comments. 0, or what reading failed with; the rest is in the flame then.
  */
 int folded_read(struct folded *folded, int fd);
 void folded_free(struct folded *folded);

@@ -279,8 +279,9 @@ static int put_into_table(struct flame *flame, uint32_t index)
 }
 
 /*
- * Most nodes have few children, and those that were added last stand first: those are looked at one by
- * one, which is as quick as a table, and needs no memory. Others are in the table, by their hash.
+ * Most nodes have few children, and those that were added last stand first: those are looked at
+ * one by one, which is as quick as a table, and needs no memory. Others are in the table, by their
+ * hash.
  */
 uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The tree behind a flame graph: stacks that begin alike share the frames that they begin with. Made
- * of reports and of anybody's folded text, of up to millions of lines.
+ * The tree behind a flame graph: stacks that begin alike share the frames that they begin with.
+ * Made of reports and of anybody's folded text, of up to millions of lines.
  */
 #ifndef STACKBOX_OUTPUT_FLAME_H
 #define STACKBOX_OUTPUT_FLAME_H
@@ -86,8 +86,8 @@ bool flame_find_name(const struct flame *flame, const struct flame_slice *frame,
 /* As flame_child, of whose frame the name is known. */
 uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name);
 /*
- * Once, for who added values to the last nodes of stacks alone: adds those to all that are on the way
- * to them.
+ * Once, for who added values to the last nodes of stacks alone: adds those to all that are on the
+ * way to them.
  */
 void flame_sum(struct flame *flame);
 

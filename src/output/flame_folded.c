@@ -51,8 +51,8 @@ static size_t count_stacks(const struct flame *flame)
 }
 
 /*
- * By one byte of their values; equal ones stay in their order. False, and nothing was done: it is the
- * same in all.
+ * By one byte of their values; equal ones stay in their order. False, and nothing was done: it is
+ * the same in all.
  */
 static bool sort_by_byte(const struct stack *from, struct stack *to, size_t count, unsigned shift)
 {

@@ -21,9 +21,9 @@ uint32_t flame_next(const struct flame *flame, uint32_t node, size_t *depth);
 int flame_compare_names(const struct flame_name *a, const struct flame_name *b);
 
 /*
- * What was before, scaled to the total of now: *scaled becomes a value for each node, which the caller
- * frees. A node's is never less than its children's together, and right to less than one. 0 or
- * -ENOMEM.
+ * What was before, scaled to the total of now: *scaled becomes a value for each node, which the
+ * caller frees. A node's is never less than its children's together, and right to less than one. 0
+ * or -ENOMEM.
  */
 int flame_scale(const struct flame *flame, uint64_t **scaled);
 /* Puts these values in the place of those before, and those here. */
@@ -33,8 +33,8 @@ void flame_exchange_before(struct flame *flame, uint64_t *values);
 void flame_add_name(struct text *text, const struct flame_name *name);
 
 /*
- * What writes a flame whose values are summed and whose children are in order. With `differential` it
- * is two: what was before, and now. 0 or -ENOMEM: whether it was written is the caller's to see.
+ * What writes a flame whose values are summed and whose children are in order. With `differential`
+ * it is two: what was before, and now. 0 or -ENOMEM: whether it was written is the caller's to see.
  */
 
 /* A line for each stack, by count, the greatest last; then by names. Differential: two counts. */
@@ -50,9 +50,10 @@ int flame_write_functions(FILE *out, const struct flame *flame);
  *     +12.1% -> read (read.isra.0 = read.constprop.0)
  *     -0.3% -> write
  *
- * A change is of counts, in percent of the total now, or of the one before where now there is nothing;
- * or of `shares`: each of its own total. Where there are `spellings` (else NULL) they say how a name
- * was spelled before, and now. What has changed by less than is shown is one number at the end.
+ * A change is of counts, in percent of the total now, or of the one before where now there is
+ * nothing; or of `shares`: each of its own total. Where there are `spellings` (else NULL) they say
+ * how a name was spelled before, and now. What has changed by less than is shown is one number at
+ * the end.
  */
 int flame_write_changes(FILE *out, const struct flame *flame, const struct spellings *spellings,
                         bool shares);

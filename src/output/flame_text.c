@@ -31,8 +31,8 @@ static bool is_mark(const struct flame *flame, uint32_t node)
 }
 
 /*
- * The function that a stack is of which ends in this node. Behind `--` stands a waker's, upside down:
- * the stack is of the one where the two meet.
+ * The function that a stack is of which ends in this node. Behind `--` stands a waker's, upside
+ * down: the stack is of the one where the two meet.
  */
 static uint32_t leaf_at(const struct functions *functions, uint32_t node, size_t depth, size_t met)
 {

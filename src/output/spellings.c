@@ -65,8 +65,8 @@ static int add_name(struct flame *flame, const struct flame_slice *frame,
         return flame_name(flame, frame, name);
     text_append(&text, frame->text, length);
     text_append(&text, frame->text + spelled->length, frame->length - spelled->length);
-    int result = text.failed ? -ENOMEM
-                             : flame_name(flame, &(struct flame_slice){text.data, text.length}, name);
+    const struct flame_slice left = {text.data, text.length};
+    int result = text.failed ? -ENOMEM : flame_name(flame, &left, name);
     text_free(&text);
     return result;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Names as two builds of one program have them. A compiler that takes a function apart, or makes one
- * for certain arguments, puts an ending to its name (read.isra.0), and Rust puts a hash there: such
- * names are one, and how each side spelled it is remembered.
+ * Names as two builds of one program have them. A compiler that takes a function apart, or makes
+ * one for certain arguments, puts an ending to its name (read.isra.0), and Rust puts a hash there:
+ * such names are one, and how each side spelled it is remembered.
  */
 #ifndef STACKBOX_OUTPUT_SPELLINGS_H
 #define STACKBOX_OUTPUT_SPELLINGS_H
@@ -35,8 +35,8 @@ size_t spelling_length(const char *name, size_t length);
 int spellings_name(struct spellings *spellings, struct flame *flame, enum flame_side side,
                    const struct flame_slice *frame, uint32_t *name);
 /*
- * Appends " (b.isra.0 = b.constprop.0)": what a name is before, and now; nothing where both sides, or
- * the only one, spell it the same.
+ * Appends " (b.isra.0 = b.constprop.0)": what a name is before, and now; nothing where both sides,
+ * or the only one, spell it the same.
  */
 void spellings_add(const struct spellings *spellings, uint32_t name, struct text *text);
 void spellings_free(struct spellings *spellings);

@@ -2,7 +2,7 @@
 /*
  * folded ORDER LINES [BYTES]
  *
- * Writes folded stacks, no two lines of which are the same stack, of BYTES each in the middle (100), the
+ * Writes folded stacks, of which hardly any are there twice, of BYTES each in the middle (100), the
  * same ones each time. ORDER: sorted, where neighbours share most of their frames, as in what tools
  * write; shuffled; or flat, where each frame is any of 500 names.
  *

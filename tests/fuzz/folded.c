@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Folded stacks: what they become is a tree whose names can be shown and whose sums are right, and what
- * it writes as folded stacks is read back as the same.
+ * Folded stacks: what they become is a tree whose names can be shown and whose sums are right, and
+ * what it writes as folded stacks is read back as the same.
  */
 #include "input/folded.h"
 
@@ -107,8 +107,8 @@ static char *round_trip(const uint8_t *data, size_t size, size_t *length, struct
 }
 
 /*
- * What was written is read in whole, and written as the same lines. Where a blank before a number was
- * replaced two lines of one count may change places, once.
+ * What was written is read in whole, and written as the same lines. Where a blank before a number
+ * was replaced two lines of one count may change places, once.
  */
 static void check_round(const uint8_t *data, size_t size)
 {

@@ -77,7 +77,8 @@ static uint64_t value_of(struct flame *flame, const char *first, const char *sec
 
 static void pieces_of_any_size(void)
 {
-    static const char text[] = "main;read 5\r\nmain;write 2\n# it\nnot\nmain;read 1\nmain;reads;it 1";
+    static const char text[] = "main;read 5\r\nmain;write 2\n# it\nnot\n"
+                               "main;read 1\nmain;reads;it 1";
 
     for (size_t at_once = 1; at_once < sizeof(text) + 1; at_once++) {
         struct reading reading = {0};
@@ -169,7 +170,8 @@ static void endings(void)
         {"isra.0", "isra.0"}, {".isra.0", ".isra.0"}, {".cold", ".cold"}, {"cold", "cold"},
         {"a.b.0", "a.b.0"}, {"0", "0"}, {"", ""}, {"x::h0123456789abcdef", "x"},
         {"x::h0123456789abcdef.llvm.5", "x"}, {"x::h0123456789abcde", "x::h0123456789abcde"},
-        {"x::h0123456789abcdef0", "x::h0123456789abcdef0"}, {"x::h0123456789ABCDEF", "x::h0123456789ABCDEF"},
+        {"x::h0123456789abcdef0", "x::h0123456789abcdef0"},
+        {"x::h0123456789ABCDEF", "x::h0123456789ABCDEF"},
         {"::h0123456789abcdef", "::h0123456789abcdef"},
     };
 
