@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define BUFFER_BYTES 65536
 #define MODE 0666 /* less the umask, as every file that one writes */
 #define TRIES 100
 #define LEFT_SECONDS 600
@@ -223,6 +224,7 @@ static void close_all(struct whole_file *file)
 {
     if (file->out)
         fclose(file->out);
+    free(file->buffer);
     if (file->directory >= 0)
         close(file->directory);
     text_free(&file->target);
@@ -241,6 +243,12 @@ int whole_file_open(struct whole_file *file, const char *path)
     if (result >= 0) {
         file->out = fdopen(fd, "w");
         result = file->out ? 0 : -errno;
+    }
+    if (!result) {
+        /* Small pieces cost many calls; without this memory it is the libc's small ones. */
+        file->buffer = malloc(BUFFER_BYTES);
+        if (file->buffer)
+            setvbuf(file->out, file->buffer, _IOFBF, BUFFER_BYTES);
     }
     if (!result)
         return 0;

@@ -16,6 +16,7 @@
 
 struct whole_file {
     FILE *out;          /* to write to */
+    char *buffer;       /* what it collects in, or NULL */
     struct text target; /* the path, links followed */
     struct text aside;  /* where it is written; "": it has no name yet */
     int directory;      /* of the target, or below 0 */

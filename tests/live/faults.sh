@@ -49,7 +49,7 @@ words()
     offwaketime) echo offwaketime -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
     snoop) echo stacksnoop "$TARGET" -- $CHAINS ;;
     snoop-perf) echo stacksnoop --format perf --buffer perf "$TARGET" -- $CHAINS ;;
-    files) echo stackcount --flat -o x.svg -o x.folded -o x.speedscope.json "$TARGET" -- $CHAINS ;;
+    files) echo stackcount --flat -o x.svg -o x.folded -o x.speedscope.json -o x.pb.gz "$TARGET" -- $CHAINS ;;
     esac
 }
 
@@ -147,12 +147,13 @@ half_files()
         */x.svg) [ ! -e "$file" ] || [ "$(tail -n 1 "$file")" = "</svg>" ] || echo "half of $file" ;;
         */x.speedscope.json)
             [ ! -e "$file" ] || [ "$(tail -c 4 "$file" | tr '\n' '|')" = "|]}|" ] || echo "half of $file" ;;
+        */x.pb.gz) [ ! -e "$file" ] || gzip -t "$file" 2>/dev/null || echo "half of $file" ;;
         *'*') ;;
         *) echo "$file is left" ;;
         esac
     done
     [ $status != 0 ] || [ "$(cat "$1/x.folded")" != old ] || echo "the old file is there"
-    [ $status != 0 ] || { [ -e "$1/x.svg" ] && [ -e "$1/x.speedscope.json" ]; } || echo "a file is missing"
+    [ $status != 0 ] || { [ -e "$1/x.svg" ] && [ -e "$1/x.pb.gz" ] && [ -e "$1/x.speedscope.json" ]; } || echo "a file is missing"
 }
 
 # complaint RUN DIRECTORY FAULT: what is wrong about a run that ended, or nothing

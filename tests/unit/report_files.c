@@ -65,6 +65,8 @@ static void what_is_refused(void)
            .folded = true, .format = "svg");
     EXPECT("--flat and --format text exclude each other: they are two formats", .paths = NO_PATHS,
            .flat = true, .format = "text");
+    EXPECT("-i: every report is a document of its own in this format: -o FILE, with %n for its number in "
+           "the name, takes them one by one", .paths = NO_PATHS, .format = "svg", .interval = 1);
     EXPECT("-o: takes the name of a file", .paths = PATHS(""));
     EXPECT("-o: \"a.svg\" is there twice", .paths = PATHS("a.svg", "b.svg", "a.svg"));
     EXPECT("-o: \"-\" is there twice", .paths = PATHS("-", "/dev/stdout"));
