@@ -87,28 +87,6 @@ summed()
          END { for (stack in sums) printf "%s %.0f\n", stack, sums[stack] }' "$@" | sort
 }
 
-# table_of FILE: the functions as --flat has them
-table_of()
-{
-    awk '{
-            count = $NF
-            sub(/ [0-9]+$/, "")
-            depth = split($0, frames, ";")
-            split("", seen)
-            for (i = 1; i <= depth; i++)
-                if (!seen[frames[i]]++)
-                    total[frames[i]] += count
-            self[frames[depth]] += count
-            sum += count
-        }
-        END {
-            for (name in total)
-                if (total[name] > 0)
-                    printf "%d\t%d\t%7.2f %7.2f  %s\n", self[name], total[name],
-                        100 * self[name] / sum, 100 * total[name] / sum, name
-        }' "$1" | sort -t '	' -k 1,1nr -k 2,2nr -k 3 | cut -f 3
-}
-
 # changes OLD NEW NORMALIZE: NAME PERCENT of the functions whose self has changed by 0.05 % or more
 changes()
 {
@@ -155,7 +133,7 @@ for seed in 1 2 3; do
     run --format folded new old
     is "random $seed: files are added up" "$(sort out | cksum)" "$(summed new old | cksum)"
     run --format text new
-    is "random $seed: functions" "$(sed 1d out | cksum)" "$(table_of new | cksum)"
+    is "random $seed: functions" "$(sed 1d out | cksum)" "$(folded_flat new | cksum)"
     is "random $seed: their heading" "$(head -n 1 out)" "  self%  total%  name"
     run --format folded --reverse new
     is "random $seed: turned round" "$(sort out | cksum)" \
@@ -231,7 +209,7 @@ run -o one.folded
 is "-o: a file by its ending" "$status $(cat out err one.folded)" "0 $(cat wanted)"
 run -o two.txt -o two.svg -o two.folded -
 is "-o: several" "$status $(cat out err two.folded)" "0 $(cat wanted)"
-is "-o: text" "$(tail -n 1 two.txt)" "$(table_of wanted | tail -n 1)"
+is "-o: text" "$(tail -n 1 two.txt)" "$(folded_flat wanted | tail -n 1)"
 contains "-o: a picture" two.svg "<svg"
 run
 contains "a picture where nothing else is said" out "<svg"

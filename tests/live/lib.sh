@@ -344,6 +344,36 @@ user_stacks()
     } END { for (stack in sum) print stack, sum[stack] }' "$1" | sort
 }
 
+# folded_functions FILE [FIRST]: of each frame, from the FIRST of a line on, what it weighs alone, what with
+# all that it calls (recursion once), and its name, parted by tabs
+folded_functions()
+{
+    awk -v first="${2:-1}" '{
+        count = $NF
+        sub(/ [0-9]+$/, "")
+        frames = split($0, name, ";")
+        split("", seen)
+        for (at = first; at <= frames; at++)
+            if (!(name[at] in seen)) {
+                seen[name[at]] = 1
+                total[name[at]] += count
+            }
+        self[name[frames]] += count
+    } END {
+        for (one in total)
+            if (total[one])
+                printf "%.0f\t%.0f\t%s\n", self[one], total[one], one
+    }' "$1"
+}
+
+# folded_flat FILE [FIRST]: these as a flat report has them, below its header
+folded_flat()
+{
+    folded_functions "$@" | sort -t '	' -k 1,1nr -k 2,2nr -k 3 |
+        awk -F '\t' -v sum="$(folded_sum "$1")" \
+            '{ printf "%7.2f %7.2f  %s\n", 100 * $1 / sum, 100 * $2 / sum, $3 }'
+}
+
 # folded_sum FILE [REGEX]: the sum of the counts of folded stacks, of those that match
 folded_sum()
 {

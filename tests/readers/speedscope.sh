@@ -42,25 +42,10 @@ stacks_of()
         LC_ALL=C sort
 }
 
-# frames_of FOLDED: of each name what it weighs alone, and with what it calls, recursion once
+# frames_of FOLDED: of each name what it weighs alone, and with what it calls
 frames_of()
 {
-    awk '{
-        count = $NF
-        sub(/ [0-9]+$/, "")
-        frames = split($0, name, ";")
-        split("", seen)
-        for (at = 1; at <= frames; at++)
-            if (!(name[at] in seen)) {
-                seen[name[at]] = 1
-                total[name[at]] += count
-            }
-        self[name[frames]] += count
-    } END {
-        for (one in total)
-            if (total[one])
-                printf "%s %.0f %.0f\n", one, self[one], total[one]
-    }' "$1" | LC_ALL=C sort
+    folded_functions "$1" | awk -F '\t' '{ print $3, $1, $2 }' | LC_ALL=C sort
 }
 
 # frames_read INDEX FACTOR: likewise
@@ -125,9 +110,10 @@ if import "$scratch/p.speedscope.json"; then
         "$scratch/read")" burn
 fi
 
-# ---- Both stacks, of all that waits
+# ---- All that waits, in the kernel alone: functions of one name in two programs are two here and one in
+# folded text, and of each stack less than a microsecond is cut off
 
-run_stackbox offcputime -D 1 -o "$scratch/o.speedscope.json" -o "$scratch/o.folded"
+run_stackbox offcputime -K -D 1 -o "$scratch/o.speedscope.json" -o "$scratch/o.folded"
 is "offcputime: runs" "$status" 0
 if import "$scratch/o.speedscope.json"; then
     is "offcputime: waits" "$(said 0)" "offcputime: waits, none"
