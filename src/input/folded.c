@@ -10,7 +10,7 @@
 #include "input/folded_text.h"
 
 #define FIRST_ROOM (256 << 10)
-#define STACKS_AT_ONCE 32
+#define STACKS_AT_ONCE 64
 
 /* A stack whose frames are looked for. */
 struct folded_stack {
@@ -19,6 +19,9 @@ struct folded_stack {
     size_t shared;     /* so many frames are those of the stack before */
     uint32_t node;     /* of the frame that was found last */
     bool done;
+    bool in_step, has_own;     /* it goes on; with a frame that is not that of the stack before */
+    struct flame_slice frame;  /* the next, */
+    uint32_t name;             /* and what it is called */
     uint64_t values[2];
 };
 
@@ -71,17 +74,13 @@ static int add_name(struct folded *folded, struct flame_slice frame, uint32_t *n
                : flame_name(folded->flame, &frame, name);
 }
 
-/* The child of a node that has this name, or 0. */
-static uint32_t find_child(struct folded *folded, uint32_t parent, const struct flame_slice *said)
+/* 0 or -ENOMEM. */
+static int find_name(struct folded *folded, const struct flame_slice *frame, uint32_t *name)
 {
-    const struct flame_slice frame = said->length ? *said : (struct flame_slice){"[unknown]", 9};
-    uint32_t name;
-
     /* What is in the flame is fit to be shown. */
-    if ((folded->spellings || !flame_find_name(folded->flame, &frame, &name)) &&
-        add_name(folded, frame, &name))
+    if (!folded->spellings && flame_find_name(folded->flame, frame, name))
         return 0;
-    return flame_named_child(folded->flame, parent, name);
+    return add_name(folded, *frame, name);
 }
 
 /* ---- Stacks ---- */
@@ -129,26 +128,67 @@ static struct flame_slice take_last_frame(struct folded_stack *stack)
     return frame;
 }
 
-/* The next frame of one stack becomes a node. 0 or -ENOMEM. */
-static int step(struct folded *folded, struct folded_stack *stack, size_t level)
+/* A step is a frame that becomes a node. Its frame is found first: */
+static void begin_step(struct folded *folded, struct folded_stack *stack, size_t level)
+{
+    stack->in_step = !stack->done;
+    stack->has_own = stack->in_step && level >= stack->shared;
+    if (!stack->has_own)
+        return;
+    stack->frame = folded->reversed ? take_last_frame(stack) : take_frame(stack);
+    if (!stack->frame.length)
+        stack->frame = (struct flame_slice){"[unknown]", 9};
+    flame_expect_name(folded->flame, &stack->frame);
+}
+
+/* Then what it is called. 0 or -ENOMEM. */
+static int name_step(struct folded *folded, struct folded_stack *stack)
+{
+    if (!stack->has_own)
+        return 0;
+    int result = find_name(folded, &stack->frame, &stack->name);
+    if (!result)
+        flame_expect_child(folded->flame, stack->node, stack->name);
+    return result;
+}
+
+/* And then the node. 0 or -ENOMEM. */
+static int end_step(struct folded *folded, struct folded_stack *stack, size_t level)
 {
     const struct flame_node *nodes;
 
-    if (level < stack->shared) {
+    if (!stack->has_own) {
         stack->node = stack[-1].node;
         stack->done = level + 1 == stack->shared && stack->at > stack->length;
         return 0;
     }
-    const struct flame_slice frame = folded->reversed ? take_last_frame(stack) : take_frame(stack);
-    stack->node = find_child(folded, stack->node, &frame);
+    stack->node = flame_named_child(folded->flame, stack->node, stack->name);
     nodes = folded->flame->nodes;
     __builtin_prefetch(&nodes[nodes[stack->node].first_child]);
     return stack->node ? 0 : -ENOMEM;
 }
 
+/* All that wait go one step. *left is how many have not come to their end. */
+static int step(struct folded *folded, size_t level, size_t *left)
+{
+    struct folded_stack *stacks = folded->stacks_waiting;
+    int result = 0;
+
+    for (size_t i = 0; i < folded->waiting; i++)
+        begin_step(folded, &stacks[i], level);
+    for (size_t i = 0; i < folded->waiting && !result; i++)
+        result = name_step(folded, &stacks[i]);
+    for (size_t i = 0; i < folded->waiting && !result; i++)
+        if (stacks[i].in_step) {
+            result = end_step(folded, &stacks[i], level);
+            *left -= stacks[i].done;
+        }
+    return result;
+}
+
 /*
  * Puts the stacks that wait into the flame, frame by frame all of them at once: where the next
- * frame of one is in memory is asked for early, and the others are seen to while it comes.
+ * name or node of one is in memory is asked for early, and the others are seen to while it comes.
  */
 static int add_stacks(struct folded *folded)
 {
@@ -156,11 +196,7 @@ static int add_stacks(struct folded *folded)
     int result = 0;
 
     for (size_t level = 0; left && !result; level++)
-        for (size_t i = 0; i < folded->waiting && !result; i++)
-            if (!folded->stacks_waiting[i].done) {
-                result = step(folded, &folded->stacks_waiting[i], level);
-                left -= folded->stacks_waiting[i].done;
-            }
+        result = step(folded, level, &left);
     for (size_t i = 0; i < folded->waiting && !result; i++) {
         const struct folded_stack *stack = &folded->stacks_waiting[i];
         folded->flame->nodes[stack->node].value += stack->values[FLAME_NOW];

@@ -180,6 +180,13 @@ bool flame_find_name(const struct flame *flame, const struct flame_slice *frame,
     return found;
 }
 
+void flame_expect_name(const struct flame *flame, const struct flame_slice *frame)
+{
+    const struct name_key key = make_key(frame);
+
+    __builtin_prefetch(&flame->name_table[key.hash & (flame->name_slots - 1)]);
+}
+
 /* Twice the slots. 0 or -ENOMEM. */
 static int grow_names(struct flame *flame)
 {
@@ -283,6 +290,15 @@ static int put_into_table(struct flame *flame, uint32_t index)
  * one by one, which is as quick as a table, and needs no memory. Others are in the table, by their
  * hash.
  */
+void flame_expect_child(const struct flame *flame, uint32_t parent, uint32_t name)
+{
+    uint32_t child = flame->nodes[parent].first_child;
+
+    __builtin_prefetch(&flame->nodes[child]);
+    if (flame->node_table)
+        __builtin_prefetch(&flame->node_table[hash_child(parent, name) & (flame->node_slots - 1)]);
+}
+
 uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name)
 {
     const struct flame_node *nodes = flame->nodes;

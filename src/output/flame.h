@@ -85,6 +85,10 @@ int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *n
 bool flame_find_name(const struct flame *flame, const struct flame_slice *frame, uint32_t *name);
 /* As flame_child, of whose frame the name is known. */
 uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name);
+
+/* Soon flame_find_name() or flame_named_child() will be asked this: memory takes its time. */
+void flame_expect_name(const struct flame *flame, const struct flame_slice *frame);
+void flame_expect_child(const struct flame *flame, uint32_t parent, uint32_t name);
 /*
  * Once, for who added values to the last nodes of stacks alone: adds those to all that are on the
  * way to them.
