@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +144,7 @@ int command_hold(struct command *command, struct run *run, bool stdout_is_free)
     return result;
 }
 
-static void say_failure(const struct command *command)
+static void read_failure(struct command *command)
 {
     ssize_t got;
     int error;
@@ -152,7 +153,24 @@ static void say_failure(const struct command *command)
         got = read(command->failure, &error, sizeof(error));
     while (got < 0 && errno == EINTR);
     if (got == sizeof(error))
-        say("cannot run \"%s\": %s", command->words[0], strerror(error));
+        command->error = error;
+}
+
+bool command_is_not_run(struct command *command)
+{
+    struct pollfd polled = {.fd = command->failure, .events = POLLIN};
+
+    if (command->pid && !command->error && poll(&polled, 1, 0) == 1)
+        read_failure(command);
+    return command->error;
+}
+
+static void say_failure(struct command *command)
+{
+    if (!command->error)
+        read_failure(command);
+    if (command->error)
+        say("cannot run \"%s\": %s", command->words[0], strerror(command->error));
 }
 
 /* A child's status as a shell tells it. */

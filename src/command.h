@@ -25,7 +25,8 @@ enum {
 struct command {
     char **words; /* up to a NULL; NULL: none */
     pid_t pid;    /* 0: not started */
-    int failure;  /* tells why it could not be executed */
+    int failure;  /* tells why it could not be executed, */
+    int error;    /* which is this errno then, or 0 as yet */
     struct rlimit files, memory; /* soft and hard, before we raised them */
 };
 
@@ -37,6 +38,9 @@ void command_init(struct command *command, char **words);
  * is free. 0 or a negative errno. Called after run_open(), by a process of one thread.
  */
 int command_hold(struct command *command, struct run *run, bool stdout_is_free);
+
+/* Could it not be executed? That is known once it has ended. */
+bool command_is_not_run(struct command *command);
 
 /*
  * Waits for its end. One that was never let go ends unexecuted. Returns what we are to exit with,

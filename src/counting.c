@@ -146,6 +146,8 @@ static void check_account(struct counting *counting, uint64_t began, uint64_t co
 static int make_report(struct counting *counting, bool again)
 {
     uint64_t began = now_ns();
+
+    facts_end(&counting->facts);
     int result = collect(counting, again);
     uint64_t collected = now_ns();
 
@@ -277,6 +279,17 @@ int counting_start(struct counting *counting)
     return result ? say_failure(result) : 0;
 }
 
+/* Not of what did not run, which must leave the files of what did; nor what would be no document. */
+static bool is_reported(struct counting *counting, enum run_event event)
+{
+    if (event == RUN_END)
+        return !command_is_not_run(&counting->session.command);
+    if (!report_files_print_document(&counting->files))
+        return true;
+    say("no report now: stdout takes one document in this format; -o FILE takes several");
+    return false;
+}
+
 int counting_run(struct counting *counting)
 {
     int result = 0;
@@ -290,7 +303,7 @@ int counting_run(struct counting *counting)
             result = processes_read(counting->session.processes);
         else if (event == RUN_TICK)
             result = tick(counting);
-        else
+        else if (is_reported(counting, event))
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)
             break;
@@ -298,7 +311,7 @@ int counting_run(struct counting *counting)
     progress_clear();
     double elapsed = run_elapsed(&counting->session.run);
     say_losses(counting);
-    if (!result && !counting->events)
+    if (!result && !counting->events && !command_is_not_run(&counting->session.command))
         say("no events in %.1f s", elapsed);
     int status = result ? say_failure(result) : 0;
     return counting->files.failed ? EXIT_FAILURE : status;

@@ -22,6 +22,9 @@ static int write_format(void *context, FILE *out, enum report_format format)
     struct report_summary summary;
 
     counting->report.format = format;
+    /* Shares are of all; what people read is cut. */
+    bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
+    counting->report.top = is_cut ? counting->options->top : 0;
     int result = report_write(out, &counting->tally, writing->symbols, &counting->report,
                               &writing->when, &summary);
     if (!result && summary.left_blocks && !writing->told)
@@ -64,7 +67,7 @@ static void finish_facts(struct counting *counting)
     for (size_t i = 0; i < counting->tally.count; i++)
         events += counting->tally.entries[i].events;
     counting_add_losses(counting, &counting->facts.losses);
-    facts_end(&counting->facts, events);
+    facts_count(&counting->facts, events);
 }
 
 int counting_write_report(struct counting *counting, bool last)

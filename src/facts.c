@@ -51,14 +51,25 @@ int facts_init(struct facts *facts, const char *applet, char *const *words)
 
 void facts_begin(struct facts *facts)
 {
-    facts->about.began = facts->about.ended ? facts->about.ended : clock_now();
+    if (!facts->next_began)
+        facts->start = now_ns();
+    facts->about.began = facts->next_began ? facts->next_began : clock_now();
     facts->about.losses = "";
     text_clear(&facts->losses);
 }
 
-void facts_end(struct facts *facts, uint64_t events)
+/* How long it took the monotonic clock tells: that of the day may be set meanwhile. */
+void facts_end(struct facts *facts)
 {
-    facts->about.ended = clock_now();
+    uint64_t now = now_ns();
+
+    facts->about.ended = facts->about.began + (now - facts->start);
+    facts->next_began = clock_now();
+    facts->start = now;
+}
+
+void facts_count(struct facts *facts, uint64_t events)
+{
     facts->about.events = events;
     facts->about.losses = facts->losses.length && !facts->losses.failed ? facts->losses.data : "";
 }

@@ -12,6 +12,8 @@ struct facts {
     struct text command_line;
     struct text losses; /* a line for each kind: added to by who knows */
     struct report_about about;
+    uint64_t start;      /* of the report, by the monotonic clock */
+    uint64_t next_began; /* and of the next by that of the day; 0: not known yet */
 };
 
 /* `words`: the command line, up to a NULL. 0 or -ENOMEM; facts_free after either. */
@@ -20,7 +22,9 @@ void facts_free(struct facts *facts);
 
 /* The report begins where the last one ended, or now. */
 void facts_begin(struct facts *facts);
-/* It ends now, and has so many events. What is asked of `about` holds until facts_begin(). */
-void facts_end(struct facts *facts, uint64_t events);
+/* It ends now: before it is looked at what was counted. */
+void facts_end(struct facts *facts);
+/* It has so many events. What is asked of `about` holds until facts_begin(). */
+void facts_count(struct facts *facts, uint64_t events);
 
 #endif

@@ -16,7 +16,8 @@ static const struct manual_row exit_status[] = {
 static const struct manual_row signals[] = {
     {"SIGINT, SIGTERM, SIGHUP", "end the tracing and print the report; a second one stops at once; "
      "one that was ignored at the start (nohup) stays ignored"},
-    {"SIGUSR1", "a report now, and tracing goes on"},
+    {"SIGUSR1", "a report now, and tracing goes on; each event is in one report; a file of -o without %n "
+     "and %t in its name has the number before its ending then, such as out.00001.svg"},
     {"Enter", "ends the tracing where there is no controlling terminal, as in an initramfs, since "
      "Ctrl-C cannot arrive there; the first line printed says so"},
     {0},

@@ -120,6 +120,14 @@ bool report_files_use_stdout(const struct report_files *files)
     return false;
 }
 
+bool report_files_print_document(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->items[i].path && format_is_document(files->items[i].format))
+            return true;
+    return false;
+}
+
 int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
                         struct text *error)
 {
@@ -136,12 +144,12 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
             used = true;
             continue;
         }
-        used = used || !format_by_ending(path, &ending);
+        used = used || !format_by_ending(path, &ending) || ending == format;
         result = add_file(files, path, given ? &format : NULL, wishes, error);
     }
     if (!result && (!wishes->paths->count || (given && !used)))
         files->items[files->count++] = (struct report_file){.format = format};
-    if (!result && wishes->interval && report_files_use_stdout(files) && format_is_document(format)) {
+    if (!result && wishes->interval && report_files_print_document(files)) {
         text_add(error, "-i: every report is a document of its own in this format: -o FILE, with %n for "
                  "its number in the name, takes them one by one");
         result = -EINVAL;

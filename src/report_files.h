@@ -36,7 +36,7 @@ struct report_files_wishes {
  *     --format F                 F to stdout
  *     -o FILE                    to FILE alone, by its ending
  *     -o FILE, no known ending   to FILE as --format says
- *     both, and a known ending   to FILE by its ending, and F to stdout
+ *     both, and a known ending   to FILE by its ending, and F, if no FILE has it, to stdout
  *
  * FILE may be "-", or whatever else is our stdout: then as --format says, or text.
  *
@@ -50,6 +50,9 @@ bool report_files_use_stdout(const struct report_files *files);
 
 /* Is any of them in this format? */
 bool report_files_have(const struct report_files *files, enum report_format format);
+
+/* Is what goes to stdout one document, which no other may follow? */
+bool report_files_print_document(const struct report_files *files);
 
 /* Before anything is traced: could they be written? 0, or the exit status; what is wrong was said. */
 int report_files_check(const struct report_files *files);

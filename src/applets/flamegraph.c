@@ -9,6 +9,7 @@
 
 #define SEE_HELP " (see flamegraph -h)"
 #define LEAST_WIDTH 100
+#define MOST_WIDTH 1000000
 #define NOMINAL_WIDTH 1200
 
 static struct settings {
@@ -56,7 +57,7 @@ static const struct option own_options[] = {
     {0, "title", "TEXT", option_string, WISH(title), 0, 0,
      "above the picture (default: Flame Graph)"},
     {0, "subtitle", "TEXT", option_string, WISH(subtitle), 0, 0, "a line below the title"},
-    {0, "width", "PX", option_number, AT(width), 1, 1000000,
+    {0, "width", "PX", option_number, AT(width), 1, MOST_WIDTH,
      "a width that never changes (default: as wide as the window)"},
     {0, "minwidth", "PX", option_string, AT(least_width), 0, 0,
      "leave narrower frames out; also a share of the width, such as 0.1%; 0: draw all (default: "
@@ -173,10 +174,16 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
     bool valid = parse_decimal(text, &svg->least_width, &end);
     if (valid && !strcmp(end, "%"))
         svg->least_width *= (double)(svg->width ? svg->width : NOMINAL_WIDTH) / 100;
-    else if (!valid || *end) {
+    else if (*end)
+        valid = false;
+    if (!valid) {
         text_format(error, "--minwidth: \"%s\" is no width: it takes pixels, such as 0.5, or a "
-         "share, "
-                    "such as 0.1%%" SEE_HELP, text);
+                    "share, such as 0.1%%" SEE_HELP, text);
+        return -EINVAL;
+    }
+    if (!(svg->least_width <= MOST_WIDTH)) {
+        text_format(error, "--minwidth: \"%s\" is out of range: it takes at most %d px" SEE_HELP,
+                    text, MOST_WIDTH);
         return -EINVAL;
     }
     return 0;

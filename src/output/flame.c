@@ -118,6 +118,11 @@ static enum flame_kind kind_of(const char *text, size_t *length)
     return FLAME_PLAIN;
 }
 
+enum flame_kind flame_kind_of(const char *text, size_t length)
+{
+    return kind_of(text, &length);
+}
+
 struct name_key {
     const char *text;
     size_t length;

@@ -79,6 +79,9 @@ int flame_add(struct flame *flame, enum flame_side side, const struct flame_slic
  */
 uint32_t flame_child(struct flame *flame, uint32_t parent, const struct flame_slice *frame);
 
+/* What the ending of a frame's name says. */
+enum flame_kind flame_kind_of(const char *text, size_t length);
+
 /* The name of a frame, made if there is none, as an index. 0 or -ENOMEM. */
 int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *name);
 /* The same where nothing is made: false, there is none. */

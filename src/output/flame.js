@@ -2,7 +2,7 @@
 // What a flame graph does in a browser: zoom, search, say what a frame is; both are in its URL.
 (function (data) {
     "use strict";
-    const svg = document.currentScript.closest("svg");
+    const svg = (document.currentScript || document.documentElement).closest("svg");
     const find = id => svg.querySelector("#" + id);
     const frames = [], byElement = new Map();
     const details = find("details"), matched = find("matched"), query = find("query");
@@ -281,9 +281,11 @@
     }
 
     function press(event) {
-        const control = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
+        const held = event.ctrlKey || event.metaKey, key = (event.key || "").toLowerCase();
         const typing = event.target === query;
-        if (key === "f3" || (control && key === "f") || (key === "/" && !typing && !control)) {
+        // With more keys held it is the browser's own.
+        const control = held && !event.shiftKey && !event.altKey;
+        if (key === "f3" || (control && key === "f") || (key === "/" && !typing && !held)) {
             if (!typing)
                 askOrReset();
         } else if (control && key === "i") {

@@ -102,25 +102,30 @@ static const struct flame_name *name_of(const struct flame *flame, uint32_t node
     return &flame->names[flame->nodes[node].name];
 }
 
-/* Is one of these names the other with `_` for that blank? */
-static bool is_joined(const struct flame_name *name, const char *blank,
-                      const struct flame_name *other)
+/* The name that has `_` for that blank, if there is one. */
+static bool find_joined_name(const struct flame *flame, const struct flame_name *name,
+                             const char *blank, struct text *text, uint32_t *joined)
 {
-    size_t before = (size_t)(blank - name->text);
-
-    return other->kind == name->kind && other->length == name->length &&
-           !memcmp(other->text, name->text, before) && other->text[before] == '_' &&
-           !memcmp(other->text + before + 1, blank + 1, name->length - before - 1);
+    text_clear(text);
+    text_append(text, name->text, name->length);
+    if (text->failed)
+        return false;
+    text->data[blank - name->text] = '_';
+    const struct flame_slice slice = {text->data, text->length};
+    return flame_find_name(flame, &slice, joined);
 }
 
 /* The sibling whose line would be the same, or 0. */
-static uint32_t find_joined(const struct flame *flame, uint32_t node)
+static uint32_t find_joined(const struct flame *flame, uint32_t node, struct text *text)
 {
     const struct flame_name *name = name_of(flame, node);
     const char *blank = name->kind == FLAME_PLAIN ? find_number(name->text, name->length) : NULL;
-    uint32_t other = blank ? flame->nodes[flame->nodes[node].parent].first_child : 0;
+    uint32_t joined, other;
 
-    while (other && !is_joined(name, blank, name_of(flame, other)))
+    if (!blank || !find_joined_name(flame, name, blank, text, &joined))
+        return 0;
+    other = flame->nodes[flame->nodes[node].parent].first_child;
+    while (other && flame->nodes[other].name != joined)
         other = flame->nodes[other].next;
     return other;
 }
@@ -128,10 +133,11 @@ static uint32_t find_joined(const struct flame *flame, uint32_t node)
 /* Lines that would be equal become one; how many are left. */
 static size_t merge_joined(const struct flame *flame, struct stack *stacks, size_t count)
 {
+    struct text text = {0};
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t other = find_joined(flame, stacks[i].node);
+        uint32_t other = find_joined(flame, stacks[i].node, &text);
         size_t at = other ? 0 : count;
         while (at < count && stacks[at].node != other)
             at++;
@@ -141,6 +147,7 @@ static size_t merge_joined(const struct flame *flame, struct stack *stacks, size
             stacks[i].value = stacks[i].before = 0;
         }
     }
+    text_free(&text);
     for (size_t i = 0; i < count; i++)
         if (stacks[i].value || stacks[i].before)
             stacks[kept++] = stacks[i];

@@ -76,6 +76,9 @@ int flat_write(FILE *out, const struct report *report)
     for (size_t i = 0; i < blocks->label_count && !result; i++)
         if (functions[i].counted)
             functions[kept++] = functions[i];
+    if (!result && report->options->timestamp)
+        fprintf(out, "%02d:%02d:%02d\n", report->when->tm_hour, report->when->tm_min,
+                report->when->tm_sec);
     if (!result)
         flat_write_functions(out, functions, kept,
                              report->options->functions ? report->options->functions : kept, sum);

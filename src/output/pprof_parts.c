@@ -19,11 +19,16 @@ uint32_t pprof_escaped(struct pprof_writer *writer, const char *bytes, size_t le
 {
     text_clear(&writer->raw);
     escape_bytes(&writer->raw, bytes, length);
+    if (writer->raw.failed)
+        writer->result = -ENOMEM;
     return pprof_string(writer, length && writer->raw.data ? writer->raw.data : "");
 }
 
 void pprof_add_part(struct pprof_writer *writer, unsigned field)
 {
+    /* What is cleared remembers no failure. */
+    if (writer->part.failed)
+        writer->result = -ENOMEM;
     protobuf_add_bytes(&writer->message, field, writer->part.data, writer->part.length);
     text_clear(&writer->part);
 }
@@ -40,9 +45,11 @@ void pprof_put_fields(struct pprof_writer *writer)
 
 void pprof_put_message(struct pprof_writer *writer, unsigned field)
 {
+    if (writer->message.failed)
+        writer->result = -ENOMEM;
     text_clear(&writer->head);
     protobuf_add_head(&writer->head, field, writer->message.length);
-    if (!writer->head.failed)
+    if (!writer->head.failed && !writer->result)
         gzip_add(&writer->gzip, writer->head.data, writer->head.length);
     pprof_put_fields(writer);
 }

@@ -61,10 +61,14 @@ static int add_name(struct flame *flame, const struct flame_slice *frame,
     size_t length = spelling_length(spelled->text, spelled->length);
     struct text text = {0};
 
-    if (length == spelled->length)
-        return flame_name(flame, frame, name);
     text_append(&text, frame->text, length);
     text_append(&text, frame->text + spelled->length, frame->length - spelled->length);
+    /* An ending that hid that of another kind stays. */
+    if (!text.failed && (length == spelled->length ||
+                         flame_kind_of(text.data, text.length) != (enum flame_kind)spelled->kind)) {
+        text_free(&text);
+        return flame_name(flame, frame, name);
+    }
     const struct flame_slice left = {text.data, text.length};
     int result = text.failed ? -ENOMEM : flame_name(flame, &left, name);
     text_free(&text);

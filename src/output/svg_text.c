@@ -105,6 +105,9 @@ void svg_add_decimal(struct text *text, double number)
     char digits[64];
     int count = snprintf(digits, sizeof(digits), "%.4f", number);
 
+    /* None of ours is as long. */
+    if (count < 0 || (size_t)count >= sizeof(digits))
+        return;
     while (digits[count - 1] == '0')
         count--;
     if (digits[count - 1] == '.')

@@ -285,8 +285,14 @@ refuses()
 refuses '--normalize: takes --diff OLD, which it scales' --normalize in
 refuses '-: stdin can be read once' - -
 refuses '-: stdin can be read once' --diff -
+printf 'm;a_[k].isra.0 3\nm;a 4\n' >old
+printf 'm;a 4\n' >in
+run --format text --diff old
+is "an ending that hides another kind stays" "$status $(cat out)" "0 before 7, now 4
+-75.0% -> a_[k].isra.0"
 refuses '--minwidth: "x" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth x
 refuses '--minwidth: "1px" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth=1px
+refuses '--minwidth: "100000000000" is out of range: it takes at most 1000000 px' --minwidth 100000000000
 refuses '--minwidth: "-1" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth -1
 refuses '--width: "99" is out of range: it takes 100 to 1000000' --width 99
 refuses '--width: "1200px" is not a whole number' --width 1200px

@@ -169,4 +169,20 @@ is "SIGUSR1: all the files" "$(names)" \
 for name in one two three; do
     finish_workload $name
 done
+# What stdout gets is one document: none before the last.
+start_workload one calls -w -k -n 300 -N many
+start_stackbox stackcount --format speedscope $EVENT
+go one
+kill -s USR1 "$stackbox"
+wait_until 20 grep -q "one document" "$scratch/err"
+finish_stackbox
+is "SIGUSR1: a document has no other before it" "$status $(grep -c '"exporter"' "$scratch/out")" "0 1"
+finish_workload one
+
+# ---- A command that cannot be run is no reason to lose what was there
+
+echo kept >k.svg
+run_stackbox stackcount -o k.svg $EVENT -- ./nothing-here
+is "a command that cannot be run" "$status $(cat k.svg) $(grep -c 'no events' "$scratch/err")" "127 kept 0"
+rm -f k.svg
 :

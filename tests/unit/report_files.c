@@ -48,6 +48,9 @@ static void one_way_each(void)
     EXPECT("flat c", .paths = PATHS("c"), .flat = true);
     /* What is asked for, and no file has it, is printed. */
     EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg"), .folded = true);
+    EXPECT("svg a.svg", .paths = PATHS("a.svg"), .format = "svg");
+    EXPECT("svg a%n.svg", .paths = PATHS("a%n.svg"), .format = "svg", .interval = 1);
+    EXPECT("folded a.folded, svg b.svg", .paths = PATHS("a.folded", "b.svg"), .folded = true);
     EXPECT("svg a.svg, folded b", .paths = PATHS("a.svg", "b"), .folded = true);
     EXPECT("svg a.svg, text -", .paths = PATHS("a.svg", "-"));
     EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg", "-"), .format = "folded");
