@@ -274,13 +274,14 @@ wakeup_text()
 }
 
 # judge_wakes PARSER: into $scratch/verdict, of each wait that `wakes` said
-#     right NAME SUM TIME TO_WAKE WAITS LONGEST DOUBT MORE WAY UNKNOWN
+#     right NAME SUM TIME TO_WAKE WAITS LONGEST DOUBT MORE WAY UNKNOWN RAN
 # with the sum of the blocks that have the right target, waker and stacks; and for each other block of
 # one of our threads
 #     wrong BLOCK
 # or, where it is right but for a waker that nobody saw,
 #     nobody BLOCK
-# UNKNOWN is what a timer ended and nobody was seen to: see unseen.
+# UNKNOWN is what a timer ended and nobody was seen to: see unseen. RAN is what the thread ran itself in
+# its calls.
 # A target without any stack is right in wakeuptime: $no_target_stack is 1 there.
 no_target_stack=0
 judge_wakes()
@@ -314,13 +315,14 @@ judge_wakes()
             wakes["signal"] = "tgkill"; wakes["naps"] = "hrtimer_wakeup"
         }
         FILENAME == ARGV[1] {
-            if (split($0, field, " ") != 16 || field[1] != "wait")
+            if (split($0, field, " ") != 17 || field[1] != "wait")
                 next
             name = field[2]; names[++count] = name
             tid[name] = field[4]; stack[name] = field[5]; time[name] = field[7]
             to_wake[name] = field[8]; waits_of[name] = field[6]
             longest[name] = field[10]; doubt[name] = field[11]; more[name] = field[12]
             waker[name] = field[13]; waker_tid[name] = field[15]; waker_stack[name] = field[16]
+            ran[name] = field[17]
             digits[name] = stack[name]; sub(/;[a-z_]*$/, ";", digits[name])
             way[name] = stack[name]; sub(/.*;/, "", way[name]); sub(/_waits/, "", way[name])
             next
@@ -343,9 +345,9 @@ judge_wakes()
         END {
             for (i = 1; i <= count; i++) {
                 name = names[i]
-                printf "right %s %.0f %s %s %s %s %s %s %s %.0f\n", name, right[name], time[name],
+                printf "right %s %.0f %s %s %s %s %s %s %s %.0f %s\n", name, right[name], time[name],
                     to_wake[name], waits_of[name], longest[name], doubt[name], more[name], way[name],
-                    unknown[name]
+                    unknown[name], ran[name]
             }
         }' "$scratch/wakes.out" "$scratch/blocks" >"$scratch/verdict"
 }
@@ -394,7 +396,7 @@ known()
 # wakes_right NAME: after judge_wakes, of offwaketime: the time of each, and nothing wrong
 wakes_right()
 {
-    while read -r verdict who got time to_wake waits longest doubt more way unknown; do
+    while read -r verdict who got time to_wake waits longest doubt more way unknown _; do
         [ "$verdict" = right ] || continue
         close_to "$1: $way ${who#"$PREFIX"}" $((got + unknown)) "$time" "$longest" "$doubt" "$more"
         [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown" "$longest"

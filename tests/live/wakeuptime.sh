@@ -15,14 +15,14 @@ have_root || skip_all "tracing needs root"
 no_target_stack=1
 
 # The wake came after its waker noted the time, and before the woken thread ran again; by a timer, not
-# before its time of 10 ms.
+# before its time of 10 ms, which began before the thread left its CPU: it ran until then.
 wakeups_right()
 {
     missing=$(unseen)
-    while read -r verdict who got time to_wake waits longest doubt more way unknown; do
+    while read -r verdict who got time to_wake waits longest doubt more way unknown ran; do
         [ "$verdict" = right ] || continue
         least=$to_wake
-        [ "$way" != naps ] || least=$((waits * 10000))
+        [ "$way" != naps ] || least=$((waits * 10000 - ran))
         between "$1: $way ${who#"$PREFIX"} ($missing unseen)" $((got + unknown)) \
             $((least - time / 100 - missing * longest)) $((time + time / 100))
         [ "$way" != naps ] || known "$1: $way ${who#"$PREFIX"}" "$time" "$unknown" "$longest"

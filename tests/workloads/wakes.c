@@ -18,12 +18,12 @@
  * with times in microseconds:
  *
  *     wait NAME PID TID STACK WAITS TIME TO_WAKE DELAY LONGEST DOUBT MORE WAKER_NAME WAKER_PID
- *          WAKER_TID WAKER_STACK
+ *          WAKER_TID WAKER_STACK RAN
  *
  * TIME: how long it was off the CPU; TO_WAKE: until just before its waker made the call; DELAY: how
  * long it was ready to run and did not, as the kernel counts it; LONGEST: of one wait; DOUBT, MORE: how
- * much less, and more, TIME may have been. In naps the last four are `-`, and
- * TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, before `done` `rate N`, the wakes
+ * much less, and more, TIME may have been; RAN: what it ran itself in these calls. In naps the four
+ * before that are `-`, and TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, before `done` `rate N`, the wakes
  * per second of all.
  *
  *   -n N         100
@@ -343,11 +343,12 @@ static void say_member(const struct member *it)
            (unsigned long long)it->waits.doubt_ns / 1000,
            (unsigned long long)waits_more_ns(&it->waits) / 1000);
     if (!waker) {
-        printf("- - - -\n");
-        return;
+        printf("- - - - ");
+    } else {
+        printf("%s %d %d ", waker->name, waker->pid, waker->tid);
+        say_stack(waker, "_wakes", " ");
     }
-    printf("%s %d %d ", waker->name, waker->pid, waker->tid);
-    say_stack(waker, "_wakes", "\n");
+    printf("%llu\n", (unsigned long long)it->waits.cpu_ns / 1000);
 }
 
 static void say_all(uint64_t ns)
