@@ -302,6 +302,8 @@ APART void *sleeper(void *argument)
         pin_to_cpu(self->index);
     if (!burns(self))
         run_before_others();
+    /* What the first readings take, in the libc and for its memory, is not traced. */
+    stopwatch_read();
     self->waits.delay_ns = delay_ns();
     if (self->index == LAIN)
         __atomic_add_fetch(&standing, 1, __ATOMIC_SEQ_CST);
