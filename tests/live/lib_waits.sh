@@ -370,8 +370,11 @@ trace_wakes()
 no_wrong()
 {
     is "$1: no wrong target, waker or stack" "$(grep '^wrong' "$scratch/verdict" | head -n 3)" ""
+    # On a host one or two of a hundred thousand can be hidden from all who trace.
+    hidden=2
+    [ -z "$GUEST" ] || hidden=0
     between "$1: without a waker no more than were missed" \
-        "$(grep -c '^nobody' "$scratch/verdict")" 0 "$(unseen)"
+        "$(grep -c '^nobody' "$scratch/verdict")" 0 $(($(unseen) + hidden))
 }
 
 # untold: how many wakes of one thread may be missing though nothing is said of them: a timer that fires
