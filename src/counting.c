@@ -71,7 +71,6 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .annotations = options->annotations,
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
-            .top = options->top,
             .functions = options->functions,
             .by_name = options->by_name,
         },
@@ -175,11 +174,9 @@ static void say_losses(struct counting *counting)
 
     text_clear(lines);
     counting_add_losses(counting, lines);
-    for (const char *line = lines->data; line && *line;) {
-        int length = (int)strcspn(line, "\n");
-        say("%.*s", length, line);
-        line += length + (line[length] == '\n');
-    }
+    const char *rest = lines->data ? lines->data : "", *line;
+    for (size_t length; (line = next_line(&rest, &length));)
+        say("%.*s", (int)length, line);
     session_say_names_lost(&counting->session);
 }
 

@@ -49,9 +49,9 @@ static void say_findings(const struct folded *folded)
 {
     say_lines(&folded->bad, "left out, without a stack and a count");
     say_lines(&folded->large, "left out, with counts that are too large to be added up");
-    say_lines(&folded->odd, folded->pairs ? "with one count among others with two: taken as "
-     "unchanged"
-                                          : "with a second number, taken for a part of the name");
+    say_lines(&folded->odd,
+              folded->pairs ? "with one count among others with two: taken as unchanged"
+                            : "with a second number, taken for a part of the name");
 }
 
 static int read_all(struct drawing *drawing, const struct arguments *arguments)

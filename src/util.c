@@ -158,6 +158,17 @@ int parse_seconds(const char *string, uint64_t *nanoseconds)
     return *nanoseconds ? 0 : -ERANGE;
 }
 
+const char *next_line(const char **rest, size_t *length)
+{
+    const char *line = *rest;
+
+    if (!*line)
+        return NULL;
+    *length = strcspn(line, "\n");
+    *rest = line + *length + (line[*length] == '\n');
+    return line;
+}
+
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
 {
     size_t low = 0, high = count;

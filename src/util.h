@@ -43,6 +43,12 @@ int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t
 /* Seconds as a plain decimal ("5", "0.25") into nanoseconds; more than 0. As parse_number. */
 int parse_seconds(const char *string, uint64_t *nanoseconds);
 
+/*
+ * The next line of a text in memory: where it begins, with its length in *length; *rest is behind it
+ * then. NULL: there is none left.
+ */
+const char *next_line(const char **rest, size_t *length);
+
 /* Where in sorted numbers the first stands that is not below `least`; `count`: none is. */
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
 

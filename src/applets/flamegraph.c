@@ -229,8 +229,7 @@ static int choose_files(struct report_files *files, struct text *error)
     for (size_t i = 0; i < files->count && !result; i++)
         if (!is_drawn(files->items[i].format)) {
             text_add(error, "folded stacks become svg, text or folded: they hold no addresses "
-                            "and no "
-                            "times");
+                            "and no times");
             result = -EINVAL;
         }
     if (result)

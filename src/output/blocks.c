@@ -16,6 +16,11 @@ bool blocks_show_wakers(const struct report_options *options)
     return options->layout == LAYOUT_WAKEUPTIME || options->layout == LAYOUT_OFFWAKETIME;
 }
 
+const char *blocks_events_name(const struct report_measure *measure)
+{
+    return measure->events ? measure->events : "events";
+}
+
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options)
 {
     return options->unit ? value / options->unit : value;

@@ -44,6 +44,8 @@ struct report {
 bool blocks_show_tasks(const struct report_options *options);
 /* And so are the wakers'. */
 bool blocks_show_wakers(const struct report_options *options);
+/* What its events are called. */
+const char *blocks_events_name(const struct report_measure *measure);
 /* What is printed of a sum of values. */
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options);
 

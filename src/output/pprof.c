@@ -24,23 +24,18 @@ static void put_type(struct pprof_writer *writer, unsigned field, const char *na
     pprof_put_message(writer, field);
 }
 
-static const char *events_name(const struct report_measure *measure)
-{
-    return measure->events ? measure->events : "events";
-}
-
 static void put_types(struct pprof_writer *writer)
 {
     const struct report_measure *measure = &writer->report->options->measure;
 
-    put_type(writer, PROFILE_SAMPLE_TYPE, events_name(measure), "count");
+    put_type(writer, PROFILE_SAMPLE_TYPE, blocks_events_name(measure), "count");
     if (measure->value)
         put_type(writer, PROFILE_SAMPLE_TYPE, measure->value, measure->unit);
     if (measure->value && measure->per_event) {
         put_type(writer, PROFILE_PERIOD_TYPE, measure->value, measure->unit);
         protobuf_add_number(&writer->message, PROFILE_PERIOD, measure->per_event);
     }
-    const char *last = measure->value ? measure->value : events_name(measure);
+    const char *last = measure->value ? measure->value : blocks_events_name(measure);
     protobuf_add_number(&writer->message, PROFILE_DEFAULT_TYPE, pprof_string(writer, last));
     pprof_put_fields(writer);
 }
@@ -67,11 +62,9 @@ static void put_about(struct pprof_writer *writer, const struct report_about *ab
     else
         add_comment(writer, machine.data, machine.length);
     text_free(&machine);
-    for (const char *line = about->losses; *line;) {
-        size_t length = strcspn(line, "\n");
+    const char *rest = about->losses, *line;
+    for (size_t length; (line = next_line(&rest, &length));)
         add_comment(writer, line, length);
-        line += length + (line[length] == '\n');
-    }
     pprof_put_fields(writer);
 }
 

@@ -71,11 +71,6 @@ static void add_title(struct text *text, const struct report_options *options)
         text_add(text, " and who ended it");
 }
 
-static void add_raw(struct text *text, const char *raw, size_t length)
-{
-    escape_bytes(text, raw, length);
-}
-
 static void add_when(struct text *text, uint64_t began)
 {
     time_t seconds = (time_t)(began / 1000000000);
@@ -91,18 +86,17 @@ static void add_subtitle(struct text *text, const struct report_options *options
 {
     const struct report_about *about = options->about;
 
-    add_raw(text, about->command_line, strlen(about->command_line));
+    escape_bytes(text, about->command_line, strlen(about->command_line));
     text_add(text, "\non ");
-    add_raw(text, about->host, strlen(about->host));
+    escape_bytes(text, about->host, strlen(about->host));
     add_when(text, about->began);
     text_format(text, ", %.1f s, ", (double)(about->ended - about->began) / 1e9);
     svg_add_number(text, about->events);
-    text_format(text, " %s", options->measure.events ? options->measure.events : "events");
-    for (const char *line = about->losses; *line;) {
-        size_t length = strcspn(line, "\n");
+    text_format(text, " %s", blocks_events_name(&options->measure));
+    const char *rest = about->losses, *line;
+    for (size_t length; (line = next_line(&rest, &length));) {
         text_add(text, "\n");
-        add_raw(text, line, length);
-        line += length + (line[length] == '\n');
+        escape_bytes(text, line, length);
     }
 }
 

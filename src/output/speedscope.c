@@ -191,7 +191,7 @@ static int write_profiles(struct writing *writing)
     const struct report_measure *measure = &writing->report->options->measure;
     const char *unit = measure->unit ? measure->unit : "";
     const struct scale events = {
-        .name = measure->events ? measure->events : "events",
+        .name = blocks_events_name(measure),
         .unit = "none",
     };
     const struct scale values = {
@@ -216,15 +216,13 @@ static int write_profiles(struct writing *writing)
 static void add_title(struct text *title, const struct report_about *about,
                       const struct report_measure *measure)
 {
-    size_t length;
-
     escape_bytes(title, about->command_line, strlen(about->command_line));
     text_add(title, " on ");
     escape_bytes(title, about->host, strlen(about->host));
     text_format(title, ", %.1f s, %llu %s", (double)(about->ended - about->began) / 1e9,
-                (unsigned long long)about->events, measure->events ? measure->events : "events");
-    for (const char *line = about->losses; *line; line += length + (line[length] == '\n')) {
-        length = strcspn(line, "\n");
+                (unsigned long long)about->events, blocks_events_name(measure));
+    const char *rest = about->losses, *line;
+    for (size_t length; (line = next_line(&rest, &length));) {
         text_add(title, "; ");
         escape_bytes(title, line, length);
     }

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "output/flame_order.h"
 #include "util.h"
 
 #define LEAST_WIDTH 0.1
@@ -147,17 +147,10 @@ static int leave_out_high(struct choice *choice, struct svg_layout *layout)
 static int compare_siblings(const void *left, const void *right)
 {
     const struct sibling *one = left, *other = right;
-    const struct flame_name *name = one->name, *than = other->name;
 
     if (one->parent != other->parent)
         return one->parent < other->parent ? -1 : 1;
-    int order = memcmp(name->text, than->text,
-                       name->length < than->length ? name->length : than->length);
-    if (order)
-        return order;
-    if (name->length != than->length)
-        return name->length < than->length ? -1 : 1;
-    return (name->kind > than->kind) - (name->kind < than->kind);
+    return flame_compare_names(one->name, other->name);
 }
 
 static int sort_children(struct choice *choice)
