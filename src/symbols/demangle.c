@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbols/demangle.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "symbols/cxx.h"
+#include "symbols/rust.h"
+
+/* The older of Rust's manglings looks like C++: what is not quite like it is that. */
+int demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
+             struct text *to)
+{
+    text_clear(to);
+    if (length < 2 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+        return -EINVAL;
+    int result = rust_demangle(name, length, wishes, to);
+    if (result == -EINVAL && name[1] == 'Z') {
+        text_clear(to);
+        result = cxx_demangle(name, length, wishes, to);
+    }
+    if (!result && to->failed)
+        result = -ENOMEM;
+    if (result)
+        text_clear(to);
+    return result;
+}
+
+int demangle_symbol(const char *name, const struct demangle_wishes *wishes, struct text *to)
+{
+    const char *at = strchrnul(name, '@');
+    int result = demangle(name, (size_t)(at - name), wishes, to);
+
+    if (!result)
+        text_add(to, at);
+    return !result && to->failed ? -ENOMEM : result;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "unpack/unpack.h"
+
+#include <errno.h>
+
+int unpack_zlib(const unsigned char *packed, size_t size, size_t most, struct text *to)
+{
+    (void)packed, (void)size, (void)most, (void)to;
+    return -EOPNOTSUPP;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * demangle [--shorten] [--names]: reads names, one a line, and prints each as its source has it, or as
+ * it is; --names: of functions the names alone. --count: prints nothing but how many were mangled.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "symbols/demangle.h"
+
+int main(int count, char **arguments)
+{
+    struct demangle_wishes wishes = {0};
+    struct text name = {0};
+    struct lines lines;
+    bool counts = false;
+    size_t length, known = 0;
+
+    for (int i = 1; i < count; i++) {
+        wishes.shorten = wishes.shorten || !strcmp(arguments[i], "--shorten");
+        wishes.without_parameters = wishes.without_parameters || !strcmp(arguments[i], "--names");
+        counts = counts || !strcmp(arguments[i], "--count");
+    }
+    if (lines_open(&lines, 0))
+        return 1;
+    for (const char *line; (line = lines_next(&lines, &length));) {
+        int result = demangle(line, length, &wishes, &name);
+        known += !result;
+        if (!counts)
+            puts(result ? line : name.data);
+    }
+    if (counts)
+        printf("%zu\n", known);
+    text_free(&name);
+    lines_close(&lines);
+    return lines.error || lines.cut || fflush(stdout) ? 1 : 0;
+}
