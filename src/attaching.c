@@ -94,10 +94,10 @@ int attaching_find(struct find *find, int kallsyms, uint32_t pid)
     return result ? EXIT_FAILURE : 0;
 }
 
-static int print_list(const struct find *find)
+static int print_list(const struct find *find, const struct demangle_wishes *readable)
 {
     struct text lines = {0};
-    int result = list_places(&find->places, &lines);
+    int result = list_places(&find->places, readable, &lines);
 
     if (!result && (fwrite(lines.data, 1, lines.length, stdout) != lines.length || fflush(stdout)))
         result = errno ? -errno : -EIO;
@@ -108,13 +108,13 @@ static int print_list(const struct find *find)
     return EXIT_FAILURE;
 }
 
-int attaching_list(struct find *find, uint32_t pid)
+int attaching_list(struct find *find, const struct trace_options *options)
 {
     int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-    int status = attaching_find(find, kallsyms, pid);
+    int status = attaching_find(find, kallsyms, trace_options_process(options));
 
     if (!status)
-        status = print_list(find);
+        status = print_list(find, trace_options_names(options));
     if (kallsyms >= 0)
         close(kallsyms);
     return status;

@@ -6,6 +6,7 @@
 #include "applet.h"
 #include "probes/attach.h"
 #include "probes/find.h"
+#include "trace_options.h"
 
 /* What a PATTERN can be, for help and man page. */
 extern const struct manual_row attaching_patterns[];
@@ -22,10 +23,11 @@ int attaching_parse_way(enum attach_way *way, const char *typed, struct text *er
 
 /*
  * Finds what the patterns mean, in the libraries and files of `pid` where that is not 0. 0 or the exit
- * status; what was wrong was said. attaching_list prints it to stdout instead.
+ * status; what was wrong was said.
  */
 int attaching_find(struct find *find, int kallsyms, uint32_t pid);
-int attaching_list(struct find *find, uint32_t pid);
+/* Prints what was found to stdout instead of tracing it. */
+int attaching_list(struct find *find, const struct trace_options *options);
 
 /* A line on a terminal, for as long as slow attaching goes on: for attach_request.progress. */
 void attaching_show_progress(size_t done, size_t total);

@@ -79,6 +79,7 @@ int counting_write_report(struct counting *counting, bool last)
         .preferred = counting->traced,
         .preferred_count = counting->traced_count,
         .processes = counting->session.processes,
+        .readable = trace_options_names(counting->options),
         .symfs = counting->options->symfs,
         .mapped_for = mapped ? &program : NULL,
     };

@@ -9,11 +9,12 @@
 /* ---- Names of events ---- */
 
 /* "r:malloc", "vfs_read+0x10", "sched:sched_switch": as it is typed, but without the file. */
-static char *event_name(const struct place *place)
+static char *event_name(const struct place *place, const struct demangle_wishes *readable)
 {
     struct text name = {0};
 
-    text_format(&name, "%s%s", place->at_return ? "r:" : "", place_own_name(place));
+    text_add(&name, place->at_return ? "r:" : "");
+    place_add_own_name(place, readable, &name);
     if (place->kind == PLACE_KERNEL_FUNCTION && place->offset)
         text_format(&name, "+0x%llx", (unsigned long long)place->offset);
     if (name.failed)
@@ -21,15 +22,19 @@ static char *event_name(const struct place *place)
     return name.data;
 }
 
-int event_text_open(struct event_text *text, const struct places *places)
+int event_text_open(struct event_text *text, const struct places *places,
+                    const struct demangle_wishes *readable)
 {
+    /* To readers of that format an event is one word. */
+    if (text->options.format == RECORD_PERF)
+        readable = NULL;
     text->places = calloc(places->count + 1, sizeof(*text->places));
     if (!text->places)
         return -ENOMEM;
     for (size_t i = 0; i < places->count; i++) {
         const struct place *place = &places->items[i];
         text->places[i] = (struct event_place){
-            .name = event_name(place),
+            .name = event_name(place, readable),
             .is_tracepoint = place->kind == PLACE_TRACEPOINT,
         };
         if (!text->places[i].name)

@@ -26,8 +26,12 @@ struct event_text {
     bool walks_omit_callers[2];
 };
 
-/* Names the events at `places`, whose indices are the records' places. 0 or -ENOMEM. */
-int event_text_open(struct event_text *text, const struct places *places);
+/*
+ * Names the events at `places`, whose indices are the records' places; with `readable` of NULL as
+ * the tables have them. The options have been set. 0 or -ENOMEM.
+ */
+int event_text_open(struct event_text *text, const struct places *places,
+                    const struct demangle_wishes *readable);
 void event_text_close(struct event_text *text);
 
 /*

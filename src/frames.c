@@ -98,8 +98,7 @@ static int make_lines(struct frame_table *table, const struct record_options *op
         struct frame *frame = table->items[table->named];
         records_add_frame(&frame->line, &frame->symbol, options);
         frame->of_tracing = frame->symbol.kernel && tracing_frames_has(&frame->symbol);
-        text_free(&frame->symbol.function);
-        text_free(&frame->symbol.file);
+        symbol_free(&frame->symbol);
         if (frame->line.failed)
             return -ENOMEM;
     }
@@ -130,8 +129,7 @@ int frames_name(struct frames *frames, const struct symbolize_wishes *wishes,
 static void clear(struct frame_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
-        text_free(&table->items[i]->symbol.function);
-        text_free(&table->items[i]->symbol.file);
+        symbol_free(&table->items[i]->symbol);
         text_free(&table->items[i]->line);
         free(table->items[i]);
     }

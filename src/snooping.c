@@ -205,6 +205,7 @@ static int print_slice(struct snooping *snooping, size_t count)
         .preferred = snooping->traced,
         .preferred_count = snooping->traced_count,
         .processes = session->processes,
+        .readable = trace_options_names(snooping->options),
         .symfs = snooping->options->symfs,
     };
     int result = event_text_add(&snooping->text, &snooping->timeline, count, &wishes,
@@ -381,7 +382,7 @@ int snooping_start(struct snooping *snooping)
 int snooping_run(struct snooping *snooping, const struct places *places)
 {
     struct event_text *text = &snooping->text;
-    int result = event_text_open(text, places);
+    int result = event_text_open(text, places, trace_options_names(snooping->options));
 
     text->depth = snooping->recorder.depth;
     text->has_clock = text->options.wall_clock;

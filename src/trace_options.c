@@ -45,7 +45,9 @@ const struct option trace_options[] = {
     {0, "symfs", "DIR", option_string, AT(symfs), 0, 0,
      "look for programs, libraries and their debug files below DIR first"},
     {0, "raw-names", NULL, option_flag, AT(raw_names), 0, 0,
-     "names of functions as the symbol tables have them"},
+     "names of functions as the symbol tables have them: those of C++ and Rust are not made readable"},
+    {0, "shorten", NULL, option_flag, AT(names.shorten), 0, 0,
+     "template arguments of C++ and generic ones of Rust as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
      "stop after S seconds, such as 5 or 0.5"},
@@ -90,6 +92,11 @@ uint32_t trace_options_process(const struct trace_options *options)
     return options->pids.count == 1 ? options->pids.numbers[0] : 0;
 }
 
+const struct demangle_wishes *trace_options_names(const struct trace_options *options)
+{
+    return options->raw_names ? NULL : &options->names;
+}
+
 int trace_options_choose_files(struct trace_options *options, struct text *error)
 {
     const struct report_files_wishes wishes = {
@@ -110,6 +117,10 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
     options->line = arguments->line;
     if (options->user_only && options->kernel_only) {
         text_add(error, "-U and -K exclude each other: without either both stacks are shown");
+        return -EINVAL;
+    }
+    if (options->raw_names && options->names.shorten) {
+        text_add(error, "--shorten: --raw-names leaves nothing to shorten: one of the two");
         return -EINVAL;
     }
     if (options->command && !options->command[0])

@@ -5,12 +5,14 @@
 
 #include "options.h"
 #include "report_files.h"
+#include "symbols/demangle.h"
 
 struct trace_options {
     struct number_list pids, tids;
     int64_t cpu; /* -1: all */
     bool user_only, kernel_only, delimited, offset, verbose, annotations, folded, timestamp, debug;
     bool raw_names;
+    struct demangle_wishes names;
     uint64_t interval, duration; /* ns; 0: none */
     uint64_t depth;              /* 0: the kernel's limit */
     uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
@@ -34,6 +36,9 @@ extern const struct option trace_options[];
 
 /* The one process that -p names; 0 where it names none or several. */
 uint32_t trace_options_process(const struct trace_options *options);
+
+/* How names of functions are made readable; NULL: they are shown as the symbol tables have them. */
+const struct demangle_wishes *trace_options_names(const struct trace_options *options);
 
 /* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
 int trace_options_check(struct trace_options *options, const struct arguments *arguments,

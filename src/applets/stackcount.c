@@ -292,7 +292,7 @@ static int run(const struct arguments *arguments)
         status = applet_refuse(result, &error, arguments->command);
     } else {
         status = settings.list
-                     ? attaching_list(&tracing.find, trace_options_process(&settings.trace))
+                     ? attaching_list(&tracing.find, &settings.trace)
                      : open_and_trace(&tracing);
     }
     find_close(&tracing.find);

@@ -49,8 +49,10 @@ static uint64_t function_of(struct pprof_writer *writer, const char *name,
     uint32_t name_number = pprof_string(writer, name), system_name = 0, file = 0, number = 0;
     bool added = false;
 
-    if (symbol && symbol->function.length)
-        system_name = pprof_escaped(writer, symbol->function.data, symbol->function.length);
+    if (symbol && symbol->function.length) {
+        const struct text *raw = symbol->raw.length ? &symbol->raw : &symbol->function;
+        system_name = pprof_escaped(writer, raw->data, raw->length);
+    }
     if (mapping)
         file = path_of(writer, mapping);
     else if (symbol)

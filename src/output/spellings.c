@@ -23,8 +23,7 @@ static size_t without_hash(const char *name, size_t length)
     return length - left == HASH_DIGITS && ends_in(name, left, "::h", 3) ? left - 3 : length;
 }
 
-/* One of them, with its number. */
-static size_t without_ending(const char *name, size_t length)
+static size_t without_plain_ending(const char *name, size_t length)
 {
     static const char *const numbered[] = {".isra.", ".constprop.", ".part.", ".llvm.", ".cold."};
     size_t left = length;
@@ -39,6 +38,26 @@ static size_t without_ending(const char *name, size_t length)
         if (ends_in(name, left, numbered[i], strlen(numbered[i])))
             return left - strlen(numbered[i]);
     return length;
+}
+
+/* One of them, with its number: "f.isra.0" or, of C++ made readable, "f() [clone .isra.0]". */
+static size_t without_ending(const char *name, size_t length)
+{
+    static const char clone[] = " [clone ";
+    const size_t clone_length = strlen(clone);
+    size_t start = length;
+
+    if (!length || name[length - 1] != ']')
+        return without_plain_ending(name, length);
+    while (start && name[start - 1] != '[')
+        start--;
+    /* The ending alone: of "x.isra.0" in the brackets the x would be left. */
+    if (start < 3 || length - start < clone_length || memcmp(name + start - 2, clone, clone_length))
+        return length;
+    start += clone_length - 2;
+    const size_t ending = length - 1 - start;
+    /* It is cut from a name of one letter, since none is an ending alone. */
+    return without_plain_ending(name + start - 1, ending + 1) == 1 ? start - clone_length : length;
 }
 
 size_t spelling_length(const char *name, size_t length)

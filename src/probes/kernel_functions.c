@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "near.h"
+#include "probes/function_names.h"
 #include "symbols/kallsyms.h"
 
 #define LONGEST_NAME 512 /* KSYM_NAME_LEN */
@@ -31,6 +32,7 @@ struct pass {
     /* Of names that share an address, which follow each other, ftrace lists the first. */
     uint64_t address;
     char first_name[LONGEST_NAME];
+    struct text scratch;
 };
 
 static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
@@ -48,8 +50,12 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
     for (size_t i = 0; i < pass->pattern_count; i++) {
         const struct pattern *pattern = &pass->patterns[i];
         if (pattern->kind != PATTERN_KERNEL_FUNCTION ||
-            (pattern->name.kind != MATCH_PLAIN && is_padding(symbol->name)) ||
-            !matcher_matches(&pattern->name, symbol->name))
+            (pattern->name.kind != MATCH_PLAIN && is_padding(symbol->name)))
+            continue;
+        int result = function_matches(&pattern->name, symbol->name, &pass->scratch);
+        if (result < 0)
+            return result;
+        if (!result)
             continue;
         struct place place = {
             .kind = PLACE_KERNEL_FUNCTION,
@@ -61,7 +67,7 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
             .offset = pattern->offset,
         };
         pass->matched[i]++;
-        int result = places_add(pass->places, &place);
+        result = places_add(pass->places, &place);
         if (result)
             return result;
     }
@@ -71,9 +77,16 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
 int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t count,
                           struct places *places, size_t *matched)
 {
-    struct pass pass = {patterns, count, places, matched, 0, ""};
+    struct pass pass = {
+        .patterns = patterns,
+        .pattern_count = count,
+        .places = places,
+        .matched = matched,
+    };
+    int result = kallsyms_each(kallsyms, match_symbol, &pass);
 
-    return kallsyms_each(kallsyms, match_symbol, &pass);
+    text_free(&pass.scratch);
+    return result;
 }
 
 static int check_offset(int kallsyms, const struct place *place, struct text *error)

@@ -7,18 +7,21 @@
 
 #include "escape.h"
 
-static void add_pattern(const struct place *place, struct text *line)
+static void add_pattern(const struct place *place, const struct demangle_wishes *readable,
+                        struct text *line)
 {
     switch (place->kind) {
     case PLACE_KERNEL_FUNCTION:
-        text_format(line, "%s%s", place->at_return ? "r::" : "", place->name);
+        text_add(line, place->at_return ? "r::" : "");
+        place_add_own_name(place, readable, line);
         break;
     case PLACE_TRACEPOINT:
         text_format(line, "t:%s", place->name);
         break;
     case PLACE_USER:
-        text_format(line, "%s%s:%s", place->is_usdt ? "u:" : place->at_return ? "r:" : "",
-                    place->path, place_own_name(place));
+        text_format(line, "%s%s:", place->is_usdt ? "u:" : place->at_return ? "r:" : "",
+                    place->path);
+        place_add_own_name(place, readable, line);
         break;
     }
     if (place->offset)
@@ -30,7 +33,8 @@ static int compare_lines(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-int list_places(const struct places *places, struct text *lines)
+int list_places(const struct places *places, const struct demangle_wishes *readable,
+                struct text *lines)
 {
     char **patterns = calloc(places->count + 1, sizeof(*patterns));
     int result = patterns ? 0 : -ENOMEM;
@@ -38,7 +42,7 @@ int list_places(const struct places *places, struct text *lines)
 
     while (!result && count < places->count) {
         struct text raw = {0}, line = {0};
-        add_pattern(&places->items[count], &raw);
+        add_pattern(&places->items[count], readable, &raw);
         if (!raw.failed)
             escape_bytes(&line, raw.data, raw.length);
         patterns[count++] = line.data;

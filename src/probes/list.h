@@ -8,8 +8,9 @@
 
 /*
  * Appends a line for each place, sorted, equal ones once (the sites of a USDT probe, functions of
- * one name). 0 or -ENOMEM.
+ * one name); with `readable` of NULL with names as the tables have them. 0 or -ENOMEM.
  */
-int list_places(const struct places *places, struct text *lines);
+int list_places(const struct places *places, const struct demangle_wishes *readable,
+                struct text *lines);
 
 #endif

@@ -100,12 +100,23 @@ static const char *next_colon(const char *at, bool is_regex)
     return NULL;
 }
 
+/* "A::operator+(A)", "A::operator++(int)": the plus is a part of the name. */
+static bool is_operator(const char *name, const char *plus)
+{
+    static const char word[] = "operator";
+
+    if (plus > name && plus[-1] == '+')
+        plus--;
+    return (size_t)(plus - name) >= strlen(word) &&
+           !memcmp(plus - strlen(word), word, strlen(word));
+}
+
 /* "vfs_read+0x10" -> "vfs_read" and 0x10. In a regular expression a plus has its own meaning. */
 static int split_offset(struct pattern *pattern, char *name, bool is_regex, struct text *error)
 {
     char *plus = is_regex ? NULL : strrchr(name, '+');
 
-    if (!plus)
+    if (!plus || is_operator(name, plus))
         return 0;
     if (parse_number(plus + 1, 0, UINT32_MAX, &pattern->offset)) {
         text_format(error, "\"%s\": what follows the + is no offset such as 0x10", pattern->typed);
@@ -243,7 +254,8 @@ static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex
     /* p::f and r::f are of the kernel; p:lib:f and r:lib:f are of a library. */
     if (colon != rest)
         return parse_user_function(pattern, rest, colon, is_regex, error);
-    if (next_colon(rest + 1, is_regex)) {
+    const char *further = next_colon(rest + 1, is_regex);
+    if (further && further[1] != ':') { /* that is of the name: p::kernel::print */
         text_format(error, "\"%s\" has a colon too many: p::vfs_read, p:c:malloc",
                     pattern->typed);
         return -EINVAL;

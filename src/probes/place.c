@@ -71,6 +71,19 @@ const char *place_own_name(const struct place *place)
     return place->path ? place->name + strlen(base_name(place->path)) + 1 : place->name;
 }
 
+void place_add_own_name(const struct place *place, const struct demangle_wishes *readable,
+                        struct text *to)
+{
+    const char *raw = place_own_name(place);
+    struct text name = {0};
+    int result = readable && place->kind != PLACE_TRACEPOINT ? demangle_symbol(raw, readable, &name)
+                                                             : -EINVAL;
+
+    text_add(to, result ? raw : name.data);
+    to->failed = to->failed || result == -ENOMEM;
+    text_free(&name);
+}
+
 /* Of the names that a file has for one function the plain one comes first: malloc, __libc_malloc. */
 static int compare_names(const struct place *left, const struct place *right)
 {

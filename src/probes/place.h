@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/demangle.h"
+
 enum place_kind {
     PLACE_KERNEL_FUNCTION,
     PLACE_TRACEPOINT,
@@ -60,6 +62,9 @@ int places_add(struct places *places, const struct place *place);
 void places_remove_doubles(struct places *places);
 /* Without the name of the file: "malloc", "provider:probe", "0x1234". */
 const char *place_own_name(const struct place *place);
+/* The same as its source has it: "A::f(int)"; with `readable` of NULL as it is. */
+void place_add_own_name(const struct place *place, const struct demangle_wishes *readable,
+                        struct text *to);
 void places_free(struct places *places);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "near.h"
+#include "probes/function_names.h"
 #include "symbols/elf_symbols.h"
 
 #define MOST_SHOWN 3
@@ -12,11 +13,18 @@
 struct pass {
     const struct user_file *file;
     const struct pattern *pattern;
+    bool typed_whole; /* "f(char*)" names one function: its * is no pattern */
     struct places *places;
     size_t matched, functions, choosers;
     bool too_far;        /* the offset leads out of the function */
     struct text chooser; /* the name of one */
+    struct text scratch;
 };
+
+static bool is_named(const struct pass *pass)
+{
+    return pass->typed_whole || pass->pattern->name.kind == MATCH_PLAIN;
+}
 
 static int match_symbol(void *context, const struct elf_symbol *symbol)
 {
@@ -24,7 +32,7 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
     const struct matcher *wanted = &pass->pattern->name;
     struct place place = {
         .name = (char *)symbol->name,
-        .named = wanted->kind == MATCH_PLAIN,
+        .named = is_named(pass),
         .at_return = pass->pattern->at_return,
         .offset = pass->pattern->offset,
         .start = pass->pattern->offset ? START_NONE : START_OTHER,
@@ -32,8 +40,13 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
 
     pass->functions++;
     /* A label may lie between any two instructions, or before data: only one who names it knows. */
-    if ((symbol->type == STT_NOTYPE && !place.named) || !matcher_matches(wanted, symbol->name))
+    if (symbol->type == STT_NOTYPE && !place.named)
         return 0;
+    int result = pass->typed_whole
+                     ? function_is_typed(wanted->text, symbol->name, &pass->scratch)
+                     : function_matches(wanted, symbol->name, &pass->scratch);
+    if (result <= 0)
+        return result;
     if (symbol->type == STT_GNU_IFUNC) {
         pass->choosers++;
         text_clear(&pass->chooser);
@@ -44,7 +57,7 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
         pass->too_far = true;
         return 0;
     }
-    int result = user_file_add(pass->file, &place, symbol->address + place.offset, pass->places);
+    result = user_file_add(pass->file, &place, symbol->address + place.offset, pass->places);
     if (result == -EFAULT)
         return 0; /* the symbol lies: nothing of the file is loaded there */
     pass->matched++;
@@ -87,9 +100,22 @@ static void explain_chooser(const struct pass *pass, struct text *error)
     text_free(&variants.names);
 }
 
+struct offering {
+    struct near near;
+    struct text scratch;
+};
+
+/* What is not like a mangled name is one as people say it. */
 static int offer_symbol(void *context, const struct elf_symbol *symbol)
 {
-    near_offer(context, symbol->name);
+    static const struct demangle_wishes said = {.without_parameters = true};
+    struct offering *offering = context;
+    bool raw = !strncmp(offering->near.wanted, "_Z", 2) || !strncmp(offering->near.wanted, "_R", 2);
+
+    if (raw || demangle_symbol(symbol->name, &said, &offering->scratch))
+        near_offer(&offering->near, symbol->name);
+    else
+        near_offer(&offering->near, offering->scratch.data);
     return 0;
 }
 
@@ -97,7 +123,7 @@ static void explain_none(const struct pass *pass, struct text *error)
 {
     const struct pattern *pattern = pass->pattern;
     const char *path = pass->file->library.path.data;
-    struct near near = {.wanted = pattern->name.text};
+    struct offering offering = {.near = {.wanted = pattern->name.text}};
 
     if (pass->too_far) {
         text_format(error, "\"%s\" is behind the end of %s", pattern->typed, pattern->name.text);
@@ -105,13 +131,14 @@ static void explain_none(const struct pass *pass, struct text *error)
     }
     text_format(error, "0 functions matched by \"%s\"", pattern->typed);
     if (pattern->name.kind == MATCH_PLAIN)
-        (void)elf_each_function(&pass->file->elf, offer_symbol, &near);
-    near_add_to(&near, error);
-    if (!near.count && !elf_section_of_type(&pass->file->elf, SHT_SYMTAB))
+        (void)elf_each_function(&pass->file->elf, offer_symbol, &offering);
+    near_add_to(&offering.near, error);
+    if (!offering.near.count && !elf_section_of_type(&pass->file->elf, SHT_SYMTAB))
         text_format(error, ": %s is stripped, and names %s; an address of it can be traced: "
                     "%s:0x1234", path,
                     pass->functions ? "only what other files use" : "no functions", path);
-    near_free(&near);
+    near_free(&offering.near);
+    text_free(&offering.scratch);
 }
 
 static int add_address(struct pass *pass, struct text *error)
@@ -132,6 +159,25 @@ static int add_address(struct pass *pass, struct text *error)
     return result;
 }
 
+static int note_typed(void *context, const struct elf_symbol *symbol)
+{
+    struct pass *pass = context;
+    int result = function_is_typed(pass->pattern->name.text, symbol->name, &pass->scratch);
+
+    pass->typed_whole = result > 0;
+    return result;
+}
+
+static int find_functions(struct pass *pass)
+{
+    const struct matcher *wanted = &pass->pattern->name;
+    int result = 0;
+
+    if (wanted->kind == MATCH_GLOB && (strpbrk(wanted->text, "(<") || strstr(wanted->text, "operator")))
+        result = elf_each_function(&pass->file->elf, note_typed, pass);
+    return result ? result : elf_each_function(&pass->file->elf, match_symbol, pass);
+}
+
 int user_functions_find(const struct user_file *file, const struct pattern *pattern,
                         struct places *places, size_t *matched, struct text *error)
 {
@@ -142,13 +188,13 @@ int user_functions_find(const struct user_file *file, const struct pattern *patt
     if (pattern->is_address) {
         result = add_address(&pass, error);
     } else {
-        result = elf_each_function(&file->elf, match_symbol, &pass);
+        result = find_functions(&pass);
         if (result && result != -ENOMEM)
             text_format(error, "cannot read the functions of \"%s\": %s", file->library.path.data,
                         strerror(-result));
     }
     /* Where memcpy is an IFUNC, one that is not is there for old programs alone. */
-    if (!result && pass.choosers && (pattern->name.kind == MATCH_PLAIN || !pass.matched)) {
+    if (!result && pass.choosers && (is_named(&pass) || !pass.matched)) {
         explain_chooser(&pass, error);
         result = -ENOENT;
     } else if (!result && !pass.matched) {
@@ -158,6 +204,7 @@ int user_functions_find(const struct user_file *file, const struct pattern *patt
     if (!result)
         result = user_file_find_starts(file, places, first, error);
     text_free(&pass.chooser);
+    text_free(&pass.scratch);
     *matched = pass.matched;
     return result;
 }

@@ -142,11 +142,27 @@ static int collect(struct symbols *symbols, const struct tally *tally)
 
 /* ---- Names ---- */
 
-int symbol_set_function(struct symbol *symbol, const char *name)
+int symbol_set_function(struct symbol *symbol, const char *name,
+                        const struct symbolize_wishes *wishes)
 {
-    text_clear(&symbol->function);
-    text_add(&symbol->function, name);
-    return symbol->function.failed ? -ENOMEM : 0;
+    int result = wishes->readable ? demangle_symbol(name, wishes->readable, &symbol->function)
+                                  : -EINVAL;
+
+    text_clear(&symbol->raw);
+    if (!result) {
+        text_add(&symbol->raw, name);
+    } else if (result == -EINVAL) {
+        text_clear(&symbol->function);
+        text_add(&symbol->function, name);
+    }
+    return result == -ENOMEM || symbol->function.failed || symbol->raw.failed ? -ENOMEM : 0;
+}
+
+void symbol_free(struct symbol *symbol)
+{
+    text_free(&symbol->function);
+    text_free(&symbol->raw);
+    text_free(&symbol->file);
 }
 
 uint64_t symbol_lookup_address(const struct symbol *symbol)
@@ -209,7 +225,7 @@ static int name_kernel(const struct batch *batch, const struct symbolize_wishes 
             continue;
         text_add(&symbol->file, at->module.data);
         symbol->offset = symbol->address - at->start;
-        if (symbol_set_function(symbol, at->name.data) || symbol->file.failed)
+        if (symbol_set_function(symbol, at->name.data, wishes) || symbol->file.failed)
             result = -ENOMEM;
     }
     kallsyms_free(found, search.count);
@@ -306,10 +322,8 @@ void symbolize_notes_free(struct symbolize_notes *notes)
 
 void symbols_free(struct symbols *symbols)
 {
-    for (size_t i = 0; i < symbols->count; i++) {
-        text_free(&symbols->items[i].function);
-        text_free(&symbols->items[i].file);
-    }
+    for (size_t i = 0; i < symbols->count; i++)
+        symbol_free(&symbols->items[i]);
     mappings_free(&symbols->mappings);
     free(symbols->items);
     free(symbols->frames);

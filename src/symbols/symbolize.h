@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "symbols/demangle.h"
 #include "symbols/mappings.h"
 #include "tally.h"
 #include "util.h"
@@ -18,6 +19,7 @@ struct symbol {
     bool is_return;   /* the address is where a call comes back to: one byte behind the call */
     uint64_t address;
     struct text function; /* empty: not known */
+    struct text raw;      /* as its table has it, where people write it in another way; else empty */
     struct text file;     /* the kernel's module, the program's file; empty: none */
     uint64_t offset;  /* behind the start of the function; without one, the address in the file */
     uint32_t mapping;   /* where mappings were wished for: the number of its + 1; 0: none */
@@ -41,6 +43,7 @@ struct symbolize_wishes {
     const char *const *preferred;
     size_t preferred_count;
     struct processes *processes; /* who had what mapped; NULL: user frames get no names */
+    const struct demangle_wishes *readable; /* how; NULL: names as the tables have them */
     const char *symfs;           /* look for binaries and debug files here first, or NULL */
     /* Symbols are to have mappings, of which this program's is the main one; NULL: they need none. */
     const struct traced_file *mapped_for;
@@ -74,7 +77,10 @@ int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_w
 /* What a return address belongs to is the call before it, which may end its function. */
 uint64_t symbol_lookup_address(const struct symbol *symbol);
 
-/* Every name that is shown goes through here. 0 or -ENOMEM. */
-int symbol_set_function(struct symbol *symbol, const char *name);
+/* Every name that is shown goes through here, as its table has it. 0 or -ENOMEM. */
+int symbol_set_function(struct symbol *symbol, const char *name,
+                        const struct symbolize_wishes *wishes);
+/* Frees its texts. */
+void symbol_free(struct symbol *symbol);
 
 #endif

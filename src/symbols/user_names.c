@@ -103,7 +103,7 @@ static int give_jit_names(const struct naming *naming, int map, struct located *
         at += naming->addresses[at] != symbol_lookup_address(symbol);
         if (!found[at].found)
             continue;
-        if (symbol_set_function(symbol, found[at].name.data))
+        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
             result = -ENOMEM;
         symbol->offset = symbol->address - found[at].start;
         symbol->jitted = true;
@@ -184,7 +184,7 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
         at += naming->addresses[at] != located[i].place.address;
         if (!found[at].found)
             continue;
-        if (symbol_set_function(symbol, found[at].name.data))
+        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
             result = -ENOMEM;
         symbol->offset -= found[at].start;
     }

@@ -113,7 +113,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
 by-name cgroup cpu debug delimited depth duration flat folded force format help interval kernel-stacks-only list man \
-offset output perpid pid raw-names regex stack-storage-size symfs tid timestamp top user-stacks-only verbose "
+offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfhioprstv
@@ -132,7 +132,7 @@ examples
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name cgroup count cpu \
 debug delimited depth duration event flat folded format frequency help include-idle interval \
-kernel-stacks-only man offset output pid raw-names stack-storage-size symfs tid timestamp top user-stacks-only verbose "
+kernel-stacks-only man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
@@ -142,7 +142,7 @@ for name in offcputime wakeuptime offwaketime; do
     read_applet $name
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name \
 cgroup cpu debug delimited depth duration flat folded format help interval kernel-stacks-only \
-kernel-threads-only man max-block-time min-block-time offset output pid raw-names stack-storage-size state \
+kernel-threads-only man max-block-time min-block-time offset output pid raw-names shorten stack-storage-size state \
 symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
     listed_is_taken
     examples
@@ -152,7 +152,7 @@ done
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
 best-effort buffer buffer-size cgroup cpu debug delimited depth duration force format help \
-kernel-stacks-only list man max offset pid raw-names regex symfs tid timestamp user-stacks-only verbose "
+kernel-stacks-only list man max offset pid raw-names regex shorten symfs tid timestamp user-stacks-only verbose "
 listed_is_taken
 letters "-p -t -L -C -D "
 examples

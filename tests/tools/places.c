@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     if (!result)
         result = find_places(&find, &error);
     if (!result)
-        result = list_places(&find.places, &lines);
+        result = list_places(&find.places, NULL, &lines);
     if (result) {
         fprintf(stderr, "places: %s\n", error.data ? error.data : strerror(-result));
     } else {

@@ -173,6 +173,12 @@ static void endings(void)
         {"x::h0123456789abcdef0", "x::h0123456789abcdef0"},
         {"x::h0123456789ABCDEF", "x::h0123456789ABCDEF"},
         {"::h0123456789abcdef", "::h0123456789abcdef"},
+        {"f(int) [clone .isra.0]", "f(int)"}, {"f() [clone .part.1] [clone .cold]", "f()"},
+        {"f() [clone .llvm.123]", "f()"}, {"f() [clone .foo]", "f() [clone .foo]"},
+        {"f() [clone x.cold]", "f() [clone x.cold]"},
+        {"f() [clone ]", "f() [clone ]"}, {" [clone .cold]", " [clone .cold]"}, {"]", "]"},
+        {"[clone .cold]", "[clone .cold]"}, {"f()[clone .cold]", "f()[clone .cold]"},
+        {"a[]", "a[]"}, {"f [clone]", "f [clone]"},
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -47,6 +47,12 @@ static void kernel_functions(void)
     CHECK_NUMBER(parse(&pattern, "p::vfs_read+16", false), 0);
     CHECK_NUMBER(pattern.offset, 16);
     pattern_free(&pattern);
+
+    CHECK_NUMBER(parse(&pattern, "p::kernel::print::format", false), 0);
+    CHECK_NUMBER(pattern.kind, PATTERN_KERNEL_FUNCTION);
+    CHECK_STRING(pattern.name.text, "kernel::print::format");
+    pattern_free(&pattern);
+    CHECK_NUMBER(parse(&pattern, "p::a:b", false), -EINVAL);
 }
 
 static void tracepoints(void)
@@ -94,6 +100,13 @@ static void user_functions(void)
         {"p:p:f", "p", "f", false, 0},
         {"r:/a b\\[x\xff:f", "/a b\\[x\xff", "f", true, 0},
         {"/a:std::f", "/a", "std::f", false, 0},
+        {"/a:A::f(int*, B&)", "/a", "A::f(int*, B&)", false, 0},
+        {"/a:A::f(int)+0x8", "/a", "A::f(int)", false, 8},
+        {"/a:operator+", "/a", "operator+", false, 0},
+        {"/a:A::operator++", "/a", "A::operator++", false, 0},
+        {"/a:A::operator+(A const&)", "/a", "A::operator+(A const&)", false, 0},
+        {"r:/a:A::operator++(int)", "/a", "A::operator++(int)", true, 0},
+        {"/a:A::operator+=(A)+4", "/a", "A::operator+=(A)", false, 4},
     };
 
     for (size_t i = 0; i < COUNT_OF(forms); i++) {

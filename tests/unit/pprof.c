@@ -286,6 +286,29 @@ static void raw_names(void)
     free_scene(&scene);
 }
 
+/* What was made readable has what its table has beside it. */
+static void mangled_names(void)
+{
+    struct scene scene = {0};
+    uint32_t f = add_symbol(&scene, false, 0x401136, "A::f(int)", "cat", 0x1f);
+    const struct report_options options = {AS_PPROF, BOTH, SAMPLES};
+    struct read_profile profile;
+    struct text name = {0};
+
+    text_add(&scene.symbols.items[f].raw, "_ZN1A1fEi");
+    add_entry(&scene, 3, 7, "cat", NO_FRAMES, FRAMES(f));
+    write_and_read(&scene, &options, &profile);
+    CHECK_NUMBER(profile.counts[5], 1);
+    show_string(&name, &profile, profile.items[5][0].numbers[2]);
+    CHECK_STRING(name.data, "A::f(int)");
+    text_clear(&name);
+    show_string(&name, &profile, profile.items[5][0].numbers[3]);
+    CHECK_STRING(name.data, "_ZN1A1fEi");
+    text_free(&name);
+    free_profile(&profile);
+    free_scene(&scene);
+}
+
 /* ---- The run ---- */
 
 static void about_the_run(void)
@@ -374,6 +397,7 @@ int main(void)
     TEST(wakers);
     TEST(places);
     TEST(raw_names);
+    TEST(mangled_names);
     TEST(about_the_run);
     TEST(nothing_counted);
     TEST(many_stacks);

@@ -226,11 +226,11 @@ static void lists(void)
          .address = 0x12},
     };
 
-    CHECK_NUMBER(list_places(&places, &lines), 0);
+    CHECK_NUMBER(list_places(&places, NULL, &lines), 0);
     CHECK_NUMBER(lines.length, 0);
     for (size_t i = 0; i < COUNT_OF(given); i++)
         CHECK_NUMBER(places_add(&places, &given[i]), 0);
-    CHECK_NUMBER(list_places(&places, &lines), 0);
+    CHECK_NUMBER(list_places(&places, NULL, &lines), 0);
     CHECK_STRING(lines.data, "/b:0x12\n/b:f+0x4\nr:/b:f\nr::vfs_read\nt:sched:sched_switch\ntwin\n"
                  "u:/b:p:x\nvfs_read+0x10\n");
     text_free(&lines);

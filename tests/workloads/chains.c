@@ -18,6 +18,7 @@
  *
  * The Makefile makes this in many shapes. -DFAR_TEXT: the chains are in a section of their own,
  * which a linker script puts far away from main. -DWITH_IFUNC: target is chosen at the start.
+ * -DMANGLED: the chains have names as compilers of C++ and Rust make them.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -38,11 +39,17 @@ struct chain {
 static int calls_libc, leaderless, waits, stays;
 static struct chain a = { 1000, 0 }, b = { 1000, 0 };
 
-void target(struct chain *chain);
-void chain_a1(struct chain *chain);
-void chain_a2(struct chain *chain);
-void chain_b1(struct chain *chain);
-void chain_b2(struct chain *chain);
+#ifdef MANGLED
+#define CALLED(name) __asm__(name)
+#else
+#define CALLED(name)
+#endif
+
+void target(struct chain *chain) CALLED("_ZN7Monitor5IWaitEP6Threadl");
+void chain_a1(struct chain *chain) CALLED("_ZN4core3ops6FnOnce9call_once17h0123456789abcdefE");
+void chain_a2(struct chain *chain) CALLED("_ZNSt6vectorIiSaIiEE9push_backERKi.isra.0");
+void chain_b1(struct chain *chain) CALLED("_ZZN1A1fEvENKUlPKcE_clES1_");
+void chain_b2(struct chain *chain) CALLED("_RINvNtCs1234_7mycrate3foo3barmE");
 void *thread_b(void *argument);
 
 #ifdef WITH_IFUNC

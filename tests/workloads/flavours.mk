@@ -4,7 +4,7 @@
 # with the system's own libc, in a directory of their own: they run where they were built, not in
 # guests.
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
-STATIC_FLAVOURS := chains-shifted chains-static-pie chains-stripped north south usdt-moved \
+STATIC_FLAVOURS := chains-mangled chains-shifted chains-static-pie chains-stripped north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
             chains-dynsym chains-debuglink chains-build-id chains-wrong-debug usdt loads \
@@ -24,6 +24,8 @@ $(BUILD)/workloads/chains-shifted: tests/workloads/chains.c $(SHIFTED) $(BUILD)/
 	@$(call flavour,$(CC),-static -DFAR_TEXT -T $(SHIFTED))
 $(BUILD)/workloads/chains-static-pie: tests/workloads/chains.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-static-pie -fPIE)
+$(BUILD)/workloads/chains-mangled: tests/workloads/chains.c $(BUILD)/flags
+	@$(call flavour,$(CC),-static -DMANGLED)
 $(BUILD)/workloads/chains-stripped: $(BUILD)/workloads/chains
 	@strip -o $@ $<
 $(BUILD)/workloads/usdt-moved: tests/workloads/usdt.c $(BUILD)/flags
