@@ -10,6 +10,11 @@ void crc32_begin(struct crc32 *crc)
         for (int bit = 0; bit < 8; bit++)
             crc->table[i] = crc->table[i] >> 1 ^ (crc->table[i] & 1 ? POLYNOMIAL : 0);
     }
+    crc32_again(crc);
+}
+
+void crc32_again(struct crc32 *crc)
+{
     crc->state = UINT32_MAX;
 }
 

@@ -12,6 +12,8 @@ struct crc32 {
 };
 
 void crc32_begin(struct crc32 *crc);
+/* As if begun anew, with the table that it has. */
+void crc32_again(struct crc32 *crc);
 void crc32_add(struct crc32 *crc, const unsigned char *bytes, size_t length);
 /* Of all bytes so far; more may follow. */
 uint32_t crc32_value(const struct crc32 *crc);

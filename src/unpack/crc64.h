@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* CRC-64 as in .xz: ECMA-182, its bits the other way round. */
+#ifndef STACKBOX_UNPACK_CRC64_H
+#define STACKBOX_UNPACK_CRC64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct crc64 {
+    uint64_t table[256];
+};
+
+void crc64_prepare(struct crc64 *crc);
+/* Of bytes behind those whose CRC is `before`: 0 for none. */
+uint64_t crc64_of(const struct crc64 *crc, uint64_t before, const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "unpack/lzma.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CHANCE_BITS 11
+#define EVEN_CHANCE (1 << (CHANCE_BITS - 1))
+#define LEARNING 5 /* a chance goes this power of two nearer to what happened */
+#define LONGEST_REPEAT 273
+
+/* The heart of it: its few values must stay in registers, even where code is to be small. */
+#define HEART static inline __attribute__((always_inline))
+
+struct range {
+    const unsigned char *at, *end;
+    uint32_t width, code;
+    bool is_cut; /* more was read than there is: as zeros */
+};
+
+HEART void widen(struct range *range)
+{
+    if (range->width >> 24)
+        return;
+    range->width <<= 8;
+    range->code <<= 8;
+    if (range->at < range->end)
+        range->code |= *range->at++;
+    else
+        range->is_cut = true;
+}
+
+HEART unsigned take_bit(struct range *range, uint16_t *chance)
+{
+    widen(range);
+    uint32_t bound = (range->width >> CHANCE_BITS) * *chance;
+    if (range->code < bound) {
+        range->width = bound;
+        *chance = (uint16_t)(*chance + (((1 << CHANCE_BITS) - *chance) >> LEARNING));
+        return 0;
+    }
+    range->width -= bound;
+    range->code -= bound;
+    *chance = (uint16_t)(*chance - (*chance >> LEARNING));
+    return 1;
+}
+
+/* A number of as many bits as make `size`, the high one first; its bits so far choose the chance. */
+HEART unsigned take_tree(struct range *range, uint16_t *chances, unsigned size)
+{
+    unsigned number = 1;
+
+    while (number < size)
+        number = number << 1 | take_bit(range, &chances[number]);
+    return number - size;
+}
+
+/* The low bit first. */
+HEART uint32_t take_low_first(struct range *range, uint16_t *chances, unsigned bits)
+{
+    uint32_t number = 0;
+
+    for (unsigned i = 0, node = 1; i < bits; i++) {
+        unsigned bit = take_bit(range, &chances[node]);
+        node = node << 1 | bit;
+        number |= bit << i;
+    }
+    return number;
+}
+
+/* Bits of which nothing is learnt. */
+HEART uint32_t take_even(struct range *range, unsigned bits)
+{
+    uint32_t number = 0;
+
+    while (bits--) {
+        widen(range);
+        range->width >>= 1;
+        uint32_t bit = range->code >= range->width;
+        range->code -= range->width & (0 - bit);
+        number = number << 1 | bit;
+    }
+    return number;
+}
+
+HEART unsigned take_length(struct range *range, struct lzma_lengths *lengths, unsigned alignment)
+{
+    if (!take_bit(range, &lengths->is_middle))
+        return 2 + take_tree(range, lengths->low[alignment], 8);
+    if (!take_bit(range, &lengths->is_high))
+        return 10 + take_tree(range, lengths->middle[alignment], 8);
+    return 18 + take_tree(range, lengths->high, 256);
+}
+
+/* Its highest two bits and how many follow are one number, by which the others are told. */
+HEART uint32_t take_distance(struct range *range, struct lzma_chances *chances, unsigned length)
+{
+    unsigned magnitude = take_tree(range, chances->magnitude[length < 6 ? length - 2 : 3], 64);
+
+    if (magnitude < 4)
+        return magnitude;
+    unsigned bits = (magnitude >> 1) - 1;
+    uint32_t distance = (2 | (magnitude & 1)) << bits;
+    if (magnitude < 14)
+        return distance | take_low_first(range, chances->middle[magnitude - 4], bits);
+    distance |= take_even(range, bits - 4) << 4;
+    return distance | take_low_first(range, chances->low, 4);
+}
+
+/* `other` stands where a repeat would have gone on: until its bits differ, they choose the chances. */
+HEART unsigned take_literal(struct range *range, uint16_t *chances, bool has_other, unsigned other)
+{
+    unsigned literal = 1;
+
+    while (has_other && literal < 256) {
+        unsigned expected = other >> 7 & 1;
+        unsigned bit = take_bit(range, &chances[(1 + expected) << 8 | literal]);
+        literal = literal << 1 | bit;
+        other <<= 1;
+        has_other = bit == expected;
+    }
+    while (literal < 256)
+        literal = literal << 1 | take_bit(range, &chances[literal]);
+    return literal & 0xff;
+}
+
+/* How long the repeat is whose distance becomes the first of the distances. */
+HEART unsigned take_repeat(struct range *range, struct lzma *lzma, unsigned alignment)
+{
+    struct lzma_chances *chances = &lzma->chances;
+    unsigned state = lzma->state, length;
+    uint32_t *distances = lzma->distances, distance = distances[0];
+
+    if (!take_bit(range, &chances->is_known[state])) {
+        length = take_length(range, &chances->far, alignment);
+        distance = take_distance(range, chances, length);
+        lzma->state = state < 7 ? 7 : 10;
+        distances[3] = distances[2];
+        distances[2] = distances[1];
+        distances[1] = distances[0];
+        distances[0] = distance;
+        return length;
+    }
+    if (!take_bit(range, &chances->is_older[state])) {
+        if (!take_bit(range, &chances->is_longer[state][alignment])) {
+            lzma->state = state < 7 ? 9 : 11;
+            return 1;
+        }
+    } else {
+        unsigned which = 1;
+        if (take_bit(range, &chances->is_third[state]))
+            which = 2 + take_bit(range, &chances->is_fourth[state]);
+        distance = distances[which];
+        for (; which; which--)
+            distances[which] = distances[which - 1];
+        distances[0] = distance;
+    }
+    lzma->state = state < 7 ? 8 : 11;
+    return take_length(range, &chances->near, alignment);
+}
+
+static bool begin_range(struct range *range, const struct source *source)
+{
+    *range = (struct range){.at = source->at, .end = source->at + source->left,
+                            .width = UINT32_MAX};
+    if (source->left < 5 || *range->at++)
+        return false;
+    for (int i = 0; i < 4; i++)
+        range->code = range->code << 8 | *range->at++;
+    return true;
+}
+
+HEART void put_literal(struct range *range, struct lzma *lzma, struct text *text)
+{
+    const unsigned char *data = (const unsigned char *)text->data;
+    size_t place = text->length - lzma->start;
+    unsigned before = place ? data[text->length - 1] : 0, other = 0;
+    unsigned which = ((unsigned)place & ((1u << lzma->place_bits) - 1)) << lzma->before_bits |
+                     before >> (8 - lzma->before_bits);
+    bool has_other = lzma->state >= 7; /* behind a repeat: its distance has been checked */
+
+    if (has_other && lzma->distances[0] < place)
+        other = data[text->length - lzma->distances[0] - 1];
+    unsigned literal = take_literal(range, &lzma->chances.literal[LZMA_LITERAL_CHANCES * which],
+                                    has_other, other);
+    text->data[text->length++] = (char)literal;
+    lzma->state -= lzma->state < 4 ? lzma->state : lzma->state < 10 ? 3 : 6;
+}
+
+static bool is_in_reach(const struct lzma *lzma, const struct text *text)
+{
+    return lzma->distances[0] < text->length - lzma->start &&
+           lzma->distances[0] < lzma->dictionary;
+}
+
+int lzma_decode(struct lzma *lzma, struct source source, struct sink *sink, size_t bytes)
+{
+    struct text *text = sink->text;
+    struct range range;
+    unsigned alignments = (1u << lzma->alignment_bits) - 1;
+
+    if (!begin_range(&range, &source))
+        return -EBADMSG;
+    for (size_t length; bytes && !range.is_cut; bytes -= length) {
+        unsigned alignment = (unsigned)(text->length - lzma->start) & alignments;
+        if (text->room - text->length <= LONGEST_REPEAT) {
+            int result = sink_reserve(sink, bytes < LONGEST_REPEAT ? bytes : LONGEST_REPEAT);
+            if (result)
+                return result;
+        }
+        if (!take_bit(&range, &lzma->chances.is_repeat[lzma->state][alignment])) {
+            put_literal(&range, lzma, text);
+            length = 1;
+            continue;
+        }
+        length = take_repeat(&range, lzma, alignment);
+        if (length > bytes || !is_in_reach(lzma, text))
+            return -EBADMSG;
+        sink_repeat(text, (size_t)lzma->distances[0] + 1, length);
+    }
+    widen(&range);
+    return range.is_cut || range.at != range.end || range.code ? -EBADMSG : 0;
+}
+
+int lzma_set_properties(struct lzma *lzma, unsigned char byte)
+{
+    lzma->before_bits = byte % 9;
+    lzma->place_bits = byte / 9 % 5;
+    lzma->alignment_bits = byte / 45;
+    return lzma->alignment_bits > 4 ||
+           lzma->before_bits + lzma->place_bits > LZMA_MOST_LITERAL_BITS ? -EBADMSG : 0;
+}
+
+void lzma_reset(struct lzma *lzma)
+{
+    const uint16_t four[4] = {EVEN_CHANCE, EVEN_CHANCE, EVEN_CHANCE, EVEN_CHANCE};
+    unsigned char *chances = (unsigned char *)&lzma->chances;
+    size_t size = offsetof(struct lzma_chances, literal) +
+                  (sizeof(*lzma->chances.literal) * LZMA_LITERAL_CHANCES
+                   << (lzma->before_bits + lzma->place_bits));
+
+    _Static_assert(offsetof(struct lzma_chances, literal) % sizeof(four) == 0, "whole fours");
+    for (size_t i = 0; i < size; i += sizeof(four))
+        memcpy(chances + i, four, sizeof(four));
+    lzma->state = 0;
+    memset(lzma->distances, 0, sizeof(lzma->distances));
+}

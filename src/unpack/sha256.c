@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "unpack/sha256.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define BLOCK_BYTES 64
+#define ROUNDS 64
+
+/* The first 32 bits behind the point of the cube roots of the first primes. */
+static const uint32_t of_cube_roots[ROUNDS] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+/* And of the square roots. */
+static const uint32_t of_square_roots[8] = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+};
+
+static uint32_t turned(uint32_t word, unsigned bits)
+{
+    return word >> bits | word << (32 - bits);
+}
+
+static uint32_t mixed(uint32_t word, unsigned first, unsigned second, unsigned third)
+{
+    return turned(word, first) ^ turned(word, second) ^ turned(word, third);
+}
+
+static void spread(uint32_t words[ROUNDS])
+{
+    for (int i = 16; i < ROUNDS; i++) {
+        uint32_t early = words[i - 15], late = words[i - 2];
+        early = turned(early, 7) ^ turned(early, 18) ^ early >> 3;
+        late = turned(late, 17) ^ turned(late, 19) ^ late >> 10;
+        words[i] = words[i - 16] + early + words[i - 7] + late;
+    }
+}
+
+static void add_block(uint32_t state[8], const unsigned char *bytes)
+{
+    uint32_t words[ROUNDS], now[8];
+
+    for (int i = 0; i < 16; i++, bytes += 4)
+        words[i] = (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+    spread(words);
+    memcpy(now, state, sizeof(now));
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t chosen = (now[4] & now[5]) ^ (~now[4] & now[6]);
+        uint32_t most = (now[0] & now[1]) ^ (now[0] & now[2]) ^ (now[1] & now[2]);
+        uint32_t first = now[7] + mixed(now[4], 6, 11, 25) + chosen + of_cube_roots[i] + words[i];
+        uint32_t second = mixed(now[0], 2, 13, 22) + most;
+        memmove(now + 1, now, 7 * sizeof(*now));
+        now[4] += first;
+        now[0] = first + second;
+    }
+    for (int i = 0; i < 8; i++)
+        state[i] += now[i];
+}
+
+void sha256(const void *bytes, size_t length, unsigned char digest[SHA256_BYTES])
+{
+    const unsigned char *at = bytes;
+    unsigned char last[2 * BLOCK_BYTES] = {0};
+    uint64_t bits = (uint64_t)length * 8;
+    uint32_t state[8];
+
+    memcpy(state, of_square_roots, sizeof(state));
+    for (; length >= BLOCK_BYTES; length -= BLOCK_BYTES, at += BLOCK_BYTES)
+        add_block(state, at);
+    /* What is left, one bit, and at the end of a block how many bits there were. */
+    memcpy(last, at, length);
+    last[length] = 0x80;
+    size_t size = length + 9 <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
+    for (size_t i = 1; i <= 8; i++, bits >>= 8)
+        last[size - i] = (unsigned char)bits;
+    for (size_t i = 0; i < size; i += BLOCK_BYTES)
+        add_block(state, last + i);
+    for (size_t i = 0; i < SHA256_BYTES; i++)
+        digest[i] = (unsigned char)(state[i / 4] >> (24 - i % 4 * 8));
+}
