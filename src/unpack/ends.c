@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define LEAST_ROOM 4096
+#define WORTH_A_CALL 32
 
 bool source_take(struct source *source, size_t bytes, struct source *piece)
 {
@@ -101,11 +102,12 @@ void sink_repeat(struct text *text, size_t distance, size_t bytes)
     const char *from = to - distance;
 
     text->length += bytes;
-    if (distance >= bytes) {
+    /* Most are of few bytes, for which calling somebody takes longer than copying. */
+    if (bytes >= WORTH_A_CALL && distance >= bytes) {
         memcpy(to, from, bytes);
         return;
     }
-    /* What is written is read again. */
+    /* What is written may be read again. */
     while (bytes--)
         *to++ = *from++;
 }

@@ -107,56 +107,69 @@ HEART uint32_t take_distance(struct range *range, struct lzma_chances *chances, 
     return distance | take_low_first(range, chances->low, 4);
 }
 
-/* `other` stands where a repeat would have gone on: until its bits differ, they choose the chances. */
-HEART unsigned take_literal(struct range *range, uint16_t *chances, bool has_other, unsigned other)
+HEART unsigned take_literal(struct range *range, uint16_t *chances)
 {
     unsigned literal = 1;
 
-    while (has_other && literal < 256) {
-        unsigned expected = other >> 7 & 1;
-        unsigned bit = take_bit(range, &chances[(1 + expected) << 8 | literal]);
-        literal = literal << 1 | bit;
-        other <<= 1;
-        has_other = bit == expected;
-    }
     while (literal < 256)
         literal = literal << 1 | take_bit(range, &chances[literal]);
-    return literal & 0xff;
+    return literal;
 }
 
-/* How long the repeat is whose distance becomes the first of the distances. */
+/* `other` stands where the repeat before would have gone on: until bits differ, it chooses chances. */
+HEART unsigned take_other_literal(struct range *range, uint16_t *chances, unsigned other)
+{
+    unsigned literal = 1, bit, expected;
+
+    do {
+        other <<= 1;
+        expected = other & 0x100;
+        bit = take_bit(range, &chances[0x100 + expected + literal]);
+        literal = literal << 1 | bit;
+    } while (literal < 256 && bit == expected >> 8);
+    while (literal < 256)
+        literal = literal << 1 | take_bit(range, &chances[literal]);
+    return literal;
+}
+
+/* One of the distances before the last becomes the last. */
+HEART void take_older(struct range *range, struct lzma *lzma, unsigned state)
+{
+    unsigned which = 1;
+
+    if (take_bit(range, &lzma->chances.is_third[state]))
+        which = 2 + take_bit(range, &lzma->chances.is_fourth[state]);
+    uint32_t distance = lzma->distances[which];
+    for (; which; which--)
+        lzma->distances[which] = lzma->distances[which - 1];
+    lzma->distances[0] = distance;
+}
+
+/* How long the repeat is whose distance is the first of the distances then. */
 HEART unsigned take_repeat(struct range *range, struct lzma *lzma, unsigned alignment)
 {
     struct lzma_chances *chances = &lzma->chances;
-    unsigned state = lzma->state, length;
-    uint32_t *distances = lzma->distances, distance = distances[0];
+    struct lzma_lengths *lengths = &chances->far;
+    unsigned state = lzma->state;
+    bool is_known = take_bit(range, &chances->is_known[state]);
 
-    if (!take_bit(range, &chances->is_known[state])) {
-        length = take_length(range, &chances->far, alignment);
-        distance = take_distance(range, chances, length);
-        lzma->state = state < 7 ? 7 : 10;
-        distances[3] = distances[2];
-        distances[2] = distances[1];
-        distances[1] = distances[0];
-        distances[0] = distance;
-        return length;
-    }
-    if (!take_bit(range, &chances->is_older[state])) {
-        if (!take_bit(range, &chances->is_longer[state][alignment])) {
+    if (is_known) {
+        lengths = &chances->near;
+        if (take_bit(range, &chances->is_older[state])) {
+            take_older(range, lzma, state);
+        } else if (!take_bit(range, &chances->is_longer[state][alignment])) {
             lzma->state = state < 7 ? 9 : 11;
             return 1;
         }
-    } else {
-        unsigned which = 1;
-        if (take_bit(range, &chances->is_third[state]))
-            which = 2 + take_bit(range, &chances->is_fourth[state]);
-        distance = distances[which];
-        for (; which; which--)
-            distances[which] = distances[which - 1];
-        distances[0] = distance;
     }
-    lzma->state = state < 7 ? 8 : 11;
-    return take_length(range, &chances->near, alignment);
+    lzma->state = state < 7 ? 7 + is_known : 10 + is_known;
+    unsigned length = take_length(range, lengths, alignment);
+    if (!is_known) {
+        for (unsigned i = 3; i; i--)
+            lzma->distances[i] = lzma->distances[i - 1];
+        lzma->distances[0] = take_distance(range, chances, length);
+    }
+    return length;
 }
 
 static bool begin_range(struct range *range, const struct source *source)
@@ -172,19 +185,22 @@ static bool begin_range(struct range *range, const struct source *source)
 
 HEART void put_literal(struct range *range, struct lzma *lzma, struct text *text)
 {
-    const unsigned char *data = (const unsigned char *)text->data;
-    size_t place = text->length - lzma->start;
-    unsigned before = place ? data[text->length - 1] : 0, other = 0;
+    const unsigned char *end = (const unsigned char *)text->data + text->length;
+    size_t place = text->length - lzma->start, distance = lzma->distances[0];
+    unsigned before = place ? end[-1] : 0, state = lzma->state, literal;
     unsigned which = ((unsigned)place & ((1u << lzma->place_bits) - 1)) << lzma->before_bits |
                      before >> (8 - lzma->before_bits);
-    bool has_other = lzma->state >= 7; /* behind a repeat: its distance has been checked */
+    uint16_t *chances = &lzma->chances.literal[LZMA_LITERAL_CHANCES * which];
 
-    if (has_other && lzma->distances[0] < place)
-        other = data[text->length - lzma->distances[0] - 1];
-    unsigned literal = take_literal(range, &lzma->chances.literal[LZMA_LITERAL_CHANCES * which],
-                                    has_other, other);
+    if (state < 7) {
+        literal = take_literal(range, chances);
+        lzma->state = state < 4 ? 0 : state - 3;
+    } else {
+        /* Nothing is there when what was unpacked was forgotten since. */
+        literal = take_other_literal(range, chances, distance < place ? *(end - distance - 1) : 0);
+        lzma->state = state < 10 ? state - 3 : state - 6;
+    }
     text->data[text->length++] = (char)literal;
-    lzma->state -= lzma->state < 4 ? lzma->state : lzma->state < 10 ? 3 : 6;
 }
 
 static bool is_in_reach(const struct lzma *lzma, const struct text *text)

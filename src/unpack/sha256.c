@@ -24,12 +24,12 @@ static const uint32_t of_square_roots[8] = {
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
 
-static uint32_t turned(uint32_t word, unsigned bits)
+static inline uint32_t turned(uint32_t word, unsigned bits)
 {
     return word >> bits | word << (32 - bits);
 }
 
-static uint32_t mixed(uint32_t word, unsigned first, unsigned second, unsigned third)
+static inline uint32_t mixed(uint32_t word, unsigned first, unsigned second, unsigned third)
 {
     return turned(word, first) ^ turned(word, second) ^ turned(word, third);
 }
@@ -44,6 +44,7 @@ static void spread(uint32_t words[ROUNDS])
     }
 }
 
+/* The eight words do not move: each round names them one further. */
 static void add_block(uint32_t state[8], const unsigned char *bytes)
 {
     uint32_t words[ROUNDS], now[8];
@@ -51,16 +52,16 @@ static void add_block(uint32_t state[8], const unsigned char *bytes)
     for (int i = 0; i < 16; i++, bytes += 4)
         words[i] = (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
     spread(words);
-    memcpy(now, state, sizeof(now));
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < ROUNDS; i++) {
-        uint32_t chosen = (now[4] & now[5]) ^ (~now[4] & now[6]);
-        uint32_t most = (now[0] & now[1]) ^ (now[0] & now[2]) ^ (now[1] & now[2]);
-        uint32_t first = now[7] + mixed(now[4], 6, 11, 25) + chosen + of_cube_roots[i] + words[i];
-        uint32_t second = mixed(now[0], 2, 13, 22) + most;
-        memmove(now + 1, now, 7 * sizeof(*now));
-        now[4] += first;
-        now[0] = first + second;
+        uint32_t first = h + mixed(e, 6, 11, 25) + (g ^ (e & (f ^ g))) + of_cube_roots[i] + words[i];
+        uint32_t second = mixed(a, 2, 13, 22) + ((a & b) | (c & (a | b)));
+        h = g, g = f, f = e, e = d + first;
+        d = c, c = b, b = a, a = first + second;
     }
+    now[0] = a, now[1] = b, now[2] = c, now[3] = d;
+    now[4] = e, now[5] = f, now[6] = g, now[7] = h;
     for (int i = 0; i < 8; i++)
         state[i] += now[i];
 }
