@@ -186,7 +186,7 @@ static bool begin_range(struct range *range, const struct source *source)
 HEART void put_literal(struct range *range, struct lzma *lzma, struct text *text)
 {
     const unsigned char *end = (const unsigned char *)text->data + text->length;
-    size_t place = text->length - lzma->start, distance = lzma->distances[0];
+    size_t place = text->length - lzma->start;
     unsigned before = place ? end[-1] : 0, state = lzma->state, literal;
     unsigned which = ((unsigned)place & ((1u << lzma->place_bits) - 1)) << lzma->before_bits |
                      before >> (8 - lzma->before_bits);
@@ -196,8 +196,8 @@ HEART void put_literal(struct range *range, struct lzma *lzma, struct text *text
         literal = take_literal(range, chances);
         lzma->state = state < 4 ? 0 : state - 3;
     } else {
-        /* Nothing is there when what was unpacked was forgotten since. */
-        literal = take_other_literal(range, chances, distance < place ? *(end - distance - 1) : 0);
+        /* Only a repeat makes such a state, and it has checked the distance. */
+        literal = take_other_literal(range, chances, *(end - (size_t)lzma->distances[0] - 1));
         lzma->state = state < 10 ? state - 3 : state - 6;
     }
     text->data[text->length++] = (char)literal;

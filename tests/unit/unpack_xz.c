@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * .xz files of xz 5.4.1, and chunks that were made symbol by symbol, which its decoder judges as it
+ * is said here: whole, truncated, spoiled byte by byte, and with fields that contradict each other.
+ */
+#include "unpack/unpack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "test.h"
+#include "unit/xz_image.h"
+#include "unpack/sha256.h"
+
+#define PLENTY 100000
+
+static const char words[] =
+    "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";
+
+/* What xz made of these words, with what it was told. */
+/* -6 --check=crc32 */
+static const unsigned char with_crc32[] = {
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21,
+    0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x00, 0x4d, 0x00, 0x39, 0x5d,
+    0x00, 0x30, 0x88, 0x08, 0xc7, 0x63, 0x81, 0xab, 0x1f, 0x66, 0xf0, 0x00, 0x00, 0xbb, 0x56,
+    0x69, 0x20, 0x5e, 0x68, 0xa8, 0xa4, 0x85, 0x13, 0x78, 0xc3, 0xf3, 0x4c, 0xe4, 0x1a, 0xf7,
+    0x5e, 0x40, 0xd0, 0xb7, 0x17, 0xb7, 0xe5, 0xdf, 0x3c, 0x11, 0x96, 0x88, 0xfc, 0x96, 0xc7,
+    0x7b, 0x74, 0x80, 0x45, 0x59, 0x09, 0x24, 0xa3, 0xbb, 0xac, 0xcf, 0x46, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x55, 0xa7, 0x70, 0xcf, 0x00, 0x01, 0x51, 0x4e, 0xa9, 0xb5, 0x42, 0x12, 0x90,
+    0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a,
+};
+/* -6 --check=crc64 */
+static const unsigned char with_crc64[] = {
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
+    0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x00, 0x4d, 0x00, 0x39, 0x5d,
+    0x00, 0x30, 0x88, 0x08, 0xc7, 0x63, 0x81, 0xab, 0x1f, 0x66, 0xf0, 0x00, 0x00, 0xbb, 0x56,
+    0x69, 0x20, 0x5e, 0x68, 0xa8, 0xa4, 0x85, 0x13, 0x78, 0xc3, 0xf3, 0x4c, 0xe4, 0x1a, 0xf7,
+    0x5e, 0x40, 0xd0, 0xb7, 0x17, 0xb7, 0xe5, 0xdf, 0x3c, 0x11, 0x96, 0x88, 0xfc, 0x96, 0xc7,
+    0x7b, 0x74, 0x80, 0x45, 0x59, 0x09, 0x24, 0xa3, 0xbb, 0xac, 0xcf, 0x46, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x4b, 0xb2, 0xff, 0x42, 0x34, 0x7f, 0x63, 0x45, 0x00, 0x01, 0x55, 0x4e, 0xad,
+    0x70, 0x2e, 0x76, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
+};
+/* -9e --check=sha256 */
+static const unsigned char with_sha256[] = {
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x0a, 0xe1, 0xfb, 0x0c, 0xa1, 0x02, 0x00, 0x21,
+    0x01, 0x1c, 0x00, 0x00, 0x00, 0x10, 0xcf, 0x58, 0xcc, 0xe0, 0x00, 0x4d, 0x00, 0x39, 0x5d,
+    0x00, 0x30, 0x88, 0x08, 0xc7, 0x63, 0x81, 0xab, 0x1f, 0x66, 0xf0, 0x00, 0x00, 0xbb, 0x56,
+    0x69, 0x20, 0x5e, 0x68, 0xa8, 0xa4, 0x85, 0x13, 0x78, 0xc3, 0xf3, 0x4c, 0xe4, 0x1a, 0xf7,
+    0x5e, 0x40, 0xd0, 0xb7, 0x17, 0xb7, 0xe5, 0xdf, 0x3c, 0x11, 0x96, 0x88, 0xfc, 0x96, 0xc7,
+    0x7b, 0x74, 0x80, 0x45, 0x59, 0x09, 0x24, 0xa3, 0xbb, 0xac, 0xcf, 0x46, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0xc3, 0x91, 0xea, 0x97, 0x8f, 0x6f, 0x85, 0xa6, 0x9f, 0x3e, 0x2a, 0x9e, 0xb6,
+    0xe9, 0x5c, 0x2c, 0xc4, 0x23, 0x84, 0x5b, 0x3f, 0x45, 0x4b, 0xfe, 0x9c, 0xd9, 0xb8, 0xeb,
+    0xac, 0x14, 0xd2, 0x16, 0x00, 0x01, 0x6d, 0x4e, 0x56, 0xcc, 0xb1, 0x61, 0x18, 0x9b, 0x4b,
+    0x9a, 0x01, 0x00, 0x00, 0x00, 0x00, 0x0a, 0x59, 0x5a,
+};
+/* --check=none --lzma2=dict=4KiB,lc=0,lp=2,pb=4 */
+static const unsigned char with_none[] = {
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x00, 0xff, 0x12, 0xd9, 0x41, 0x02, 0x00, 0x21,
+    0x01, 0x00, 0x00, 0x00, 0x00, 0x37, 0x27, 0x97, 0xd6, 0xe0, 0x00, 0x4d, 0x00, 0x3d, 0xc6,
+    0x00, 0x30, 0x88, 0x08, 0xc7, 0x23, 0x13, 0x1e, 0x0d, 0x95, 0x7d, 0x58, 0x8a, 0xed, 0x3f,
+    0x65, 0xb7, 0x17, 0xc1, 0xa4, 0xaf, 0xc7, 0xc6, 0x00, 0xd3, 0x77, 0x70, 0xdd, 0x67, 0x9c,
+    0x2d, 0x20, 0x99, 0x63, 0x74, 0x2b, 0xa8, 0x8f, 0x12, 0x28, 0xb4, 0x4a, 0x40, 0x06, 0x88,
+    0xde, 0x67, 0x2c, 0xfc, 0x94, 0x84, 0x78, 0xde, 0xbb, 0xad, 0xf6, 0x10, 0xd0, 0x62, 0x32,
+    0x24, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x51, 0x4e, 0xa9, 0xb5, 0x42, 0x12, 0x06,
+    0x72, 0x9e, 0x7a, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x59, 0x5a,
+};
+/* --check=crc32 -T2 --block-size=40: two blocks that say their sizes */
+static const unsigned char of_blocks[] = {
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0xc0, 0x22,
+    0x28, 0x21, 0x01, 0x16, 0x00, 0xdc, 0x90, 0x1b, 0x55, 0xe0, 0x00, 0x27, 0x00, 0x1a, 0x5d,
+    0x00, 0x30, 0x88, 0x08, 0xc7, 0x63, 0x81, 0xab, 0x1f, 0x66, 0xf0, 0x00, 0x00, 0xbb, 0x56,
+    0x69, 0x20, 0x5e, 0x68, 0xa8, 0xa4, 0x85, 0x13, 0x75, 0x90, 0x60, 0x20, 0x00, 0x00, 0x00,
+    0x87, 0xcb, 0xe8, 0x48, 0x02, 0xc0, 0x2a, 0x26, 0x21, 0x01, 0x16, 0x00, 0xd0, 0xac, 0x78,
+    0x06, 0x01, 0x00, 0x25, 0x6e, 0x20, 0x61, 0x62, 0x6f, 0x76, 0x65, 0x20, 0x5f, 0x73, 0x74,
+    0x61, 0x72, 0x74, 0x2c, 0x20, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39,
+    0x20, 0x39, 0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31, 0x30, 0x0a, 0x00, 0x00, 0x00,
+    0xbe, 0x96, 0x09, 0x15, 0x00, 0x02, 0x32, 0x28, 0x3a, 0x26, 0x00, 0x00, 0xb4, 0x2e, 0xe8,
+    0xe9, 0x3e, 0x30, 0x0d, 0x8b, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a,
+};
+
+static const struct sample {
+    const unsigned char *bytes;
+    size_t size;
+    bool is_checked;
+} samples[] = {
+    {with_crc32, sizeof(with_crc32), true},   {with_crc64, sizeof(with_crc64), true},
+    {with_sha256, sizeof(with_sha256), true}, {with_none, sizeof(with_none), false},
+    {of_blocks, sizeof(of_blocks), true},
+};
+
+/* abcabd, 5 from 3 back, 1 from there, xyz, 4 from 9 back, q, 3 by the distance before... */
+static const unsigned char symbols[] = {
+    0xe0, 0x00, 0x41, 0x00, 0x1b, 0x5d, 0x00, 0x30, 0x98, 0x88, 0x97, 0xea, 0xab, 0xfc, 0x76,
+    0xd0, 0xc2, 0xcc, 0x34, 0xfb, 0xab, 0xfa, 0x63, 0x14, 0x50, 0x06, 0xc8, 0xec, 0x9a, 0xa7,
+    0xf7, 0x1f, 0xb8, 0x00, 0x00,
+};
+static const char symbols_text[] =
+    "abcabdabdabdxyzabdaqdaqaqxyzabdaqdaqaqxyzabdaaqaqaqaqaqaqaqaqaqaq!";
+
+/* Chunks with 01, c0, 80, 02, 80, a0, c0 with other properties, e0. */
+static const unsigned char controls[] = {
+    0x01, 0x00, 0x05, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x20, 0xc0, 0x00, 0x0a, 0x00, 0x0b, 0x5d,
+    0x00, 0x3b, 0x9b, 0xca, 0xab, 0x74, 0x0b, 0xed, 0xcd, 0xea, 0x00, 0x00, 0x80, 0x00, 0x05,
+    0x00, 0x06, 0x00, 0xd3, 0x1f, 0x7c, 0x00, 0x00, 0x00, 0x02, 0x00, 0x04, 0x70, 0x6c, 0x61,
+    0x69, 0x6e, 0x80, 0x00, 0x04, 0x00, 0x06, 0x00, 0xd2, 0x28, 0xa7, 0x1f, 0x00, 0x00, 0xa0,
+    0x00, 0x08, 0x00, 0x05, 0x00, 0x9c, 0x3f, 0xfc, 0x00, 0x00, 0xc0, 0x00, 0x08, 0x00, 0x08,
+    0x12, 0x00, 0x32, 0x9c, 0x65, 0xc4, 0x20, 0xd0, 0x30, 0x00, 0xe0, 0x00, 0x06, 0x00, 0x08,
+    0x12, 0x00, 0x37, 0x1a, 0x16, 0x5c, 0xb6, 0x04, 0x30, 0x00, 0x00,
+};
+static const char controls_text[] = "hello worldhello world?plainworl.worl.worlendendendnewnewn";
+
+/* Of exactly its size, so that reading behind it is seen. */
+static int unpack(const void *bytes, size_t size, size_t most, struct text *to)
+{
+    unsigned char *copy = malloc(size ? size : 1);
+
+    CHECK(copy != NULL);
+    memcpy(copy, bytes, size);
+    int result = unpack_xz(copy, size, most, to);
+    free(copy);
+    return result;
+}
+
+static bool holds(const struct text *text, const char *expected)
+{
+    return text->length == strlen(expected) && !memcmp(text->data, expected, text->length + 1);
+}
+
+static void check_text(const void *bytes, size_t size, const char *expected)
+{
+    struct text text = {0};
+
+    CHECK_NUMBER(unpack(bytes, size, PLENTY, &text), 0);
+    CHECK_STRING(text.data, expected);
+    CHECK_NUMBER(text.length, strlen(expected));
+    text_free(&text);
+}
+
+static int result_of(const void *bytes, size_t size)
+{
+    struct text text = {0};
+    int result = unpack(bytes, size, PLENTY, &text);
+
+    text_free(&text);
+    return result;
+}
+
+/* ---- files of xz */
+
+static void files_of_xz(void)
+{
+    for (size_t i = 0; i < COUNT_OF(samples); i++)
+        check_text(samples[i].bytes, samples[i].size, words);
+}
+
+static void streams_one_after_the_other(void)
+{
+    unsigned char bytes[1024] = {0};
+    char expected[3 * sizeof(words)];
+    size_t size = 0;
+
+    memcpy(bytes, with_crc32, sizeof(with_crc32));
+    size = sizeof(with_crc32);
+    memcpy(bytes + size, with_none, sizeof(with_none));
+    size += sizeof(with_none) + 8; /* of padding */
+    memcpy(bytes + size, of_blocks, sizeof(of_blocks));
+    size += sizeof(of_blocks);
+    snprintf(expected, sizeof(expected), "%s%s%s", words, words, words);
+    check_text(bytes, size, expected);
+    check_text(bytes, size + 4, expected);
+    for (size_t more = 1; more < 4; more++)
+        CHECK_NUMBER(result_of(bytes, size + more), -EBADMSG);
+    bytes[size] = 1;
+    CHECK_NUMBER(result_of(bytes, size + 4), -EBADMSG);
+    CHECK_NUMBER(result_of(bytes + sizeof(with_crc32) + sizeof(with_none), 4), -EBADMSG);
+    CHECK_NUMBER(result_of(bytes, 0), -EBADMSG);
+}
+
+static void behind_other_text(void)
+{
+    struct text text = {0};
+
+    text_add(&text, "before ");
+    CHECK_NUMBER(unpack(with_crc64, sizeof(with_crc64), strlen(words), &text), 0);
+    CHECK(!strncmp(text.data, "before ", 7));
+    CHECK_STRING(text.data + 7, words);
+    text_clear(&text);
+    CHECK_NUMBER(unpack(with_crc64, sizeof(with_crc64), strlen(words) - 1, &text), -EFBIG);
+    text_clear(&text);
+    CHECK_NUMBER(unpack(of_blocks, sizeof(of_blocks), strlen(words) - 1, &text), -EFBIG);
+    text_clear(&text);
+    CHECK_NUMBER(unpack(of_blocks, sizeof(of_blocks), SIZE_MAX, &text), 0);
+    CHECK_STRING(text.data, words);
+    text_free(&text);
+}
+
+static void every_truncation(void)
+{
+    for (size_t i = 0; i < COUNT_OF(samples); i++)
+        for (size_t size = 0; size < samples[i].size; size++)
+            CHECK_NUMBER(result_of(samples[i].bytes, size), -EBADMSG);
+}
+
+static void try_spoiled(const struct sample *sample, size_t at, unsigned char change,
+                        unsigned *believed, unsigned *wrong)
+{
+    unsigned char bytes[256];
+    struct text text = {0};
+
+    memcpy(bytes, sample->bytes, sample->size);
+    bytes[at] ^= change;
+    if (!unpack(bytes, sample->size, PLENTY, &text)) {
+        ++*believed;
+        *wrong += !holds(&text, words);
+    }
+    text_free(&text);
+}
+
+/*
+ * All other values of each byte, of the first sample, of others all other bits: nothing is believed
+ * where there is a checksum.
+ */
+static void every_spoiled_byte(void)
+{
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
+        unsigned believed = 0, wrong = 0;
+        for (size_t at = 0; at < samples[i].size; at++)
+            for (unsigned change = 1; change < 256; i ? change <<= 1 : change++)
+                try_spoiled(&samples[i], at, (unsigned char)change, &believed, &wrong);
+        CHECK_NUMBER(samples[i].is_checked ? wrong : 0, 0);
+        CHECK_NUMBER(samples[i].is_checked ? believed : 0, 0);
+        /* LZMA without a checksum can be something else. Then this test would see it. */
+        CHECK(samples[i].is_checked || wrong > 0);
+    }
+}
+
+/* ---- the container, with right checksums over wrong fields */
+
+static struct xz_image image;
+
+static struct xz_block block_of(const void *raw, size_t size, const char *unpacked)
+{
+    return (struct xz_block){.raw = raw, .raw_size = size, .unpacked = strlen(unpacked),
+                             .said_packed = XZ_NO_SIZE, .said_unpacked = XZ_NO_SIZE};
+}
+
+/* A file of this one block, without a check. */
+static void make_file(const struct xz_block *block)
+{
+    image.size = 0;
+    xz_begin(&image, 0);
+    xz_add_block(&image, block);
+    xz_end(&image);
+}
+
+static int result_of_block(const struct xz_block *block)
+{
+    make_file(block);
+    return result_of(image.bytes, image.size);
+}
+
+static const char plain[] = "\1\0\2abc"; /* with its end */
+
+static void sizes_that_headers_say(void)
+{
+    struct xz_block block = block_of(plain, sizeof(plain), "abc");
+
+    CHECK_NUMBER(result_of_block(&block), 0);
+    block.said_packed = sizeof(plain);
+    block.said_unpacked = 3;
+    CHECK_NUMBER(result_of_block(&block), 0);
+    check_text(image.bytes, image.size, "abc");
+    for (int off = -1; off <= 1; off += 2) {
+        block.said_packed = sizeof(plain) + off;
+        CHECK_NUMBER(result_of_block(&block), -EBADMSG);
+        block.said_packed = XZ_NO_SIZE;
+        block.said_unpacked = 3 + off;
+        CHECK_NUMBER(result_of_block(&block), -EBADMSG);
+    }
+    block.said_unpacked = PLENTY;
+    CHECK_NUMBER(result_of_block(&block), -EBADMSG);
+    block.said_unpacked = PLENTY + 1;
+    CHECK_NUMBER(result_of_block(&block), -EFBIG);
+    block.said_unpacked = UINT64_MAX >> 1;
+    CHECK_NUMBER(result_of_block(&block), -EFBIG);
+    block.said_unpacked = XZ_NO_SIZE;
+    block.said_packed = 0;
+    CHECK_NUMBER(result_of_block(&block), -EBADMSG);
+    block = block_of(plain, sizeof(plain), "abcd");
+    CHECK_NUMBER(result_of_block(&block), -EBADMSG);
+}
+
+/* What was promised is not allocated: what came decides. */
+static void promises(void)
+{
+    struct xz_block block = block_of(plain, sizeof(plain), "abc");
+    struct text text = {0};
+
+    block.said_unpacked = (size_t)1 << 40;
+    make_file(&block);
+    CHECK_NUMBER(unpack(image.bytes, image.size, (size_t)1 << 41, &text), -EBADMSG);
+    CHECK(text.room <= 4096);
+    text_free(&text);
+    /* 2 MB in a chunk of four bytes */
+    block = block_of("\xff\xff\xff\0\4\x5d\0\0\0\0\0\0", 12, "");
+    make_file(&block);
+    CHECK_NUMBER(unpack(image.bytes, image.size, (size_t)1 << 41, &text), -EBADMSG);
+    CHECK(text.room <= 4096);
+    text_free(&text);
+}
+
+static void no_blocks(void)
+{
+    image.size = 0;
+    for (size_t i = 0; i < 3; i++) {
+        xz_begin(&image, i == 1 ? 4 : 1);
+        xz_end(&image);
+    }
+    check_text(image.bytes, image.size, "");
+    struct xz_block block = block_of("", 1, "");
+    make_file(&block);
+    check_text(image.bytes, image.size, "");
+}
+
+/* The file of `plain` with this byte changed and all CRC32s made right. */
+static int result_with(size_t at, unsigned char byte)
+{
+    struct xz_block block = block_of(plain, sizeof(plain), "abc");
+
+    make_file(&block);
+    image.bytes[at] = byte;
+    xz_fix(image.bytes, image.size);
+    return result_of(image.bytes, image.size);
+}
+
+/* 0: 6 magic, 2 flags, 4 CRC; 12: size, flags, filter, its size, dictionary, 3 padding, 4 CRC; 24:
+   7 chunks, 1 padding; 32: index 0 1 record record, 4 CRC; 40: 4 CRC, 4 size, 2 flags, 2 magic */
+static void fields(void)
+{
+    CHECK_NUMBER(result_with(0, 0xfd), 0);
+    CHECK_NUMBER(image.size, 52);
+    CHECK_NUMBER(result_with(0, 0xfe), -EBADMSG);
+    CHECK_NUMBER(result_with(6, 1), -EOPNOTSUPP);
+    CHECK_NUMBER(result_with(7, 0x10), -EOPNOTSUPP);
+    for (unsigned char check = 1; check < 16; check++)
+        CHECK_NUMBER(result_with(7, check), check == 1 || check == 4 || check == 10 ? -EBADMSG
+                                                                                    : -EOPNOTSUPP);
+    CHECK_NUMBER(result_with(12, 3), -EBADMSG);
+    for (unsigned flags = 1; flags < 0x40; flags++)
+        CHECK_NUMBER(result_with(13, (unsigned char)flags), -EOPNOTSUPP);
+    for (unsigned filter = 0; filter < 0x80; filter++)
+        CHECK_NUMBER(result_with(14, (unsigned char)filter), filter == 0x21 ? 0 : -EOPNOTSUPP);
+    CHECK_NUMBER(result_with(14, 0xa1), -EOPNOTSUPP); /* it goes on in the next byte */
+    CHECK_NUMBER(result_with(15, 0), -EBADMSG);
+    CHECK_NUMBER(result_with(15, 2), -EBADMSG);
+    for (unsigned size = 0; size < 256; size++)
+        CHECK_NUMBER(result_with(16, (unsigned char)size), size <= 40 ? 0 : -EBADMSG);
+    for (size_t at = 17; at < 20; at++)
+        CHECK_NUMBER(result_with(at, 1), -EBADMSG);
+    CHECK_NUMBER(result_with(31, 1), -EBADMSG); /* padding */
+    CHECK_NUMBER(result_with(33, 0), -EBADMSG);
+    CHECK_NUMBER(result_with(33, 2), -EBADMSG);
+    CHECK_NUMBER(result_with(34, 18), -EBADMSG);
+    CHECK_NUMBER(result_with(34, 20), -EBADMSG);
+    CHECK_NUMBER(result_with(35, 2), -EBADMSG);
+    CHECK_NUMBER(result_with(35, 4), -EBADMSG);
+    CHECK_NUMBER(result_with(44, 0), -EBADMSG);
+    CHECK_NUMBER(result_with(44, 2), -EBADMSG);
+    CHECK_NUMBER(result_with(48, 1), -EBADMSG);
+    CHECK_NUMBER(result_with(49, 1), -EBADMSG);
+    CHECK_NUMBER(result_with(50, 'Z'), -EBADMSG);
+}
+
+/* Numbers that are longer than need be, or than any may be. */
+static void long_numbers(void)
+{
+    static const char longer[] = "\x81\0", longest[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1";
+
+    for (int which = 0; which < 2; which++) {
+        unsigned char bytes[64];
+        const char *number = which ? longest : longer;
+        size_t length = which ? 10 : 2, size = 12;
+        image.size = 0;
+        xz_begin(&image, 0);
+        memcpy(bytes, image.bytes, size);
+        bytes[size] = 0;
+        memcpy(bytes + size + 1, number, length);
+        memset(bytes + size + 1 + length, 0, sizeof(bytes) - size - 1 - length);
+        size_t index = 12;
+        xz_put_low(bytes + size + index, xz_crc32(bytes + size, index), 4);
+        CHECK_NUMBER(result_of(bytes, size + index + 4), -EBADMSG);
+    }
+}
+
+static void records_in_another_order(void)
+{
+    struct xz_block first = block_of(plain, sizeof(plain), "abc");
+    struct xz_block second = block_of("\1\0\1ab", 6, "ab");
+
+    for (int swapped = 0; swapped < 2; swapped++) {
+        image.size = 0;
+        xz_begin(&image, 0);
+        xz_add_block(&image, &first);
+        xz_add_block(&image, &second);
+        CHECK_NUMBER(image.records_size, 4);
+        if (swapped)
+            memcpy(image.records, (unsigned char[]){image.records[2], image.records[3],
+                                                    image.records[0], image.records[1]}, 4);
+        xz_end(&image);
+        CHECK_NUMBER(result_of(image.bytes, image.size), swapped ? -EBADMSG : 0);
+    }
+}
+
+static void wrong_checks(void)
+{
+    static const unsigned char kinds[] = {1, 4, 10};
+    /* sha256sum says so of "abc" */
+    static const unsigned char digest[] = "\xba\x78\x16\xbf\x8f\x01\xcf\xea\x41\x41\x40\xde\x5d\xae"
+        "\x22\x23\xb0\x03\x61\xa3\x96\x17\x7a\x9c\xb4\x10\xff\x61\xf2\x00\x15\xad";
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct xz_block block = block_of(plain, sizeof(plain), "abc");
+        unsigned char check[32];
+        memcpy(check, digest, sizeof(check));
+        if (kinds[i] < 10)
+            xz_put_low(check, kinds[i] == 1 ? xz_crc32((const unsigned char *)"abc", 3)
+                                            : xz_crc64((const unsigned char *)"abc", 3), 8);
+        block.check = check;
+        for (size_t at = 0; at <= xz_check_size(kinds[i]); at++) {
+            image.size = 0;
+            xz_begin(&image, kinds[i]);
+            xz_add_block(&image, &block);
+            xz_end(&image);
+            /* the last time, nothing is wrong */
+            if (at < xz_check_size(kinds[i]))
+                image.bytes[32 + at] ^= 0x80;
+            CHECK_NUMBER(result_of(image.bytes, image.size),
+                         at < xz_check_size(kinds[i]) ? -EBADMSG : 0);
+        }
+    }
+}
+
+/* Around the places where a block of it ends and its padding begins: sha256sum's of so many 'a'. */
+static void lengths_of_sha256(void)
+{
+    static const struct {
+        size_t length;
+        unsigned char first[4]; /* of the digest: all of it is compared elsewhere */
+    } known[] = {
+        {55, {0x9f, 0x43, 0x90, 0xf8}},
+        {56, {0xb3, 0x54, 0x39, 0xa4}},
+        {63, {0x7d, 0x3e, 0x74, 0xa0}},
+        {64, {0xff, 0xe0, 0x54, 0xfe}},
+        {65, {0x63, 0x53, 0x61, 0xc4}},
+        {119, {0x31, 0xeb, 0xa5, 0x1c}},
+        {120, {0x2f, 0x3d, 0x33, 0x54}},
+        {128, {0x68, 0x36, 0xcf, 0x13}},
+        {1000, {0x41, 0xed, 0xec, 0xe4}},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        char text[1000];
+        unsigned char digest[SHA256_BYTES];
+        memset(text, 'a', known[i].length);
+        sha256(text, known[i].length, digest);
+        CHECK(!memcmp(digest, known[i].first, 4));
+    }
+}
+
+/* ---- chunks */
+
+static void check_chunks(const void *raw, size_t size, const char *expected)
+{
+    struct xz_block block = block_of(raw, size, expected);
+
+    make_file(&block);
+    check_text(image.bytes, image.size, expected);
+}
+
+static int result_of_chunks(const void *raw, size_t size)
+{
+    struct xz_block block = block_of(raw, size, "");
+    uint64_t unpacked;
+
+    xz_chunks(raw, size, &unpacked);
+    block.unpacked = unpacked;
+    return result_of_block(&block);
+}
+
+static void every_symbol(void)
+{
+    check_chunks(symbols, sizeof(symbols), symbols_text);
+}
+
+static void every_control(void)
+{
+    check_chunks(controls, sizeof(controls), controls_text);
+    for (unsigned control = 0; control < 256; control++) {
+        /* the first chunk may begin so, and others may not */
+        unsigned char raw[] = {(unsigned char)control, 0, 2, 'a', 'b', 'c', 0};
+        if (control != 0 && control < 0xe0)
+            CHECK_NUMBER(result_of_chunks(raw, sizeof(raw)), control == 1 ? 0 : -EBADMSG);
+    }
+    /* behind a start of plain bytes properties must come, but not another start: it goes back there */
+    for (unsigned control = 0x80; control < 256; control += 0x20) {
+        unsigned char raw[28] = "\1\0\5hello ";
+        memcpy(raw + 9, controls + 9, 18);
+        raw[9] = (unsigned char)control;
+        CHECK_NUMBER(result_of_chunks(raw, sizeof(raw)), control == 0xc0 ? 0 : -EBADMSG);
+    }
+    CHECK_NUMBER(result_of_chunks("\1\0\2abc\3\0\2abc", 13), -EBADMSG);
+    CHECK_NUMBER(result_of_chunks("\1\0\2abc\x7f\0\2abc", 13), -EBADMSG);
+    CHECK_NUMBER(result_of_chunks("\1\0\2abc\2\0\2abc", 13), 0);
+    check_text(image.bytes, image.size, "abcabc");
+}
+
+static void properties(void)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        unsigned char raw[sizeof(symbols)];
+        unsigned before = byte % 9, place = byte / 9 % 5;
+        memcpy(raw, symbols, sizeof(raw));
+        raw[5] = (unsigned char)byte;
+        /* with others, the same bytes are something else, or nothing, but no crash */
+        int result = result_of_chunks(raw, sizeof(raw));
+        CHECK(byte < 225 && before + place <= 4 ? result == 0 || result == -EBADMSG
+                                                : result == -EBADMSG);
+    }
+}
+
+/* xz says of each of these that it is corrupt, but of the first */
+static void distances_and_ends(void)
+{
+    static const struct {
+        const char *raw;
+        size_t size;
+        int result;
+    } known[] = {
+        /* abc, then from 3 and from 4 back */
+        {"\xe0\x00\x04\x00\x08\x5d\x00\x30\x98\x88\xa3\xb5\x94\xe0\x00\x00", 16, 0},
+        {"\xe0\x00\x04\x00\x08\x5d\x00\x30\x98\x88\xa3\xb7\xfc\x00\x00\x00", 16, -EBADMSG},
+        /* from before a start */
+        {"\x01\x00\x05" "abcdef\xe0\x00\x02\x00\x06\x5d\x00\x3c\x40\x04\x00\x00\x00\x00", 23,
+         -EBADMSG},
+        {"\xe0\x00\x05\x00\x08\x5d\x00\x30\x98\x88\xa4\x4f\x5d\x00\x00\x01\x00\x00\x71"
+         "\xc0\x00\x01\x00\x05\x5d\x00\x80\x0f\xfc\x00\x00\x00", 32, -EBADMSG},
+        /* the same symbols, when the chunk is said to be of a byte less and more */
+        {"\xe0\x00\x0b\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, 0},
+        {"\xe0\x00\x0a\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, -EBADMSG},
+        {"\xe0\x00\x0c\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, -EBADMSG},
+        /* and with a byte more and one that is missing */
+        {"\xe0\x00\x0b\x00\x09\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00\x00", 17, -EBADMSG},
+        {"\xe0\x00\x0b\x00\x07\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00", 15, -EBADMSG},
+        {"\xe0\x00\x0b\x00\x03\x5d\x00\x30\x98\x88\x00", 11, -EBADMSG},
+        /* the first byte is 0; the end marker of LZMA alone */
+        {"\xe0\x00\x04\x00\x08\x5d\x01\x30\x98\x88\xa3\xb5\x94\xe0\x00\x00", 16, -EBADMSG},
+        {"\xe0\x00\x04\x00\x0c\x5d\x00\x30\x98\x88\xa4\x4a\x8e\x9f\xff\xf6\x63\x80\x00\x00", 20,
+         -EBADMSG},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        CHECK_NUMBER(result_of_chunks(known[i].raw, known[i].size), known[i].result);
+    check_chunks(known[0].raw, known[0].size, "abcab");
+}
+
+/* 5000 plain bytes, then two from so far back: no further than the header lets it look. */
+static void dictionaries(void)
+{
+    static const struct {
+        size_t distance;
+        unsigned char chunk[14];
+    } known[] = {
+        {4096, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x7f\xf8\x00\x00\x00\x00"},
+        {4097, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x7f\xfc\x00\x00\x00\x00"},
+        {5000, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x87\x18\x00\x00\x00\x00"},
+    };
+
+    for (unsigned char dictionary = 0; dictionary < 3; dictionary++)
+        for (size_t i = 0; i < COUNT_OF(known); i++) {
+            unsigned char raw[3 + 5000 + 14] = {1, 4999 >> 8, 4999 & 0xff};
+            struct text text = {0};
+            for (size_t at = 0; at < 5000; at++)
+                raw[3 + at] = (unsigned char)(at * at >> 3);
+            memcpy(raw + 5003, known[i].chunk, 14);
+            struct xz_block block = block_of(raw, sizeof(raw), "");
+            block.unpacked = 5002;
+            block.dictionary = dictionary; /* 4, 6 and 8 KB */
+            make_file(&block);
+            bool is_near = known[i].distance <= (dictionary ? 6144 : 4096);
+            CHECK_NUMBER(unpack(image.bytes, image.size, 5002, &text), is_near ? 0 : -EBADMSG);
+            CHECK(!is_near || (text.length == 5002 && !memcmp(text.data, raw + 3, 5000) &&
+                               !memcmp(text.data + 5000, raw + 5003 - known[i].distance, 2)));
+            text_free(&text);
+        }
+}
+
+int main(void)
+{
+    TEST(files_of_xz);
+    TEST(streams_one_after_the_other);
+    TEST(behind_other_text);
+    TEST(every_truncation);
+    TEST(every_spoiled_byte);
+    TEST(sizes_that_headers_say);
+    TEST(promises);
+    TEST(no_blocks);
+    TEST(fields);
+    TEST(long_numbers);
+    TEST(records_in_another_order);
+    TEST(wrong_checks);
+    TEST(lengths_of_sha256);
+    TEST(every_symbol);
+    TEST(every_control);
+    TEST(properties);
+    TEST(distances_and_ends);
+    TEST(dictionaries);
+    return tests_done();
+}
