@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache and corpus/folded anew
+# seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz
+#               and corpus/zlib anew
 #
 # With gcc, clang, ld.lld and python3. They are committed, since what they look like depends on the
 # compilers. Each is as small as a linker makes it: of a few KB, so that a fuzzer's changes meet what
@@ -166,3 +167,60 @@ printf '%b' ';;a; 5\r\na b;c 12 3\n\0001\0377;\0303\0251;\0000 18446744073709551
     '_[k] 1\na_[k]_[k] 2\na 5 5 5\nall 1\nb_12 3' >edges
 awk 'BEGIN { for (i = 0; i < 60; i++) { for (d = 0; d < i % 9 + 1; d++)
     printf "%sf%d", d ? ";" : "", (i * 7 + d * 3) % 5; print " " i } }' >wide
+
+mkdir -p "$corpus/xz" "$corpus/zlib"
+cd "$corpus/xz"
+python3 - <<'END'
+import lzma
+from lzma import (CHECK_CRC32, CHECK_CRC64, CHECK_NONE, CHECK_SHA256, FILTER_DELTA, FILTER_LZMA2,
+                  FORMAT_RAW)
+
+WORDS = b'a frame above a frame above a frame; main above _start, 0123456789 9876543210\n'
+MORE = WORDS * 3 + bytes(i * i >> 3 & 255 for i in range(200)) + WORDS[::-1] * 2
+
+def raw(text, **options):
+    return lzma.compress(text, FORMAT_RAW, filters=[{'id': FILTER_LZMA2, **options}])
+
+def stream(text, check, **options):
+    return lzma.compress(text, check=check, filters=[{'id': FILTER_LZMA2, **options}])
+
+# Chunks with 01, c0, 80, 02, 80, a0, c0 with other properties, e0: see tests/unit/unpack_xz.c
+CONTROLS = bytes.fromhex('01000568656c6c6f20c0000a000b5d003b9bcaab740bedcdea0000800005000600d3'
+                         '1f7c000000020004706c61696e800004000600d228a71f0000a000080005009c3ffc00'
+                         '00c0000800081200329c65c420d03000e0000600081200371a165cb604300000')
+files = {'crc32': stream(WORDS, CHECK_CRC32), 'crc64': stream(MORE, CHECK_CRC64),
+         'sha256': stream(WORDS, CHECK_SHA256), 'none': stream(MORE, CHECK_NONE, lc=1, lp=3, pb=0),
+         'empty': lzma.compress(b'', check=CHECK_CRC32),
+         'delta': lzma.compress(WORDS, filters=[{'id': FILTER_DELTA}, {'id': FILTER_LZMA2}]),
+         'streams': stream(WORDS, CHECK_NONE) + bytes(8) + stream(MORE, CHECK_NONE, pb=4),
+         'chunks': raw(MORE), 'chunks-lp': raw(MORE, lc=0, lp=4, pb=4),
+         'chunks-plain': raw(bytes(i * i * i >> 5 & 255 for i in range(300))),
+         'chunks-long': raw(WORDS * 400), 'controls': CONTROLS}
+for name, content in files.items():
+    open(name, 'wb').write(content)
+END
+# Blocks that say their sizes
+printf 'a frame above a frame, 0123456789 9876543210 below nothing else than frames' |
+    xz -c --check=none -T2 --block-size=30 >blocks
+cd "$corpus/zlib"
+python3 - <<'END'
+import zlib
+
+WORDS = b'a frame above a frame above a frame; main above _start, 0123456789 9876543210\n'
+MORE = WORDS * 3 + bytes(i * i >> 3 & 255 for i in range(200)) + WORDS[::-1] * 2
+
+def stream(text, level, strategy=zlib.Z_DEFAULT_STRATEGY, flush=None):
+    packer = zlib.compressobj(level, strategy=strategy)
+    packed = packer.compress(text[:60])
+    if flush:
+        packed += packer.flush(flush)
+    return packed + packer.compress(text[60:]) + packer.flush()
+
+files = {'stored': stream(WORDS, 0), 'fixed': stream(WORDS, 9, zlib.Z_FIXED),
+         'dynamic': stream(MORE, 9), 'huffman': stream(WORDS, 9, zlib.Z_HUFFMAN_ONLY),
+         'runs': stream(b'a' * 300 + b'b' * 1000, 9, zlib.Z_RLE), 'long': stream(WORDS * 400, 9),
+         'flushed': stream(WORDS, 6, flush=zlib.Z_SYNC_FLUSH), 'empty': stream(b'', 9),
+         'many': stream(bytes(i * i * i >> 7 & 127 for i in range(900)), 9, flush=zlib.Z_FULL_FLUSH)}
+for name, content in files.items():
+    open(name, 'wb').write(content)
+END
