@@ -84,14 +84,15 @@ int codes_make(struct codes *codes, const unsigned char *lengths, unsigned count
         if (lengths[symbol])
             codes->counts[lengths[symbol]]++;
     int left = unused(codes);
-    bool is_alone = left == 1 << CODES_LONGEST || (codes->counts[1] == 1 && left == 1 << (CODES_LONGEST - 1));
+    bool is_alone = left == 1 << CODES_LONGEST ||
+                    (codes->counts[1] == 1 && left == 1 << (CODES_LONGEST - 1));
     if (left < 0 || (left && !(may_lack && is_alone)))
         return -EBADMSG;
     sort(codes, lengths, count);
     return 0;
 }
 
-/* Bit by bit: codes of a length are numbers one after the other, below those that longer ones begin with. */
+/* Codes of a length are numbers one after the other, below those with which longer ones begin. */
 static int take_long(const struct codes *codes, struct bits *bits)
 {
     unsigned code = 0, first = 0, place = 0;

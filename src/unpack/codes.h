@@ -27,12 +27,12 @@ void bits_end(struct bits *bits);
 struct codes {
     uint16_t counts[CODES_LONGEST + 1];  /* of codes by their length */
     uint16_t symbols[CODES_MOST];        /* in the order of their codes */
-    uint16_t quick[1 << CODES_SHORT_BITS]; /* by the next bits: symbol and length; 0: longer, or none */
+    uint16_t quick[1 << CODES_SHORT_BITS]; /* symbol and length; 0: longer */
 };
 
 /*
- * Codes for so many symbols by their lengths, 0 for those without. -EBADMSG when these cannot be, or
- * leave codes unused: but one code of one bit may stand alone if `may_lack` says so, or none at all.
+ * Codes for so many symbols by their lengths, 0 for those without. -EBADMSG when these cannot be,
+ * or leave codes unused; but if it `may_lack`, one of one bit may stand alone, or none at all.
  */
 int codes_make(struct codes *codes, const unsigned char *lengths, unsigned count, bool may_lack);
 /* The next symbol, of bits that are held; -EBADMSG: no symbol has these. */

@@ -10,7 +10,7 @@ struct source {
     size_t left;
 };
 
-/* So many bytes, from there on, are `piece` and no longer of the source. False: there are not as many. */
+/* So many bytes are `piece` then, and no longer of the source. False: there are fewer. */
 bool source_take(struct source *source, size_t bytes, struct source *piece);
 /* False: there are fewer, or they are not all zero. */
 bool source_take_zeros(struct source *source, size_t bytes);
@@ -29,7 +29,7 @@ int sink_open(struct sink *sink, struct text *text, size_t most);
 int sink_reserve(struct sink *sink, size_t bytes);
 /* Moves bytes as they are: -EBADMSG when there are not as many, or as sink_reserve. */
 int sink_move(struct sink *sink, struct source *source, size_t bytes);
-/* Once more what stands `distance` before the end. Both are more than 0, and checked by the caller. */
+/* Once more what stands `distance` before the end; the caller has checked it, and reserved. */
 void sink_repeat(struct text *text, size_t distance, size_t bytes);
 
 #endif

@@ -45,7 +45,7 @@ HEART unsigned take_bit(struct range *range, uint16_t *chance)
     return 1;
 }
 
-/* A number of as many bits as make `size`, the high one first; its bits so far choose the chance. */
+/* A number below `size`, the high bit first; its bits so far choose the chance. */
 HEART unsigned take_tree(struct range *range, uint16_t *chances, unsigned size)
 {
     unsigned number = 1;
@@ -116,7 +116,7 @@ HEART unsigned take_literal(struct range *range, uint16_t *chances)
     return literal;
 }
 
-/* `other` stands where the repeat before would have gone on: until bits differ, it chooses chances. */
+/* With which byte the repeat before would have gone on chooses chances, until a bit differs. */
 HEART unsigned take_other_literal(struct range *range, uint16_t *chances, unsigned other)
 {
     unsigned literal = 1, bit, expected;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * LZMA: single bytes and repeats of earlier ones, told by yes and no. How likely each yes is has been
- * learnt from those before it, and by that a range of numbers is divided: what is likely costs little.
+ * LZMA: single bytes and repeats of earlier ones, told by yes and no. How likely each yes is has
+ * been learnt from those before it, and divides a range of numbers: what is likely costs little.
  */
 #ifndef STACKBOX_UNPACK_LZMA_H
 #define STACKBOX_UNPACK_LZMA_H
@@ -10,7 +10,7 @@
 
 #define LZMA_STATES 12
 #define LZMA_ALIGNMENTS 16       /* of the place of a byte, as far as it may matter */
-#define LZMA_LITERAL_CHANCES 768 /* 256, and as many for each bit of the byte that could have stood there */
+#define LZMA_LITERAL_CHANCES 768 /* of a byte; and with a 0 and a 1 in what was likely there */
 #define LZMA_MOST_LITERAL_BITS 4
 
 /* Of how long a repeat is: 2 to 9, 10 to 17, 18 to 273. */
@@ -35,7 +35,7 @@ struct lzma_chances {
 struct lzma {
     size_t start;      /* where in the text that begins which may be repeated */
     size_t dictionary; /* how far back that may be */
-    unsigned before_bits, place_bits; /* of the byte before and of the place: they choose a literal's */
+    unsigned before_bits, place_bits; /* of the byte before and of the place: for literals */
     unsigned alignment_bits;
     unsigned state;              /* what the last symbols were */
     uint32_t distances[4];       /* of the last repeats, less 1 */

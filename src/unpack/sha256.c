@@ -55,7 +55,8 @@ static void add_block(uint32_t state[8], const unsigned char *bytes)
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < ROUNDS; i++) {
-        uint32_t first = h + mixed(e, 6, 11, 25) + (g ^ (e & (f ^ g))) + of_cube_roots[i] + words[i];
+        uint32_t first = h + mixed(e, 6, 11, 25) + (g ^ (e & (f ^ g)));
+        first += of_cube_roots[i] + words[i];
         uint32_t second = mixed(a, 2, 13, 22) + ((a & b) | (c & (a | b)));
         h = g, g = f, f = e, e = d + first;
         d = c, c = b, b = a, a = first + second;

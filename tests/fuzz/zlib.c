@@ -22,10 +22,9 @@ struct plain {
     size_t length;
 };
 
+/* By a 1 and then the bits of the code: the symbol and 1. */
 struct plain_code {
-    unsigned count;
-    uint8_t lengths[SYMBOLS];
-    uint16_t codes[SYMBOLS];
+    uint16_t symbols[1 << 16];
 };
 
 static unsigned plain_bits(struct plain *plain, unsigned count)
@@ -47,12 +46,11 @@ static bool plain_code(struct plain_code *code, const uint8_t *lengths, unsigned
 {
     unsigned next = 0, used = 0, symbols = 0;
 
-    code->count = count;
-    memcpy(code->lengths, lengths, count);
+    memset(code, 0, sizeof(*code));
     for (unsigned length = 1; length <= 15; length++, next <<= 1)
         for (unsigned i = 0; i < count; i++)
             if (lengths[i] == length) {
-                code->codes[i] = (uint16_t)next++;
+                code->symbols[(1u << length | next++) & 0xffff] = (uint16_t)(i + 1);
                 used += 1u << (15 - length);
                 symbols++;
             }
@@ -61,13 +59,12 @@ static bool plain_code(struct plain_code *code, const uint8_t *lengths, unsigned
 
 static unsigned plain_symbol(struct plain *plain, const struct plain_code *code)
 {
-    unsigned bits = 0;
+    unsigned bits = 1;
 
-    for (unsigned length = 1; length <= 15; length++) {
+    while (bits < 1 << 15) {
         bits = bits << 1 | plain_bits(plain, 1);
-        for (unsigned i = 0; i < code->count; i++)
-            if (code->lengths[i] == length && code->codes[i] == bits)
-                return i;
+        if (code->symbols[bits])
+            return code->symbols[bits] - 1u;
     }
     plain->is_bad = true;
     return 0;
@@ -132,8 +129,9 @@ static void plain_stored(struct plain *plain)
 
 static void plain_dynamic(struct plain *plain)
 {
-    static const uint8_t order[] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-    struct plain_code lengths_code, literals_code, distances_code;
+    static const uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                    11, 4,  12, 3, 13, 2, 14, 1, 15};
+    static struct plain_code lengths_code, literals_code, distances_code;
     uint8_t lengths[320 + 138] = {0}, few[19] = {0};
     unsigned literals = 257 + plain_bits(plain, 5), distances = 1 + plain_bits(plain, 5);
     unsigned count = 4 + plain_bits(plain, 4), at = 0, used = 0;
@@ -146,11 +144,12 @@ static void plain_dynamic(struct plain *plain)
         unsigned symbol = plain_symbol(plain, &lengths_code), times = 1;
         uint8_t length = (uint8_t)symbol;
         if (symbol == 16)
-            times = 3 + plain_bits(plain, 2), plain->is_bad |= !at, length = at ? lengths[at - 1] : 0;
+            times = 3 + plain_bits(plain, 2), length = at ? lengths[at - 1] : 99;
         else if (symbol > 16)
             times = symbol == 17 ? 3 + plain_bits(plain, 3) : 11 + plain_bits(plain, 7), length = 0;
         while (times--)
             lengths[at++] = length;
+        plain->is_bad |= length > 15;
     }
     if (plain->is_bad || at > literals + distances || !lengths[256] ||
         !plain_code(&literals_code, lengths, literals) ||
@@ -161,14 +160,16 @@ static void plain_dynamic(struct plain *plain)
 
 static void plain_fixed(struct plain *plain)
 {
-    struct plain_code literals, distances;
+    static struct plain_code literals, distances;
     uint8_t lengths[SYMBOLS];
 
-    for (unsigned i = 0; i < SYMBOLS; i++)
-        lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
-    plain_code(&literals, lengths, SYMBOLS);
-    memset(lengths, 5, 32);
-    plain_code(&distances, lengths, 32);
+    if (!literals.symbols[1 << 8 | 0x30]) {
+        for (unsigned i = 0; i < SYMBOLS; i++)
+            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+        plain_code(&literals, lengths, SYMBOLS);
+        memset(lengths, 5, 32);
+        plain_code(&distances, lengths, 32);
+    }
     plain_coded(plain, &literals, &distances);
 }
 

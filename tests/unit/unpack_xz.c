@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * .xz files of xz 5.4.1, and chunks that were made symbol by symbol, which its decoder judges as it
- * is said here: whole, truncated, spoiled byte by byte, and with fields that contradict each other.
+ * .xz files of xz 5.4.1: whole, truncated and spoiled byte by byte; and such that are made here,
+ * with fields that contradict each other.
  */
-#include "unpack/unpack.h"
-
-#include <errno.h>
-#include <stdlib.h>
-
-#include "test.h"
-#include "unit/xz_image.h"
 #include "unpack/sha256.h"
-
-#define PLENTY 100000
+#include "unit/unpacking.h"
+#include "unit/xz_image.h"
 
 static const char words[] =
     "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";
@@ -88,61 +81,9 @@ static const struct sample {
     {of_blocks, sizeof(of_blocks), true},
 };
 
-/* abcabd, 5 from 3 back, 1 from there, xyz, 4 from 9 back, q, 3 by the distance before... */
-static const unsigned char symbols[] = {
-    0xe0, 0x00, 0x41, 0x00, 0x1b, 0x5d, 0x00, 0x30, 0x98, 0x88, 0x97, 0xea, 0xab, 0xfc, 0x76,
-    0xd0, 0xc2, 0xcc, 0x34, 0xfb, 0xab, 0xfa, 0x63, 0x14, 0x50, 0x06, 0xc8, 0xec, 0x9a, 0xa7,
-    0xf7, 0x1f, 0xb8, 0x00, 0x00,
-};
-static const char symbols_text[] =
-    "abcabdabdabdxyzabdaqdaqaqxyzabdaqdaqaqxyzabdaaqaqaqaqaqaqaqaqaqaq!";
-
-/* Chunks with 01, c0, 80, 02, 80, a0, c0 with other properties, e0. */
-static const unsigned char controls[] = {
-    0x01, 0x00, 0x05, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x20, 0xc0, 0x00, 0x0a, 0x00, 0x0b, 0x5d,
-    0x00, 0x3b, 0x9b, 0xca, 0xab, 0x74, 0x0b, 0xed, 0xcd, 0xea, 0x00, 0x00, 0x80, 0x00, 0x05,
-    0x00, 0x06, 0x00, 0xd3, 0x1f, 0x7c, 0x00, 0x00, 0x00, 0x02, 0x00, 0x04, 0x70, 0x6c, 0x61,
-    0x69, 0x6e, 0x80, 0x00, 0x04, 0x00, 0x06, 0x00, 0xd2, 0x28, 0xa7, 0x1f, 0x00, 0x00, 0xa0,
-    0x00, 0x08, 0x00, 0x05, 0x00, 0x9c, 0x3f, 0xfc, 0x00, 0x00, 0xc0, 0x00, 0x08, 0x00, 0x08,
-    0x12, 0x00, 0x32, 0x9c, 0x65, 0xc4, 0x20, 0xd0, 0x30, 0x00, 0xe0, 0x00, 0x06, 0x00, 0x08,
-    0x12, 0x00, 0x37, 0x1a, 0x16, 0x5c, 0xb6, 0x04, 0x30, 0x00, 0x00,
-};
-static const char controls_text[] = "hello worldhello world?plainworl.worl.worlendendendnewnewn";
-
-/* Of exactly its size, so that reading behind it is seen. */
-static int unpack(const void *bytes, size_t size, size_t most, struct text *to)
-{
-    unsigned char *copy = malloc(size ? size : 1);
-
-    CHECK(copy != NULL);
-    memcpy(copy, bytes, size);
-    int result = unpack_xz(copy, size, most, to);
-    free(copy);
-    return result;
-}
-
 static bool holds(const struct text *text, const char *expected)
 {
     return text->length == strlen(expected) && !memcmp(text->data, expected, text->length + 1);
-}
-
-static void check_text(const void *bytes, size_t size, const char *expected)
-{
-    struct text text = {0};
-
-    CHECK_NUMBER(unpack(bytes, size, PLENTY, &text), 0);
-    CHECK_STRING(text.data, expected);
-    CHECK_NUMBER(text.length, strlen(expected));
-    text_free(&text);
-}
-
-static int result_of(const void *bytes, size_t size)
-{
-    struct text text = {0};
-    int result = unpack(bytes, size, PLENTY, &text);
-
-    text_free(&text);
-    return result;
 }
 
 /* ---- files of xz */
@@ -150,7 +91,7 @@ static int result_of(const void *bytes, size_t size)
 static void files_of_xz(void)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
-        check_text(samples[i].bytes, samples[i].size, words);
+        check_text(unpack_xz, samples[i].bytes, samples[i].size, words);
 }
 
 static void streams_one_after_the_other(void)
@@ -166,14 +107,14 @@ static void streams_one_after_the_other(void)
     memcpy(bytes + size, of_blocks, sizeof(of_blocks));
     size += sizeof(of_blocks);
     snprintf(expected, sizeof(expected), "%s%s%s", words, words, words);
-    check_text(bytes, size, expected);
-    check_text(bytes, size + 4, expected);
+    check_text(unpack_xz, bytes, size, expected);
+    check_text(unpack_xz, bytes, size + 4, expected);
     for (size_t more = 1; more < 4; more++)
-        CHECK_NUMBER(result_of(bytes, size + more), -EBADMSG);
+        CHECK_NUMBER(result_of(unpack_xz, bytes, size + more), -EBADMSG);
     bytes[size] = 1;
-    CHECK_NUMBER(result_of(bytes, size + 4), -EBADMSG);
-    CHECK_NUMBER(result_of(bytes + sizeof(with_crc32) + sizeof(with_none), 4), -EBADMSG);
-    CHECK_NUMBER(result_of(bytes, 0), -EBADMSG);
+    CHECK_NUMBER(result_of(unpack_xz, bytes, size + 4), -EBADMSG);
+    CHECK_NUMBER(result_of(unpack_xz, bytes + sizeof(with_crc32) + sizeof(with_none), 4), -EBADMSG);
+    CHECK_NUMBER(result_of(unpack_xz, bytes, 0), -EBADMSG);
 }
 
 static void behind_other_text(void)
@@ -181,15 +122,16 @@ static void behind_other_text(void)
     struct text text = {0};
 
     text_add(&text, "before ");
-    CHECK_NUMBER(unpack(with_crc64, sizeof(with_crc64), strlen(words), &text), 0);
+    CHECK_NUMBER(unpack(unpack_xz, with_crc64, sizeof(with_crc64), strlen(words), &text), 0);
     CHECK(!strncmp(text.data, "before ", 7));
     CHECK_STRING(text.data + 7, words);
     text_clear(&text);
-    CHECK_NUMBER(unpack(with_crc64, sizeof(with_crc64), strlen(words) - 1, &text), -EFBIG);
+    CHECK_NUMBER(unpack(unpack_xz, with_crc64, sizeof(with_crc64), strlen(words) - 1, &text),
+                 -EFBIG);
     text_clear(&text);
-    CHECK_NUMBER(unpack(of_blocks, sizeof(of_blocks), strlen(words) - 1, &text), -EFBIG);
+    CHECK_NUMBER(unpack(unpack_xz, of_blocks, sizeof(of_blocks), strlen(words) - 1, &text), -EFBIG);
     text_clear(&text);
-    CHECK_NUMBER(unpack(of_blocks, sizeof(of_blocks), SIZE_MAX, &text), 0);
+    CHECK_NUMBER(unpack(unpack_xz, of_blocks, sizeof(of_blocks), SIZE_MAX, &text), 0);
     CHECK_STRING(text.data, words);
     text_free(&text);
 }
@@ -198,7 +140,7 @@ static void every_truncation(void)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         for (size_t size = 0; size < samples[i].size; size++)
-            CHECK_NUMBER(result_of(samples[i].bytes, size), -EBADMSG);
+            CHECK_NUMBER(result_of(unpack_xz, samples[i].bytes, size), -EBADMSG);
 }
 
 static void try_spoiled(const struct sample *sample, size_t at, unsigned char change,
@@ -209,7 +151,7 @@ static void try_spoiled(const struct sample *sample, size_t at, unsigned char ch
 
     memcpy(bytes, sample->bytes, sample->size);
     bytes[at] ^= change;
-    if (!unpack(bytes, sample->size, PLENTY, &text)) {
+    if (!unpack(unpack_xz, bytes, sample->size, PLENTY, &text)) {
         ++*believed;
         *wrong += !holds(&text, words);
     }
@@ -256,7 +198,7 @@ static void make_file(const struct xz_block *block)
 static int result_of_block(const struct xz_block *block)
 {
     make_file(block);
-    return result_of(image.bytes, image.size);
+    return result_of(unpack_xz, image.bytes, image.size);
 }
 
 static const char plain[] = "\1\0\2abc"; /* with its end */
@@ -269,7 +211,7 @@ static void sizes_that_headers_say(void)
     block.said_packed = sizeof(plain);
     block.said_unpacked = 3;
     CHECK_NUMBER(result_of_block(&block), 0);
-    check_text(image.bytes, image.size, "abc");
+    check_text(unpack_xz, image.bytes, image.size, "abc");
     for (int off = -1; off <= 1; off += 2) {
         block.said_packed = sizeof(plain) + off;
         CHECK_NUMBER(result_of_block(&block), -EBADMSG);
@@ -298,13 +240,13 @@ static void promises(void)
 
     block.said_unpacked = (size_t)1 << 40;
     make_file(&block);
-    CHECK_NUMBER(unpack(image.bytes, image.size, (size_t)1 << 41, &text), -EBADMSG);
+    CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, (size_t)1 << 41, &text), -EBADMSG);
     CHECK(text.room <= 4096);
     text_free(&text);
     /* 2 MB in a chunk of four bytes */
     block = block_of("\xff\xff\xff\0\4\x5d\0\0\0\0\0\0", 12, "");
     make_file(&block);
-    CHECK_NUMBER(unpack(image.bytes, image.size, (size_t)1 << 41, &text), -EBADMSG);
+    CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, (size_t)1 << 41, &text), -EBADMSG);
     CHECK(text.room <= 4096);
     text_free(&text);
 }
@@ -316,10 +258,10 @@ static void no_blocks(void)
         xz_begin(&image, i == 1 ? 4 : 1);
         xz_end(&image);
     }
-    check_text(image.bytes, image.size, "");
+    check_text(unpack_xz, image.bytes, image.size, "");
     struct xz_block block = block_of("", 1, "");
     make_file(&block);
-    check_text(image.bytes, image.size, "");
+    check_text(unpack_xz, image.bytes, image.size, "");
 }
 
 /* The file of `plain` with this byte changed and all CRC32s made right. */
@@ -330,7 +272,7 @@ static int result_with(size_t at, unsigned char byte)
     make_file(&block);
     image.bytes[at] = byte;
     xz_fix(image.bytes, image.size);
-    return result_of(image.bytes, image.size);
+    return result_of(unpack_xz, image.bytes, image.size);
 }
 
 /* 0: 6 magic, 2 flags, 4 CRC; 12: size, flags, filter, its size, dictionary, 3 padding, 4 CRC; 24:
@@ -388,7 +330,7 @@ static void long_numbers(void)
         memset(bytes + size + 1 + length, 0, sizeof(bytes) - size - 1 - length);
         size_t index = 12;
         xz_put_low(bytes + size + index, xz_crc32(bytes + size, index), 4);
-        CHECK_NUMBER(result_of(bytes, size + index + 4), -EBADMSG);
+        CHECK_NUMBER(result_of(unpack_xz, bytes, size + index + 4), -EBADMSG);
     }
 }
 
@@ -407,7 +349,7 @@ static void records_in_another_order(void)
             memcpy(image.records, (unsigned char[]){image.records[2], image.records[3],
                                                     image.records[0], image.records[1]}, 4);
         xz_end(&image);
-        CHECK_NUMBER(result_of(image.bytes, image.size), swapped ? -EBADMSG : 0);
+        CHECK_NUMBER(result_of(unpack_xz, image.bytes, image.size), swapped ? -EBADMSG : 0);
     }
 }
 
@@ -434,7 +376,7 @@ static void wrong_checks(void)
             /* the last time, nothing is wrong */
             if (at < xz_check_size(kinds[i]))
                 image.bytes[32 + at] ^= 0x80;
-            CHECK_NUMBER(result_of(image.bytes, image.size),
+            CHECK_NUMBER(result_of(unpack_xz, image.bytes, image.size),
                          at < xz_check_size(kinds[i]) ? -EBADMSG : 0);
         }
     }
@@ -467,133 +409,6 @@ static void lengths_of_sha256(void)
     }
 }
 
-/* ---- chunks */
-
-static void check_chunks(const void *raw, size_t size, const char *expected)
-{
-    struct xz_block block = block_of(raw, size, expected);
-
-    make_file(&block);
-    check_text(image.bytes, image.size, expected);
-}
-
-static int result_of_chunks(const void *raw, size_t size)
-{
-    struct xz_block block = block_of(raw, size, "");
-    uint64_t unpacked;
-
-    xz_chunks(raw, size, &unpacked);
-    block.unpacked = unpacked;
-    return result_of_block(&block);
-}
-
-static void every_symbol(void)
-{
-    check_chunks(symbols, sizeof(symbols), symbols_text);
-}
-
-static void every_control(void)
-{
-    check_chunks(controls, sizeof(controls), controls_text);
-    for (unsigned control = 0; control < 256; control++) {
-        /* the first chunk may begin so, and others may not */
-        unsigned char raw[] = {(unsigned char)control, 0, 2, 'a', 'b', 'c', 0};
-        if (control != 0 && control < 0xe0)
-            CHECK_NUMBER(result_of_chunks(raw, sizeof(raw)), control == 1 ? 0 : -EBADMSG);
-    }
-    /* behind a start of plain bytes properties must come, but not another start: it goes back there */
-    for (unsigned control = 0x80; control < 256; control += 0x20) {
-        unsigned char raw[28] = "\1\0\5hello ";
-        memcpy(raw + 9, controls + 9, 18);
-        raw[9] = (unsigned char)control;
-        CHECK_NUMBER(result_of_chunks(raw, sizeof(raw)), control == 0xc0 ? 0 : -EBADMSG);
-    }
-    CHECK_NUMBER(result_of_chunks("\1\0\2abc\3\0\2abc", 13), -EBADMSG);
-    CHECK_NUMBER(result_of_chunks("\1\0\2abc\x7f\0\2abc", 13), -EBADMSG);
-    CHECK_NUMBER(result_of_chunks("\1\0\2abc\2\0\2abc", 13), 0);
-    check_text(image.bytes, image.size, "abcabc");
-}
-
-static void properties(void)
-{
-    for (unsigned byte = 0; byte < 256; byte++) {
-        unsigned char raw[sizeof(symbols)];
-        unsigned before = byte % 9, place = byte / 9 % 5;
-        memcpy(raw, symbols, sizeof(raw));
-        raw[5] = (unsigned char)byte;
-        /* with others, the same bytes are something else, or nothing, but no crash */
-        int result = result_of_chunks(raw, sizeof(raw));
-        CHECK(byte < 225 && before + place <= 4 ? result == 0 || result == -EBADMSG
-                                                : result == -EBADMSG);
-    }
-}
-
-/* xz says of each of these that it is corrupt, but of the first */
-static void distances_and_ends(void)
-{
-    static const struct {
-        const char *raw;
-        size_t size;
-        int result;
-    } known[] = {
-        /* abc, then from 3 and from 4 back */
-        {"\xe0\x00\x04\x00\x08\x5d\x00\x30\x98\x88\xa3\xb5\x94\xe0\x00\x00", 16, 0},
-        {"\xe0\x00\x04\x00\x08\x5d\x00\x30\x98\x88\xa3\xb7\xfc\x00\x00\x00", 16, -EBADMSG},
-        /* from before a start */
-        {"\x01\x00\x05" "abcdef\xe0\x00\x02\x00\x06\x5d\x00\x3c\x40\x04\x00\x00\x00\x00", 23,
-         -EBADMSG},
-        {"\xe0\x00\x05\x00\x08\x5d\x00\x30\x98\x88\xa4\x4f\x5d\x00\x00\x01\x00\x00\x71"
-         "\xc0\x00\x01\x00\x05\x5d\x00\x80\x0f\xfc\x00\x00\x00", 32, -EBADMSG},
-        /* the same symbols, when the chunk is said to be of a byte less and more */
-        {"\xe0\x00\x0b\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, 0},
-        {"\xe0\x00\x0a\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, -EBADMSG},
-        {"\xe0\x00\x0c\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, -EBADMSG},
-        /* and with a byte more and one that is missing */
-        {"\xe0\x00\x0b\x00\x09\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00\x00", 17, -EBADMSG},
-        {"\xe0\x00\x0b\x00\x07\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00", 15, -EBADMSG},
-        {"\xe0\x00\x0b\x00\x03\x5d\x00\x30\x98\x88\x00", 11, -EBADMSG},
-        /* the first byte is 0; the end marker of LZMA alone */
-        {"\xe0\x00\x04\x00\x08\x5d\x01\x30\x98\x88\xa3\xb5\x94\xe0\x00\x00", 16, -EBADMSG},
-        {"\xe0\x00\x04\x00\x0c\x5d\x00\x30\x98\x88\xa4\x4a\x8e\x9f\xff\xf6\x63\x80\x00\x00", 20,
-         -EBADMSG},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(known); i++)
-        CHECK_NUMBER(result_of_chunks(known[i].raw, known[i].size), known[i].result);
-    check_chunks(known[0].raw, known[0].size, "abcab");
-}
-
-/* 5000 plain bytes, then two from so far back: no further than the header lets it look. */
-static void dictionaries(void)
-{
-    static const struct {
-        size_t distance;
-        unsigned char chunk[14];
-    } known[] = {
-        {4096, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x7f\xf8\x00\x00\x00\x00"},
-        {4097, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x7f\xfc\x00\x00\x00\x00"},
-        {5000, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x87\x18\x00\x00\x00\x00"},
-    };
-
-    for (unsigned char dictionary = 0; dictionary < 3; dictionary++)
-        for (size_t i = 0; i < COUNT_OF(known); i++) {
-            unsigned char raw[3 + 5000 + 14] = {1, 4999 >> 8, 4999 & 0xff};
-            struct text text = {0};
-            for (size_t at = 0; at < 5000; at++)
-                raw[3 + at] = (unsigned char)(at * at >> 3);
-            memcpy(raw + 5003, known[i].chunk, 14);
-            struct xz_block block = block_of(raw, sizeof(raw), "");
-            block.unpacked = 5002;
-            block.dictionary = dictionary; /* 4, 6 and 8 KB */
-            make_file(&block);
-            bool is_near = known[i].distance <= (dictionary ? 6144 : 4096);
-            CHECK_NUMBER(unpack(image.bytes, image.size, 5002, &text), is_near ? 0 : -EBADMSG);
-            CHECK(!is_near || (text.length == 5002 && !memcmp(text.data, raw + 3, 5000) &&
-                               !memcmp(text.data + 5000, raw + 5003 - known[i].distance, 2)));
-            text_free(&text);
-        }
-}
-
 int main(void)
 {
     TEST(files_of_xz);
@@ -609,10 +424,5 @@ int main(void)
     TEST(records_in_another_order);
     TEST(wrong_checks);
     TEST(lengths_of_sha256);
-    TEST(every_symbol);
-    TEST(every_control);
-    TEST(properties);
-    TEST(distances_and_ends);
-    TEST(dictionaries);
     return tests_done();
 }

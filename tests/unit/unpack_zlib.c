@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Streams of zlib 1.2.13, whole, cut and spoiled, and streams that are written here bit by bit: zlib
- * says of each of these what is said of it here.
- */
-#include "unpack/unpack.h"
-
-#include <errno.h>
-#include <stdlib.h>
-
-#include "test.h"
-
-#define PLENTY 100000
+/* Streams of zlib 1.2.13: whole, truncated and spoiled byte by byte. */
+#include "unit/unpacking.h"
 
 static const char words[] =
     "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";
@@ -62,43 +52,10 @@ static const struct sample {
     {flushed, sizeof(flushed)},
 };
 
-/* Of exactly its size, so that reading behind it is seen. */
-static int unpack(const void *bytes, size_t size, size_t most, struct text *to)
-{
-    unsigned char *copy = malloc(size ? size : 1);
-
-    CHECK(copy != NULL);
-    memcpy(copy, bytes, size);
-    int result = unpack_zlib(copy, size, most, to);
-    free(copy);
-    return result;
-}
-
-static void check_text(const void *bytes, size_t size, const char *expected)
-{
-    struct text text = {0};
-
-    CHECK_NUMBER(unpack(bytes, size, PLENTY, &text), 0);
-    CHECK_STRING(text.data, expected);
-    CHECK_NUMBER(text.length, strlen(expected));
-    text_free(&text);
-}
-
-static int result_of(const void *bytes, size_t size)
-{
-    struct text text = {0};
-    int result = unpack(bytes, size, PLENTY, &text);
-
-    text_free(&text);
-    return result;
-}
-
-/* ---- streams of zlib */
-
 static void streams_of_zlib(void)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
-        check_text(samples[i].bytes, samples[i].size, words);
+        check_text(unpack_zlib, samples[i].bytes, samples[i].size, words);
 }
 
 static void behind_other_text(void)
@@ -109,12 +66,13 @@ static void behind_other_text(void)
         const struct sample *sample = &samples[i];
         text_clear(&text);
         text_add(&text, "before ");
-        CHECK_NUMBER(unpack(sample->bytes, sample->size, strlen(words), &text), 0);
+        CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, strlen(words), &text), 0);
         CHECK(!strncmp(text.data, "before ", 7));
         CHECK_STRING(text.data + 7, words);
-        CHECK_NUMBER(unpack(sample->bytes, sample->size, strlen(words) - 1, &text), -EFBIG);
-        CHECK_NUMBER(unpack(sample->bytes, sample->size, 0, &text), -EFBIG);
-        CHECK_NUMBER(unpack(sample->bytes, sample->size, SIZE_MAX, &text), 0);
+        CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, strlen(words) - 1, &text),
+                     -EFBIG);
+        CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, 0, &text), -EFBIG);
+        CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, SIZE_MAX, &text), 0);
     }
     text_free(&text);
 }
@@ -123,7 +81,7 @@ static void every_truncation(void)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         for (size_t size = 0; size < samples[i].size; size++)
-            CHECK_NUMBER(result_of(samples[i].bytes, size), -EBADMSG);
+            CHECK_NUMBER(result_of(unpack_zlib, samples[i].bytes, size), -EBADMSG);
 }
 
 static void more_behind_it(void)
@@ -131,7 +89,7 @@ static void more_behind_it(void)
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         unsigned char bytes[256] = {0};
         memcpy(bytes, samples[i].bytes, samples[i].size);
-        CHECK_NUMBER(result_of(bytes, samples[i].size + 1), -EBADMSG);
+        CHECK_NUMBER(result_of(unpack_zlib, bytes, samples[i].size + 1), -EBADMSG);
     }
 }
 
@@ -148,7 +106,7 @@ static void every_spoiled_byte(void)
                 struct text text = {0};
                 memcpy(bytes, samples[i].bytes, samples[i].size);
                 bytes[at] ^= (unsigned char)change;
-                if (!unpack(bytes, samples[i].size, PLENTY, &text))
+                if (!unpack(unpack_zlib, bytes, samples[i].size, PLENTY, &text))
                     CHECK_STRING(text.data, words);
                 text_free(&text);
             }
@@ -170,310 +128,8 @@ static void heads(void)
     memcpy(bytes, fixed, sizeof(fixed));
     for (size_t i = 0; i < COUNT_OF(known); i++) {
         memcpy(bytes, known[i].head, 2);
-        CHECK_NUMBER(result_of(bytes, sizeof(bytes)), known[i].result);
+        CHECK_NUMBER(result_of(unpack_zlib, bytes, sizeof(bytes)), known[i].result);
     }
-}
-
-/* ---- written by hand */
-
-static unsigned char made[1 << 17];
-static size_t made_bits;
-
-static void begin(void)
-{
-    memset(made, 0, sizeof(made));
-    memcpy(made, "\x78\x9c", 2);
-    made_bits = 16;
-}
-
-/* A number, the low bit first. */
-static void put(unsigned number, unsigned bits)
-{
-    for (unsigned i = 0; i < bits; i++, made_bits++)
-        made[made_bits / 8] |= (unsigned char)((number >> i & 1) << made_bits % 8);
-}
-
-/* A code: the high bit first. */
-static void put_code(unsigned code, unsigned bits)
-{
-    while (bits--)
-        put(code >> bits & 1, 1);
-}
-
-static int result_of_made(const char *text)
-{
-    uint32_t sum = 1, sums = 0;
-    size_t size = (made_bits + 7) / 8;
-
-    for (; *text; text++) {
-        sum = (sum + (unsigned char)*text) % 65521;
-        sums = (sums + sum) % 65521;
-    }
-    for (int i = 0; i < 4; i++)
-        made[size + i] = (unsigned char)((sums << 16 | sum) >> (24 - 8 * i));
-    return result_of(made, size + 4);
-}
-
-/*
- * The head of a dynamic block. The code of lengths has 4 bits for each of 0 to 15. Lengths are
- * letters: '.' is 0, a is 1, o is 15; the first two strings are for literals from 'a' and from 256.
- */
-static void put_lengths(const char *letters, const char *from_256, const char *distances)
-{
-    unsigned literals = 256 + (unsigned)strlen(from_256);
-
-    put(2, 2);
-    put(literals - 257, 5);
-    put((unsigned)strlen(distances) - 1, 5);
-    put(15, 4);
-    for (int i = 0; i < 19; i++)
-        put(i < 3 ? 0 : 4, 3);
-    for (unsigned i = 0; i < literals; i++) {
-        char length = '.';
-        if (i >= 256)
-            length = from_256[i - 256];
-        else if (i >= 'a' && i - 'a' < strlen(letters))
-            length = letters[i - 'a'];
-        put_code(length == '.' ? 0 : (unsigned)length - 'a' + 1, 4);
-    }
-    for (; *distances; distances++)
-        put_code(*distances == '.' ? 0 : (unsigned)*distances - 'a' + 1, 4);
-}
-
-static void codes_that_may_be(void)
-{
-    /* a 0, b 10, end 11; no distances */
-    begin();
-    put(1, 1);
-    put_lengths("ab", "b", ".");
-    put_code(0, 3), put_code(2, 2), put_code(3, 2); /* a a a b end */
-    CHECK_NUMBER(result_of_made("aaab"), 0);
-    /* nothing but the end, with one bit; the other bit is nothing */
-    for (unsigned bit = 0; bit < 2; bit++) {
-        begin();
-        put(1, 1);
-        put_lengths("", "a", "a");
-        put(bit, 1);
-        CHECK_NUMBER(result_of_made(""), bit ? -EBADMSG : 0);
-    }
-    /* one distance of one bit: a, then 3 from 1 back */
-    for (unsigned bit = 0; bit < 2; bit++) {
-        begin();
-        put(1, 1);
-        put_lengths("a", "bb", "a"); /* a 0, end 10, length of three 11 */
-        put_code(3, 3);              /* a, length */
-        put(bit, 1);
-        put_code(2, 2);
-        CHECK_NUMBER(result_of_made("aaaa"), bit ? -EBADMSG : 0);
-    }
-    /* codes of 15 bits: a 0, b 10, ... o 15 ones but one, end 15 ones */
-    begin();
-    put(1, 1);
-    put_lengths("abcdefghijklmno", "o", ".");
-    for (unsigned i = 1; i <= 15; i++)
-        put_code((1u << i) - 2, i);
-    put_code(0x7fff, 15);
-    CHECK_NUMBER(result_of_made("abcdefghijklmno"), 0);
-}
-
-static int result_of_lengths(const char *letters, const char *from_256, const char *distances)
-{
-    begin();
-    put(1, 1);
-    put_lengths(letters, from_256, distances);
-    put(0, 20); /* of which some are the end where `from_256` is the first */
-    return result_of_made("");
-}
-
-static void codes_that_cannot_be(void)
-{
-    CHECK_NUMBER(result_of_lengths("aa", "a", "."), -EBADMSG);  /* too many */
-    CHECK_NUMBER(result_of_lengths("abb", "b", "."), -EBADMSG);
-    CHECK_NUMBER(result_of_lengths("b", "b", "."), -EBADMSG);   /* too few */
-    CHECK_NUMBER(result_of_lengths("", "b", "."), -EBADMSG);
-    CHECK_NUMBER(result_of_lengths("", "o", "."), -EBADMSG);
-    CHECK_NUMBER(result_of_lengths("aa", ".", "."), -EBADMSG);  /* no end */
-    CHECK_NUMBER(result_of_lengths("a", "a", "aaa"), -EBADMSG); /* distances: too many */
-    CHECK_NUMBER(result_of_lengths("a", "a", "b"), -EBADMSG);   /* too few */
-    CHECK_NUMBER(result_of_lengths("a", "a", "bb"), -EBADMSG);
-    CHECK_NUMBER(result_of_lengths("a", "a", "ab"), -EBADMSG);
-    CHECK_NUMBER(result_of_lengths("abcdefghijklmno", "oo", "."), -EBADMSG);
-}
-
-/* HLIT of 287 and 288, HDIST of 31 and 32: no symbols are that many. */
-static void too_many_symbols(void)
-{
-    for (unsigned literals = 29; literals < 32; literals++) {
-        begin();
-        put(5, 3);
-        put(literals, 5);
-        put(0, 5);
-        put(15, 4);
-        for (int i = 0; i < 19; i++)
-            put(i < 3 ? 0 : 4, 3);
-        for (unsigned i = 0; i < 257 + literals + 1; i++)
-            put_code(i == 256, 4);
-        put(0, 1);
-        CHECK_NUMBER(result_of_made(""), literals == 29 ? 0 : -EBADMSG);
-    }
-    for (unsigned distances = 29; distances < 32; distances++) {
-        begin();
-        put(5, 3);
-        put(0, 5);
-        put(distances, 5);
-        put(15, 4);
-        for (int i = 0; i < 19; i++)
-            put(i < 3 ? 0 : 4, 3);
-        for (unsigned i = 0; i < 257 + distances + 1; i++)
-            put_code(i == 256, 4);
-        put(0, 1);
-        CHECK_NUMBER(result_of_made(""), distances == 29 ? 0 : -EBADMSG);
-    }
-}
-
-/* The code of lengths: 18 has 0, 16 has 10, and `third` has 11. */
-static void put_repeating_head(unsigned third)
-{
-    static const unsigned char order[] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5,
-                                          11, 4, 12, 3, 13, 2, 14, 1, 15};
-
-    begin();
-    put(5, 3);
-    put(0, 5);
-    put(0, 5);
-    put(15, 4);
-    for (size_t i = 0; i < COUNT_OF(order); i++)
-        put(order[i] == 18 ? 1 : order[i] == 16 || order[i] == third ? 2 : 0, 3);
-}
-
-static void repeated_lengths(void)
-{
-    /* 138 and 118 zeros, one 1 for the end, one for distances: 1 comes before 16 */
-    put_repeating_head(1);
-    put(0, 1), put(127, 7), put(0, 1), put(107, 7);
-    put_code(2, 2), put_code(2, 2);
-    put(0, 1);
-    CHECK_NUMBER(result_of_made(""), 0);
-    /* 16 at the very start */
-    put_repeating_head(1);
-    put_code(3, 2), put(0, 2);
-    CHECK_NUMBER(result_of_made(""), -EBADMSG);
-    /* more than there are: 138, 118, then three of the last */
-    put_repeating_head(1);
-    put(0, 1), put(127, 7), put(0, 1), put(107, 7);
-    put_code(3, 2), put(0, 2);
-    CHECK_NUMBER(result_of_made(""), -EBADMSG);
-    put_repeating_head(1);
-    put(0, 1), put(127, 7), put(0, 1), put(127, 7);
-    CHECK_NUMBER(result_of_made(""), -EBADMSG);
-    /* a code of lengths that is not whole: 18 alone, with one bit */
-    begin();
-    put(5, 3), put(0, 5), put(0, 5), put(0, 4);
-    put(0, 3), put(0, 3), put(1, 3), put(0, 3);
-    put(0, 1), put(127, 7), put(0, 1), put(109, 7);
-    CHECK_NUMBER(result_of_made(""), -EBADMSG);
-    /* none at all */
-    begin();
-    put(5, 3), put(0, 5), put(0, 5), put(0, 4), put(0, 12);
-    CHECK_NUMBER(result_of_made(""), -EBADMSG);
-}
-
-static void put_fixed(unsigned symbol)
-{
-    if (symbol < 144)
-        put_code(0x30 + symbol, 8);
-    else if (symbol < 256)
-        put_code(0x190 + symbol - 144, 9);
-    else if (symbol < 280)
-        put_code(symbol - 256, 7);
-    else
-        put_code(0xc0 + symbol - 280, 8);
-}
-
-/* Each length and each distance, by the table of RFC 1951 */
-static void lengths_and_distances(void)
-{
-    static const struct {
-        unsigned short first;
-        unsigned char bits;
-    } lengths[] = {{3, 0},   {4, 0},   {5, 0},   {6, 0},   {7, 0},  {8, 0},  {9, 0},  {10, 0},
-                   {11, 1},  {13, 1},  {15, 1},  {17, 1},  {19, 2}, {23, 2}, {27, 2}, {31, 2},
-                   {35, 3},  {43, 3},  {51, 3},  {59, 3},  {67, 4}, {83, 4}, {99, 4}, {115, 4},
-                   {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}},
-      distances[] = {{1, 0},      {2, 0},      {3, 0},      {4, 0},     {5, 1},     {7, 1},
-                     {9, 2},      {13, 2},     {17, 3},     {25, 3},    {33, 4},    {49, 4},
-                     {65, 5},     {97, 5},     {129, 6},    {193, 6},   {257, 7},   {385, 7},
-                     {513, 8},    {769, 8},    {1025, 9},   {1537, 9},  {2049, 10}, {3073, 10},
-                     {4097, 11},  {6145, 11},  {8193, 12},  {12289, 12}, {16385, 13}, {24577, 13}};
-    static char text[2 * 32768 + 2 * 30 * 258 + 1];
-
-    /* 32768 bytes that are not packed, then of each the least and the greatest */
-    begin();
-    put(0, 3), put(0, 5), put(0x8000, 16), put(0x7fff, 16);
-    size_t size = 0;
-    for (; size < 0x8000; size++)
-        put((unsigned char)(text[size] = (char)('a' + size * size % 23)), 8);
-    put(3, 3);
-    for (unsigned i = 0; i < 60; i++) {
-        unsigned which = i / 2 % 29, far = i / 2, most = i % 2;
-        unsigned length = lengths[which].first + (most ? (1u << lengths[which].bits) - 1 : 0);
-        unsigned distance = distances[far].first + (most ? (1u << distances[far].bits) - 1 : 0);
-        put_fixed(257 + which);
-        put(most ? UINT32_MAX : 0, lengths[which].bits);
-        put_code(far, 5);
-        put(most ? UINT32_MAX : 0, distances[far].bits);
-        for (; length--; size++)
-            text[size] = text[size - distance];
-    }
-    put_fixed(256);
-    CHECK_NUMBER(result_of_made(text), 0);
-    check_text(made, (made_bits + 7) / 8 + 4, text);
-}
-
-static void symbols_of_fixed_codes(void)
-{
-    /* a, then a repeat by `symbol` from as far as `distance` says */
-    static const struct {
-        unsigned symbol, distance;
-        int result;
-    } known[] = {
-        {257, 0, 0}, {257, 1, -EBADMSG}, {286, 0, -EBADMSG}, {287, 0, -EBADMSG},
-        {257, 30, -EBADMSG}, {257, 31, -EBADMSG},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(known); i++) {
-        begin();
-        put(3, 3);
-        put_fixed('a');
-        put_fixed(known[i].symbol);
-        put_code(known[i].distance, 5);
-        put_fixed(256);
-        CHECK_NUMBER(result_of_made("aaaa"), known[i].result);
-    }
-}
-
-static void kinds_of_blocks(void)
-{
-    /* stored ones, of which the first is empty; what fills its byte means nothing */
-    begin();
-    put(0xf0, 8), put(0, 16), put(0xffff, 16);
-    put(1, 8), put(2, 16), put(0xfffd, 16), put('h', 8), put('i', 8);
-    CHECK_NUMBER(result_of_made("hi"), 0);
-    /* its length and what should be the opposite of it */
-    for (unsigned bit = 0; bit < 16; bit++) {
-        begin();
-        put(1, 8), put(1, 16), put(0xfffe ^ 1u << bit, 16), put('h', 8);
-        CHECK_NUMBER(result_of_made("h"), -EBADMSG);
-    }
-    begin();
-    put(7, 3);
-    CHECK_NUMBER(result_of_made(""), -EBADMSG);
-    /* fixed, dynamic and fixed once more: codes of one are not those of the other */
-    begin();
-    put(2, 3), put_fixed('x'), put_fixed(256);
-    put(0, 1), put_lengths("ab", "b", "."), put_code(0, 1), put_code(3, 2);
-    put(3, 3), put_fixed('y'), put_fixed(256);
-    CHECK_NUMBER(result_of_made("xay"), 0);
 }
 
 int main(void)
@@ -484,12 +140,5 @@ int main(void)
     TEST(more_behind_it);
     TEST(every_spoiled_byte);
     TEST(heads);
-    TEST(codes_that_may_be);
-    TEST(codes_that_cannot_be);
-    TEST(too_many_symbols);
-    TEST(repeated_lengths);
-    TEST(lengths_and_distances);
-    TEST(symbols_of_fixed_codes);
-    TEST(kinds_of_blocks);
     return tests_done();
 }
