@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct crc64 {
-    uint64_t table[256];
+    uint64_t table[4][256]; /* of a byte, and of one with so many zeros behind it */
 };
 
 void crc64_prepare(struct crc64 *crc);

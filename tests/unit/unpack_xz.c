@@ -225,7 +225,11 @@ static void sizes_that_headers_say(void)
     CHECK_NUMBER(result_of_block(&block), -EFBIG);
     block.said_unpacked = UINT64_MAX >> 1;
     CHECK_NUMBER(result_of_block(&block), -EFBIG);
+    block.said_unpacked = UINT64_MAX - 1; /* of ten bytes */
+    CHECK_NUMBER(result_of_block(&block), -EBADMSG);
     block.said_unpacked = XZ_NO_SIZE;
+    block.said_packed = UINT64_MAX - 1;
+    CHECK_NUMBER(result_of_block(&block), -EBADMSG);
     block.said_packed = 0;
     CHECK_NUMBER(result_of_block(&block), -EBADMSG);
     block = block_of(plain, sizeof(plain), "abcd");
