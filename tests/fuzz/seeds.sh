@@ -184,7 +184,7 @@ def raw(text, **options):
 def stream(text, check, **options):
     return lzma.compress(text, check=check, filters=[{'id': FILTER_LZMA2, **options}])
 
-# Chunks with 01, c0, 80, 02, 80, a0, c0 with other properties, e0: see tests/unit/unpack_xz.c
+# Chunks with 01, c0, 80, 02, 80, a0, c0 with other properties, e0: see tests/unit/unpack_lzma2.c
 CONTROLS = bytes.fromhex('01000568656c6c6f20c0000a000b5d003b9bcaab740bedcdea0000800005000600d3'
                          '1f7c000000020004706c61696e800004000600d228a71f0000a000080005009c3ffc00'
                          '00c0000800081200329c65c420d03000e0000600081200371a165cb604300000')
