@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * v0 names of Rust, production by production of its grammar: what each says was written by hand. The
+ * names of crate `a` are what rustc made of a source that has such things.
+ */
+#include "symbols/demangle.h"
+
+#include <errno.h>
+
+#include "rust_check.h"
+
+static void crates_and_nested_paths(void)
+{
+    CHECK_NAME("_RC1a", "a");
+    CHECK_NAME("_RCs5a42DAGlD6v_1a", "a");
+    CHECK_NAME("_RNvC1a1f", "a::f");
+    CHECK_NAME("_RNvNtNtC1a1b1c1f", "a::b::c::f");
+    CHECK_NAME("_RNvCs_1as0_1f", "a::f");
+    /* A namespace of the compiler's own is not said, nor is a name that is not there. */
+    CHECK_NAME("_RNqNcC1a01f", "a::f");
+    CHECK_NAME("_RNvNyC1a1b0", "a::b");
+    /* Those with upper case are. */
+    CHECK_NAME("_RNCNvCs5a42DAGlD6v_1a3run0B3_", "a::run::{closure#0}");
+    CHECK_NAME("_RNCNvC1a3runs_0", "a::run::{closure#1}");
+    CHECK_NAME("_RNCNvC1a3runs8_0", "a::run::{closure#10}");
+    CHECK_NAME("_RNCNCNvCs5a42DAGlD6v_1a3run00B5_", "a::run::{closure#0}::{closure#0}");
+    CHECK_NAME("_RNCNvC1a3runs_4name", "a::run::{closure:name#1}");
+    CHECK_NAME("_RNSNvCs5a42DAGlD6v_1a6panics5reifyB3_", "a::panics::{shim:reify#0}");
+    CHECK_NAME("_RNSNvC1a1f6vtable", "a::f::{shim:vtable#0}");
+    CHECK_NAME("_RNvNCNKNvCs5a42DAGlD6v_1a2TL0s_023___RUST_STD_INTERNAL_VAL",
+               "a::TL::{K#0}::{closure#1}::__RUST_STD_INTERNAL_VAL");
+    CHECK_NAME("_RNZC1a1f", "a::{Z:f#0}");
+}
+
+static void impls(void)
+{
+    CHECK_NAME("_RNvMC1aNtB2_1S1f", "<a::S>::f");
+    CHECK_NAME("_RNvMs_C1aNtB4_1S1f", "<a::S>::f");
+    CHECK_NAME("_RNvMs0_NtC1a1bh1f", "<u8>::f");
+    CHECK_NAME("_RNvXC1aNtB2_1SNtB2_1T1f", "<a::S as a::T>::f");
+    CHECK_NAME("_RNvXs1_NtC1a1bhNtB7_1T1f", "<u8 as a::T>::f");
+    CHECK_NAME("_RNvYhNtC1a1T1f", "<u8 as a::T>::f");
+    CHECK_NAME("_RNvYINtNtCsbEht8wFNRx7_5alloc3vec3VechEINtCs5a42DAGlD6v_1a2TrhE1dBE_",
+               "<alloc::vec::Vec<u8> as a::Tr<u8>>::d");
+    /* An impl that is generic has its arguments in its place, which is not said. */
+    CHECK_NAME("_RNvXINICs_1as_0hEShNtB5_1T1f", "<[u8] as a::T>::f");
+    CHECK_NAME("_RNvNvXC1aINtC1b1VpEINtB4_2TrpE1m5inner", "<b::V<_> as a::Tr<_>>::m::inner");
+    CHECK_NAME("_RMC0h", "<u8>");
+}
+
+static void generic_arguments(void)
+{
+    CHECK_NAME("_RINvC1a1fhE", "a::f::<u8>");
+    CHECK_NAME("_RINvC1a1fhlE", "a::f::<u8, i32>");
+    CHECK_NAME("_RINvC1a1fE", "a::f::<>");
+    CHECK_NAME("_RINvC1a1fL_hE", "a::f::<'_, u8>");
+    CHECK_NAME("_RINvC1a1fKj5_hE", "a::f::<5, u8>");
+    /* Of a type they stand behind its name. */
+    CHECK_NAME("_RINvC1a1fINtB2_1SINtB2_1ShEEE", "a::f::<a::S<a::S<u8>>>");
+    CHECK_NAME("_RNvMs_C1aINtB4_1GKj3_hE3foo", "<a::G<3, u8>>::foo");
+    CHECK_NAME("_RNCINvC1a1fhE0", "a::f::<u8>::{closure#0}");
+    CHECK_NAME("_RINvC1a1fNCINvB2_1ghE0E", "a::f::<a::g<u8>::{closure#0}>");
+}
+
+static void basic_types(void)
+{
+    CHECK_NAME("_RINvC1a1fabcdefhijlmnopstuvxyzE",
+               "a::f::<i8, bool, char, f64, str, f32, u8, isize, usize, i32, u32, i128, u128, _, "
+               "i16, u16, (), ..., i64, u64, !>");
+    CHECK_NAME("_RMC0C3f16", "<f16>");
+    CHECK_NAME("_RMC0C4f128", "<f128>");
+    CHECK_NONE("_RMC0g");
+    CHECK_NONE("_RMC0k");
+    CHECK_NONE("_RMC0q");
+    CHECK_NONE("_RMC0r");
+    CHECK_NONE("_RMC0w");
+}
+
+static void composed_types(void)
+{
+    CHECK_NAME("_RMC0Ahj4_", "<[u8; 4]>");
+    CHECK_NAME("_RMC0AAhj4_j20_", "<[[u8; 4]; 32]>");
+    CHECK_NAME("_RMC0Ahp", "<[u8; _]>");
+    CHECK_NAME("_RMC0Sh", "<[u8]>");
+    CHECK_NAME("_RMC0TE", "<()>");
+    CHECK_NAME("_RMC0ThE", "<(u8,)>");
+    CHECK_NAME("_RMC0ThlE", "<(u8, i32)>");
+    CHECK_NAME("_RMC0TThETEE", "<((u8,), ())>");
+    CHECK_NAME("_RMC0Rh", "<&u8>");
+    CHECK_NAME("_RMC0RL_h", "<&u8>");
+    CHECK_NAME("_RMC0QRh", "<&mut &u8>");
+    CHECK_NAME("_RMC0Ph", "<*const u8>");
+    CHECK_NAME("_RMC0OPh", "<*mut *const u8>");
+    CHECK_NAME("_RMC0NtC1a1S", "<a::S>");
+    CHECK_NAME("_RMC0NvYhNtC1a1T1O", "<<u8 as a::T>::O>");
+}
+
+static void functions(void)
+{
+    CHECK_NAME("_RMC0FEu", "<fn()>");
+    CHECK_NAME("_RMC0FEz", "<fn() -> !>");
+    CHECK_NAME("_RMC0FhlEb", "<fn(u8, i32) -> bool>");
+    CHECK_NAME("_RMC0FETE", "<fn() -> ()>");
+    CHECK_NAME("_RMC0FUEu", "<unsafe fn()>");
+    CHECK_NAME("_RMC0FKCEu", "<extern \"C\" fn()>");
+    CHECK_NAME("_RMC0FUKChvEh", "<unsafe extern \"C\" fn(u8, ...) -> u8>");
+    CHECK_NAME("_RMC0FK8C_unwindEu", "<extern \"C-unwind\" fn()>");
+    CHECK_NAME("_RMC0FK6systemhEu", "<extern \"system\" fn(u8)>");
+    CHECK_NAME("_RMC0FFEuEFEu", "<fn(fn()) -> fn()>");
+    CHECK_NONE("_RMC0FKu4gdelEu");
+}
+
+static void binders(void)
+{
+    CHECK_NAME("_RMC0FG_RL0_hEu", "<for<'a> fn(&'a u8)>");
+    CHECK_NAME("_RMC0FG0_RL1_hQL0_tERL1_h", "<for<'a, 'b> fn(&'a u8, &'b mut u16) -> &'a u8>");
+    CHECK_NAME("_RMC0FG_FG_RL1_hRL0_hEuEu", "<for<'a> fn(for<'b> fn(&'a u8, &'b u8))>");
+    CHECK_NAME("_RMC0FG_FG_RL0_hEuRL0_hEu", "<for<'a> fn(for<'b> fn(&'b u8), &'a u8)>");
+    CHECK_NAME("_RMC0FG_INtC1a1SL0_EEu", "<for<'a> fn(a::S<'a>)>");
+    /* 28 of them: letters end with 'z. */
+    CHECK_NAME("_RMC0FGq_RL0_hRL1_hRL2_hEu",
+               "<for<'a, 'b, 'c, 'd, 'e, 'f, 'g, 'h, 'i, 'j, 'k, 'l, 'm, 'n, 'o, 'p, 'q, 'r, 's, "
+               "'t, 'u, 'v, 'w, 'x, 'y, 'z, '_26, '_27> fn(&'_27 u8, &'_26 u8, &'z u8)>");
+    /* What is bound is so in there only. */
+    CHECK_NONE("_RMC0RL0_h");
+    CHECK_NONE("_RMC0TFG_EuRL0_hE");
+    CHECK_NONE("_RMC0FG_RL1_hEu");
+    CHECK_NONE("_RMC0FGzzzzzzzzzzzzzzzzzzzzzz_Eu");
+}
+
+static void trait_objects(void)
+{
+    CHECK_NAME("_RMC0DNtC1a1TEL_", "<dyn a::T>");
+    CHECK_NAME("_RMC0DNtC1a1TNtB5_4SendEL_", "<dyn a::T + a::Send>");
+    CHECK_NAME("_RMC0DINtC1a1ThEEL_", "<dyn a::T<u8>>");
+    CHECK_NAME("_RMC0DNtC1a1Tp4ItemhEL_", "<dyn a::T<Item = u8>>");
+    CHECK_NAME("_RMC0DINtC1a1ThEp1Ohp1Pup1QRhNtB6_4SendEL_",
+               "<dyn a::T<u8, O = u8, P = (), Q = &u8> + a::Send>");
+    CHECK_NAME("_RMC0DNtC1a1Tp1NKj3_EL_", "<dyn a::T<N = 3>>");
+    CHECK_NAME("_RMC0DG_INtC1a2FnTRL0_hEEp6OutputRL0_hEL_",
+               "<dyn for<'a> a::Fn<(&'a u8,), Output = &'a u8>>");
+    /* Its own lifetime is no longer within the binder. */
+    CHECK_NAME("_RMC0FG_DNtC1a1TEL0_Eu", "<for<'a> fn(dyn a::T + 'a)>");
+    CHECK_NONE("_RMC0DG_NtC1a1TEL0_");
+    /* The path may be another's, whose arguments are left open too. */
+    CHECK_NAME("_RMC0TINtC1a1ThEDB3_p1OhEL_E", "<(a::T<u8>, dyn a::T<u8, O = u8>)>");
+    CHECK_NAME("_RMC0TNtC1a1TDB3_p1OhEL_E", "<(a::T, dyn a::T<O = u8>)>");
+    CHECK_NONE("_RMC0DNtC1a1TE");
+    CHECK_NONE("_RMC0DNtC1a1T");
+    CHECK_NONE("_RMC0DhEL_");
+}
+
+static void plain_constants(void)
+{
+    CHECK_NAME("_RIC1aKj0_E", "a::<0>");
+    CHECK_NAME("_RIC1aKh7b_E", "a::<123>");
+    CHECK_NAME("_RIC1aKj01_E", "a::<1>");
+    CHECK_NAME("_RIC1aKj_E", "a::<0>");
+    CHECK_NAME("_RIC1aKtf_Kmff_Kyfff_Kofffe_E", "a::<15, 255, 4095, 65534>");
+    CHECK_NAME("_RIC1aKan5_Ksn0_Kl5_Kx5_Kin5_E", "a::<-5, -0, 5, 5, -5>");
+    CHECK_NAME("_RIC1aKxn8000000000000000_E", "a::<-9223372036854775808>");
+    CHECK_NAME("_RIC1aKyffffffffffffffff_E", "a::<18446744073709551615>");
+    CHECK_NAME("_RIC1aKoffffffffffffffffffffffffffffffff_E",
+               "a::<0xffffffffffffffffffffffffffffffff>");
+    CHECK_NAME("_RIC1aKnn10000000000000000_E", "a::<-0x10000000000000000>");
+    CHECK_NAME("_RIC1aKb0_Kb1_E", "a::<false, true>");
+    CHECK_NAME("_RIC1aKc61_Kc20_E", "a::<'a', ' '>");
+    CHECK_NAME("_RIC1aKca_Kcd_Kc9_Kc5c_Kc27_Kc22_E", "a::<'\\n', '\\r', '\\t', '\\\\', '\\'', '\"'>");
+    CHECK_NAME("_RIC1aKc0_Kc7f_Kcfc_Kc94c1_Kc1f926_E",
+               "a::<'\\u{0}', '\\u{7f}', '\\u{fc}', '\\u{94c1}', '\\u{1f926}'>");
+    CHECK_NAME("_RIC1aKpE", "a::<_>");
+    CHECK_NONE("_RIC1aKb2_E");
+    CHECK_NONE("_RIC1aKcd800_E");
+    CHECK_NONE("_RIC1aKc110000_E");
+    CHECK_NONE("_RIC1aKhn1_E");
+    CHECK_NONE("_RIC1aKhF_E");
+    CHECK_NONE("_RIC1aKh1E");
+    CHECK_NONE("_RIC1aKd0_E");
+    CHECK_NONE("_RIC1aKo100000000000000000000000000000000_E");
+}
+
+static void constants_of_other_types(void)
+{
+    CHECK_NAME("_RIC1aKRe68690a22275c_E", "a::<\"hi\\n\\\"'\\\\\">");
+    CHECK_NAME("_RIC1aKRec3bc_KRee99381f09fa4a6_E", "a::<\"\\u{fc}\", \"\\u{94c1}\\u{1f926}\">");
+    CHECK_NAME("_RIC1aKRe_E", "a::<\"\">");
+    CHECK_NAME("_RIC1aKRe00_E", "a::<\"\\u{0}\">");
+    CHECK_NAME("_RIC1aKe61_KQe61_KRRe61_E", "a::<{*\"a\"}, {&mut *\"a\"}, {&\"a\"}>");
+    CHECK_NAME("_RIC1aKRj1_KQj1_E", "a::<{&1}, {&mut 1}>");
+    CHECK_NAME("_RIC1aKAEKAh1_h2_EKRAh1_EE", "a::<{[]}, {[1, 2]}, {&[1]}>");
+    CHECK_NAME("_RIC1aKTEKTh1_EKTh1_b1_EE", "a::<{()}, {(1,)}, {(1, true)}>");
+    CHECK_NAME("_RIC1aKVNtB0_1UUE", "a::<{a::U}>");
+    CHECK_NAME("_RIC1aKVNtB0_1ETan5_EE", "a::<{a::E(-5)}>");
+    CHECK_NAME("_RIC1aKVNtB0_1SS1ah1_s_1bb1_EE", "a::<{a::S { a: 1, b: true }}>");
+    CHECK_NAME("_RIC1aKVINtB0_1EhETTh1_EVNtB0_1UUEE", "a::<{a::E::<u8>((1,), a::U)}>");
+    /* Within a type nothing needs braces. */
+    CHECK_NAME("_RMC0AhTj1_E", "<[u8; (1,)]>");
+    /* One that is not known yet has its name. */
+    CHECK_NAME("_RIC1aKNvB0_1NE", "a::<{a::N}>");
+    CHECK_NAME("_RMC0AhNvC1a1N", "<[u8; a::N]>");
+    CHECK_NONE("_RIC1aKRec3_E");
+    CHECK_NONE("_RIC1aKRec328_E");
+    CHECK_NONE("_RIC1aKReeda080_E");
+    CHECK_NONE("_RIC1aKRec080_E");
+    CHECK_NONE("_RIC1aKRe6_E");
+    CHECK_NONE("_RIC1aKRe6A_E");
+    CHECK_NONE("_RIC1aKVNtB0_1UE");
+}
+
+static void pattern_types(void)
+{
+    CHECK_NAME("_RMC0WmRm1_m5_", "<u32 is 1..=5>");
+    CHECK_NAME("_RMC0WmORm1_m5_Rm7_m9_E", "<u32 is 1..=5 | 7..=9>");
+    CHECK_NAME("_RMC0WPhu", "<*const u8 is !null>");
+    CHECK_NONE("_RMC0Wmm1_");
+    CHECK_NONE("_RMC0WmORm1_m5_");
+}
+
+static void references_back(void)
+{
+    /* To a path, a type, a constant; the number counts from behind _R. */
+    CHECK_NAME("_RINvC1a1fNtB2_1SE", "a::f::<a::S>");
+    CHECK_NAME("_RIC1aThEB3_E", "a::<(u8,), (u8,)>");
+    CHECK_NAME("_RIC1aRThEB4_QB4_E", "a::<&(u8,), (u8,), &mut (u8,)>");
+    CHECK_NAME("_RIC1aKj7_KB4_AhB4_E", "a::<7, 7, [u8; 7]>");
+    CHECK_NAME("_RIC1aKTj7_EKB4_E", "a::<{(7,)}, {(7,)}>");
+    /* The same path as a value and as a type. */
+    CHECK_NAME("_RIINvC1a1fhEB0_E", "a::f::<u8>::<a::f<u8>>");
+    /* To itself, to what is not behind, to what is something else. */
+    CHECK_NONE("_RIC1aB3_E");
+    CHECK_NONE("_RIC1aTB3_EE");
+    CHECK_NONE("_RIC1aB8_ThEE");
+    CHECK_NONE("_RIC1aThEKB3_E");
+    CHECK_NONE("_RIC1aBzzzzzzzzzzzzzzzzzz_E");
+    CHECK_NONE("_RB_");
+}
+
+static void identifiers(void)
+{
+    CHECK_NAME("_RNvC1a1__", "a::_");
+    CHECK_NAME("_RNvC1a2__b", "a::_b");
+    CHECK_NAME("_RNvC1a2_12", "a::12");
+    CHECK_NAME("_RNvC1a3_1bc", "a::1bc");
+    CHECK_NAME("_RNvCs5a42DAGlD6v_1au8gdel_5qa", "a::g\xc3\xb6" "del");
+    CHECK_NAME("_RNvNtCs5a42DAGlD6v_1au6n84amfu7___ylb7e",
+               "a::\xe9\x93\x81\xe9\x94\x88::\xce\xb1_\xcf\x89");
+    /* The bytes themselves */
+    CHECK_NAME("_RNvC1a6g\xc3\xb6" "del", "a::g\xc3\xb6" "del");
+    CHECK_NONE("_RNvC1a5g\xc3\xb6" "del");
+    CHECK_NONE("_RNvC1a2\xc3x");
+    CHECK_NONE("_RNvC1a2\xc0\x80");
+    CHECK_NONE("_RNvC1a2\xc2\x9b");
+    CHECK_NONE("_RNvC1a3\xe2\x80\xae");
+    CHECK_NONE("_RNvC1a3b-c");
+    CHECK_NONE("_RNvC1a3b c");
+    CHECK_NONE("_RNvC1a3b\nc");
+    CHECK_NONE("_RNvC1a4bc");
+    CHECK_NONE("_RNvC1a99999999999999999999b");
+    CHECK_NONE("_RNvC1au0");
+    CHECK_NONE("_RNvC1au4gde_");
+}
+
+/* The crate that has the instance is not said; what compilers add is. */
+static void instances_and_endings(void)
+{
+    CHECK_NAME("_RNvC1a1fC1b", "a::f");
+    CHECK_NAME("_RNvC1a1fCs5a42DAGlD6v_1b", "a::f");
+    CHECK_NAME("_RNvC1a1fB2_", "a::f");
+    CHECK_NAME("_RNvC1a1f.llvm.123", "a::f [clone .llvm.123]");
+    CHECK_NAME("_RNvC1a1f.llvm.A5310EB9", "a::f [clone .llvm.A5310EB9]");
+    CHECK_NAME("_RNvC1a1fC1b.cold", "a::f [clone .cold]");
+    CHECK_NAME("_RNvC1a1f.constprop.0.cold.1", "a::f [clone .constprop.0] [clone .cold.1]");
+    CHECK_NAME("_RNvC1a1f.lto_priv.0", "a::f [clone .lto_priv.0]");
+    CHECK_NAME("_RNvC1a1f.2321", "a::f [clone .2321]");
+    CHECK_NAME("_RNvC1a1f$tlv$init", "a::f [clone $tlv$init]");
+    CHECK_ALONE("_RNvC1a1f.llvm.123", "a::f");
+    CHECK_ALONE("_RINvC1a1fhEC1b$tlv", "a::f::<u8>");
+    CHECK_NONE("_RNvC1a1f.a b");
+    CHECK_NONE("_RNvC1a1f.\xc3\xb6");
+    CHECK_NONE("_RNvC1a1fC1bC1c");
+    CHECK_NONE("_RNvC1a1fx");
+    CHECK_NONE("_RNvC1a1fC");
+}
+
+static void what_is_none(void)
+{
+    CHECK_NONE("_R");
+    CHECK_NONE("_R0");
+    CHECK_NONE("_R1C1a");
+    CHECK_NONE("_RTLfoo");
+    CHECK_NONE("_Rfoo");
+    CHECK_NONE("_RC");
+    CHECK_NONE("_RC0");
+    CHECK_NONE("_RNv");
+    CHECK_NONE("_RNvC1a");
+    CHECK_NONE("_RN1C1a1b");
+    CHECK_NONE("_RIC1a");
+    CHECK_NONE("_RIC1ah");
+    CHECK_NONE("_RMC0");
+    CHECK_NONE("_RXC0h");
+    CHECK_NONE("_RMC0Th");
+    CHECK_NONE("_RMC0A");
+    CHECK_NONE("_RMC0Ah");
+    CHECK_NONE("_RMC0FE");
+    CHECK_NONE("_RMC0FKC");
+    CHECK_NONE("_RNCC1as0");
+    CHECK_NONE("_RNCC1aszzzzzzzzzzzzzzzzzzzz_0");
+}
+
+/* Every beginning of a name is another name, or none: it is never half of one. */
+static void cut_names(void)
+{
+    static const char name[] = "_RINvMs2_NtC3std2ioINtB6_4SpanDG_INtB8_1TRL0_hEp1OTRhEEL_E3fooKj5_"
+                               "FUKChEuRShKVNtB8_1SS1aTb1_EEEC1b";
+
+    CHECK_NAME(name, "<std::io::Span<dyn for<'a> std::T<&'a u8, O = (&u8,)>>>::foo::<5, "
+                     "unsafe extern \"C\" fn(u8), &[u8], {std::S { a: (true,) }}>");
+    for (size_t length = 0; length < sizeof(name) - 4; length++)
+        CHECK_NUMBER(rust_check(name, length, (struct demangle_wishes){0}), -EINVAL);
+    CHECK_NUMBER(rust_check(name, sizeof(name) - 4, (struct demangle_wishes){0}), 0);
+}
+
+static void shortened(void)
+{
+    CHECK_SHORT("_RINvC1a1fhE", "a::f::<...>");
+    CHECK_SHORT("_RINvC1a1fE", "a::f::<...>");
+    CHECK_SHORT("_RINvC1a1fINtB2_1SINtB2_1ShEEE", "a::f::<...>");
+    CHECK_SHORT("_RNvMs_C1aINtB4_1GKj3_hE3foo", "<a::G<...>>::foo");
+    CHECK_SHORT("_RNvXC1aINtC1b1VhEINtB2_2TrlE1m", "<b::V<...> as a::Tr<...>>::m");
+    CHECK_SHORT("_RNCINvC1a1fhE0", "a::f::<...>::{closure#0}");
+    CHECK_SHORT("_RNvMC0DINtC1a1ThEp1OhEL_1m", "<dyn a::T<...>>::m");
+    CHECK_SHORT("_RNvMC0DNtC1a1Tp1OhNtB7_4SendEL_1m", "<dyn a::T<...> + a::Send>::m");
+    CHECK_SHORT("_RNvMC0FG_RL0_hEu1m", "<for<'a> fn(&'a u8)>::m");
+    CHECK_SHORT("_RNvMC0TRhSINtC1a1SlEE1m", "<(&u8, [a::S<...>])>::m");
+    CHECK_SHORT("_RINvC1a1fhE.cold", "a::f::<...> [clone .cold]");
+    CHECK_SHORT("_RNvC1a1f", "a::f");
+    /* What is left out is no less read. */
+    CHECK_NUMBER(rust_check("_RIC1agE", 8, (struct demangle_wishes){.shorten = true}), -EINVAL);
+    CHECK_NUMBER(rust_check("_RIC1ahEx", 9, (struct demangle_wishes){.shorten = true}), -EINVAL);
+}
+
+int main(void)
+{
+    TEST(crates_and_nested_paths);
+    TEST(impls);
+    TEST(generic_arguments);
+    TEST(basic_types);
+    TEST(composed_types);
+    TEST(functions);
+    TEST(binders);
+    TEST(trait_objects);
+    TEST(plain_constants);
+    TEST(constants_of_other_types);
+    TEST(pattern_types);
+    TEST(references_back);
+    TEST(identifiers);
+    TEST(instances_and_endings);
+    TEST(what_is_none);
+    TEST(cut_names);
+    TEST(shortened);
+    return tests_done();
+}
