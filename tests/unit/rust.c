@@ -358,5 +358,6 @@ int main(void)
     TEST(what_is_none);
     TEST(cut_names);
     TEST(shortened);
+    text_free(&rust_name);
     return tests_done();
 }

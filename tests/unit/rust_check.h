@@ -12,7 +12,7 @@
 static struct text rust_name;
 
 /* The name is in memory of its size, so that a byte behind it that is read is a finding. */
-static int rust_check(const char *mangled, size_t length, struct demangle_wishes wishes)
+static inline int rust_check(const char *mangled, size_t length, struct demangle_wishes wishes)
 {
     char *copy = malloc(length ? length : 1);
 
@@ -26,7 +26,8 @@ static int rust_check(const char *mangled, size_t length, struct demangle_wishes
     return result;
 }
 
-static void rust_check_name(int line, const char *mangled, const char *expected, int result)
+static inline void rust_check_name(int line, const char *mangled, const char *expected,
+                                   int result)
 {
     if (expected ? !result && !strcmp(rust_name.data, expected) : result == -EINVAL)
         return;

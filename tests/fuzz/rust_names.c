@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Names of Rust, one a line: what is made of one is a whole name that does no harm, or nothing. */
+#include "symbols/rust.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "escape.h"
+#include "fuzz.h"
+
+#define LONGEST 65536
+
+/* A text of UTF-8 without control bytes is what is left as it is where others are made harmless. */
+static void check_harmless(const struct text *name)
+{
+    struct text escaped = {0};
+
+    escape_bytes(&escaped, name->data, name->length);
+    ALWAYS(escaped.length == name->length && !memcmp(escaped.data, name->data, name->length));
+    text_free(&escaped);
+}
+
+static int ask(const char *mangled, size_t length, struct demangle_wishes wishes, struct text *to)
+{
+    text_clear(to);
+    int result = rust_demangle(mangled, length, &wishes, to);
+    ALWAYS(!result || result == -EINVAL);
+    ALWAYS(to->length <= LONGEST && to->room <= 2 * LONGEST);
+    if (!result) {
+        ALWAYS(to->length && strlen(to->data) == to->length);
+        check_harmless(to);
+    }
+    return result;
+}
+
+/* The name alone is how the whole one begins, and what follows there is endings. */
+static void check_alone(const struct text *whole, const struct text *alone)
+{
+    ALWAYS(alone->length <= whole->length && !memcmp(alone->data, whole->data, alone->length));
+    ALWAYS(alone->length == whole->length ||
+           !strncmp(whole->data + alone->length, " [clone ", 8));
+}
+
+/* Shorter or not, it is a name then too, unless it has become too long by its dots. */
+static void check_short(const struct text *whole, const struct text *brief, int result)
+{
+    size_t least = strcspn(whole->data, "<");
+
+    ALWAYS(!result || whole->length > LONGEST / 4);
+    ALWAYS(result || (brief->length >= least && !memcmp(brief->data, whole->data, least)));
+}
+
+static void check_line(const char *line, size_t length)
+{
+    static struct text whole, other;
+    char *copy = malloc(length ? length : 1); /* so that its end is known */
+
+    ALWAYS(copy);
+    memcpy(copy, line, length);
+    if (!ask(copy, length, (struct demangle_wishes){0}, &whole)) {
+        ALWAYS(!ask(copy, length, (struct demangle_wishes){.without_parameters = true}, &other));
+        check_alone(&whole, &other);
+        int result = ask(copy, length, (struct demangle_wishes){.shorten = true}, &other);
+        check_short(&whole, &other, result);
+    } else {
+        ask(copy, length, (struct demangle_wishes){.shorten = true}, &other);
+    }
+    free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *line = (const char *)data, *end = line + size;
+
+    while (line < end) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        size_t length = (size_t)((newline ? newline : end) - line);
+        check_line(line, length);
+        line += length + 1;
+    }
+    return 0;
+}
