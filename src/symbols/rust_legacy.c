@@ -53,7 +53,7 @@ static size_t count_parts(struct rust_name name)
         if (!next_part(&name, &part))
             return 0;
         for (const char *at = part.at; at < part.end; at++)
-            if (!isascii((unsigned char)*at) || (!isalnum((unsigned char)*at) && !strchr("_.$", *at)))
+            if (*at & 0x80 || (!isalnum((unsigned char)*at) && !memchr("_.$", *at, 3)))
                 return 0;
         count++;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of Rust, one a line: what is made of one is a whole name that does no harm, or nothing. */
+/* A name of Rust: what is made of it is a whole name that does no harm, or nothing. */
 #include "symbols/rust.h"
 
 #include <errno.h>
@@ -50,33 +50,18 @@ static void check_short(const struct text *whole, const struct text *brief, int 
     ALWAYS(result || (brief->length >= least && !memcmp(brief->data, whole->data, least)));
 }
 
-static void check_line(const char *line, size_t length)
-{
-    static struct text whole, other;
-    char *copy = malloc(length ? length : 1); /* so that its end is known */
-
-    ALWAYS(copy);
-    memcpy(copy, line, length);
-    if (!ask(copy, length, (struct demangle_wishes){0}, &whole)) {
-        ALWAYS(!ask(copy, length, (struct demangle_wishes){.without_parameters = true}, &other));
-        check_alone(&whole, &other);
-        int result = ask(copy, length, (struct demangle_wishes){.shorten = true}, &other);
-        check_short(&whole, &other, result);
-    } else {
-        ask(copy, length, (struct demangle_wishes){.shorten = true}, &other);
-    }
-    free(copy);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const char *line = (const char *)data, *end = line + size;
+    static struct text whole, other;
+    const char *mangled = (const char *)data;
 
-    while (line < end) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        size_t length = (size_t)((newline ? newline : end) - line);
-        check_line(line, length);
-        line += length + 1;
+    if (!ask(mangled, size, (struct demangle_wishes){0}, &whole)) {
+        ALWAYS(!ask(mangled, size, (struct demangle_wishes){.without_parameters = true}, &other));
+        check_alone(&whole, &other);
+        int result = ask(mangled, size, (struct demangle_wishes){.shorten = true}, &other);
+        check_short(&whole, &other, result);
+    } else {
+        ask(mangled, size, (struct demangle_wishes){.shorten = true}, &other);
     }
     return 0;
 }

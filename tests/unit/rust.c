@@ -255,6 +255,7 @@ static void identifiers(void)
     CHECK_NONE("_RNvC1a3b c");
     CHECK_NONE("_RNvC1a3b\nc");
     CHECK_NONE("_RNvC1a4bc");
+    CHECK_NUMBER(rust_check("_RNvC1a1\0", 9, (struct demangle_wishes){0}), -EINVAL);
     CHECK_NONE("_RNvC1a99999999999999999999b");
     CHECK_NONE("_RNvC1au0");
     CHECK_NONE("_RNvC1au4gde_");

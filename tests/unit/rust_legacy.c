@@ -112,6 +112,8 @@ static void what_is_none(void)
         if (test_failures_here > before)
             printf("  it is %s\n", names[i]);
     }
+    /* A byte of 0 ends no name. */
+    CHECK_NUMBER(rust_check("_ZN1\0" HASH, 5 + 20, (struct demangle_wishes){0}), -EINVAL);
 }
 
 int main(void)
