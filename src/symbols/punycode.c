@@ -5,9 +5,10 @@
 #include <string.h>
 
 /* The parameters of RFC 3492, section 5, by their names there. */
-enum { BASE = 36, TMIN = 1, TMAX = 26, SKEW = 38, DAMP = 700, INITIAL_BIAS = 72, INITIAL_N = 128 };
+enum { BASE = 36, TMIN = 1, TMAX = 26, SKEW = 38, DAMP = 700 };
+enum { INITIAL_BIAS = 72, INITIAL_N = 128 };
 
-/* What a bias becomes that a difference of `delta` was read with, `count` characters being known. */
+/* The bias after a difference of `delta` was read, `count` characters being known then. */
 static uint32_t adapt(uint32_t delta, size_t count, int is_first)
 {
     uint32_t k = 0;

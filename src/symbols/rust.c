@@ -22,7 +22,7 @@ bool rust_say(struct rust_name *name, const char *string)
     return rust_put(name, string, strlen(string));
 }
 
-/* What turns the direction of a terminal's text, or is seen nowhere, could make one name another. */
+/* What turns the direction of text, or is not seen, could make one name look like another. */
 static bool is_formatting(uint32_t c)
 {
     return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
@@ -49,14 +49,6 @@ bool rust_put_character(struct rust_name *name, uint32_t c)
             bytes[length++] = (char)(0x80 | (c >> 6 * more & 0x3f));
     }
     return rust_put(name, bytes, length);
-}
-
-bool rust_eat(struct rust_name *name, char c)
-{
-    bool is_there = name->at < name->end && *name->at == c;
-
-    name->at += is_there;
-    return is_there;
 }
 
 /*
@@ -98,7 +90,7 @@ int rust_demangle(const char *name, size_t length, const struct demangle_wishes 
         fine = rust_eat(&state, 'Z') && rust_eat(&state, 'N') && rust_legacy(&state);
     }
     state.silent = wishes->without_parameters;
-    fine = fine && put_endings(&state) && to->length;
+    fine = fine && to->length && put_endings(&state);
     if (to->failed)
         return -ENOMEM;
     return fine ? 0 : -EINVAL;

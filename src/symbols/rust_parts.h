@@ -32,7 +32,13 @@ bool rust_is_character(uint32_t character);
 /* A character that may. */
 bool rust_put_character(struct rust_name *name, uint32_t character);
 
-bool rust_eat(struct rust_name *name, char c);
+static inline bool rust_eat(struct rust_name *name, char c)
+{
+    bool is_there = name->at < name->end && *name->at == c;
+
+    name->at += is_there;
+    return is_there;
+}
 
 /* The older mangling, name->at being behind _ZN: up to the E, which is left behind name->at. */
 bool rust_legacy(struct rust_name *name);

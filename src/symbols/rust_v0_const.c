@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* v0: constants as generic arguments and as lengths of arrays, and patterns that make types narrower. */
+/* v0: constants, which are generic arguments and lengths, and patterns that make types narrower. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static bool read_small(struct rust_name *name, uint64_t *value)
     return true;
 }
 
-/* In decimal as far as 64 bits go, then in hexadecimal: there are no larger ones than of 128 bits. */
+/* In decimal as far as 64 bits go, then in hexadecimal; none is of more than 128 bits. */
 static bool read_integer(struct rust_name *name, bool is_signed)
 {
     char text[24];

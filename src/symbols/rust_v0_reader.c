@@ -6,8 +6,8 @@
 #include "symbols/rust_parts.h"
 
 /*
- * How deep paths, types and constants may be within each other. Those of the compiler itself come to
- * forty; a level costs up to 250 bytes of the stack, and a thread of musl's has 128 KB in all.
+ * How deep paths, types and constants may be within each other. Those of the compiler itself
+ * come to forty. A level costs up to 250 bytes of the stack; a thread of musl's has 128 KB in all.
  */
 #define DEEPEST 200
 
@@ -100,9 +100,17 @@ uint32_t rust_next_character(const char **at, const char *end)
     return c >= least[more] ? c : 0;
 }
 
+/* One bit for each character of ASCII: most of the time names are read here. */
+static inline bool is_word(unsigned char c)
+{
+    static const uint32_t WORD[] = {0, 0x03ff0000, 0x87fffffe, 0x07fffffe};
+
+    return c < 0x80 && (WORD[c / 32] >> c % 32 & 1);
+}
+
 static bool is_identifier_part(uint32_t c)
 {
-    return c < 0x80 ? isalnum((int)c) || c == '_' : rust_is_character(c);
+    return c < 0x80 ? is_word((unsigned char)c) : rust_is_character(c);
 }
 
 static bool put_punycode(struct rust_name *name, const struct rust_identifier *identifier)
@@ -123,9 +131,12 @@ bool rust_put_identifier(struct rust_name *name, const struct rust_identifier *i
 
     if (identifier->is_punycode) /* which needs an encoded part */
         return at < end && end[-1] != '_' && put_punycode(name, identifier);
-    while (at < end)
-        if (!is_identifier_part(rust_next_character(&at, end)))
+    while (at < end) {
+        if (is_word((unsigned char)*at))
+            at++;
+        else if (!is_identifier_part(rust_next_character(&at, end)))
             return false;
+    }
     return rust_put(name, identifier->bytes, identifier->length);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * v0 names of Rust, production by production of its grammar: what each says was written by hand. The
- * names of crate `a` are what rustc made of a source that has such things.
+ * v0 names of Rust, production by production of its grammar: what each says was written by hand.
+ * The names of crate `a` are what rustc made of a source that has such things.
  */
 #include "symbols/demangle.h"
 
@@ -165,7 +165,8 @@ static void plain_constants(void)
     CHECK_NAME("_RIC1aKnn10000000000000000_E", "a::<-0x10000000000000000>");
     CHECK_NAME("_RIC1aKb0_Kb1_E", "a::<false, true>");
     CHECK_NAME("_RIC1aKc61_Kc20_E", "a::<'a', ' '>");
-    CHECK_NAME("_RIC1aKca_Kcd_Kc9_Kc5c_Kc27_Kc22_E", "a::<'\\n', '\\r', '\\t', '\\\\', '\\'', '\"'>");
+    CHECK_NAME("_RIC1aKca_Kcd_Kc9_Kc5c_Kc27_Kc22_E",
+               "a::<'\\n', '\\r', '\\t', '\\\\', '\\'', '\"'>");
     CHECK_NAME("_RIC1aKc0_Kc7f_Kcfc_Kc94c1_Kc1f926_E",
                "a::<'\\u{0}', '\\u{7f}', '\\u{fc}', '\\u{94c1}', '\\u{1f926}'>");
     CHECK_NAME("_RIC1aKpE", "a::<_>");
@@ -292,6 +293,7 @@ static void what_is_none(void)
     CHECK_NONE("_Rfoo");
     CHECK_NONE("_RC");
     CHECK_NONE("_RC0");
+    CHECK_NONE("_RC0.cold");
     CHECK_NONE("_RNv");
     CHECK_NONE("_RNvC1a");
     CHECK_NONE("_RN1C1a1b");

@@ -46,7 +46,8 @@ static void underscores_before_them(void)
     CHECK_NAME("_ZN6__$LT$" HASH, "__<");
     CHECK_NAME("_ZN38_$LT$core..option..Option$LT$T$GT$$GT$6unwrap" HASH,
                "<core::option::Option<T>>::unwrap");
-    CHECK_NAME("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar" HASH,
+    CHECK_NAME("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar"
+               HASH,
                "<Test + 'static as foo::Bar<Test>>::bar");
 }
 
@@ -82,8 +83,10 @@ static void shortened(void)
     CHECK_SHORT("_ZN38_$LT$core..option..Option$LT$T$GT$$GT$6unwrap" HASH,
                 "<core::option::Option<...>>::unwrap");
     CHECK_SHORT("_ZN28V$LT$V$LT$u8$GT$$C$u8$GT$..f" HASH, "V<...>::f");
-    CHECK_SHORT("_ZN44_$LT$a..B$LT$T$GT$$u20$as$u20$C$LT$T$GT$$GT$1f" HASH, "<a::B<...> as C<...>>::f");
-    CHECK_SHORT("_ZN45_$LT$impl$u20$a..T$u20$for$u20$B$LT$T$GT$$GT$1f" HASH, "<impl a::T for B<...>>::f");
+    CHECK_SHORT("_ZN44_$LT$a..B$LT$T$GT$$u20$as$u20$C$LT$T$GT$$GT$1f" HASH,
+                "<a::B<...> as C<...>>::f");
+    CHECK_SHORT("_ZN45_$LT$impl$u20$a..T$u20$for$u20$B$LT$T$GT$$GT$1f" HASH,
+                "<impl a::T for B<...>>::f");
     /* The arrow of a type closes nothing. */
     CHECK_SHORT("_ZN39drop$LT$fn$LP$$RP$$u20$.$GT$$u20$u8$GT$1f" HASH, "drop<...>::f");
     /* What binds lifetimes is no argument. */
