@@ -12,7 +12,7 @@
 #define DEEPEST 200
 
 /* A name of RUST_LONGEST bytes has fewer; only what is read again and again comes to more. */
-#define MOST_STEPS (4 * RUST_LONGEST)
+#define MOST_STEPS (2 * RUST_LONGEST)
 
 #define LONGEST_PUNYCODE 512
 
