@@ -90,6 +90,8 @@ int attaching_find(struct find *find, int kallsyms, uint32_t pid)
     int result = find_places(find, &error);
     if (result)
         say("%s", error.data ? error.data : strerror(-result));
+    else if (find->unread.length)
+        say("there may be more functions: %s", find->unread.data);
     text_free(&error);
     return result ? EXIT_FAILURE : 0;
 }

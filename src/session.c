@@ -276,6 +276,9 @@ void session_say_names_lost(const struct session *session)
     if (notes->unopened_file.length)
         say("functions of a file have no names%s: %s",
             notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
+    if (notes->packed_file.length)
+        say("functions of a file may have no names%s: %s",
+            notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
     if (notes->kernel_hidden && session->kallsyms < 0)
         say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
             "mounted?");

@@ -115,6 +115,8 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
     result = pattern->kind == PATTERN_USDT
         ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
         : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
+    if (file->unpacked.refusal && !find->unread.length)
+        text_format(&find->unread, "%s: %s", file->library.path.data, file->unpacked.refusal);
     if (!file->trouble)
         return result;
     /* What was not found may be there. */
@@ -165,6 +167,7 @@ void find_close(struct find *find)
     free(find->patterns);
     free(find->matched);
     places_free(&find->places);
+    text_free(&find->unread);
     if (find->tracefs >= 0)
         close(find->tracefs);
     *find = (struct find){.tracefs = -1, .kallsyms = -1};

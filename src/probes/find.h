@@ -15,6 +15,7 @@ struct find {
     int kallsyms;    /* the caller's; open or below 0 */
     int tracefs;     /* open or below 0: a negative errno that says why not */
     struct places places;
+    struct text unread; /* "FILE: why": not all of its functions could be looked through; or empty */
 };
 
 /* Takes the words apart. 0, or -EINVAL or -ENOMEM with one line in `error`. */

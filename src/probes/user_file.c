@@ -9,6 +9,7 @@
 #include "probes/library_names.h"
 #include "probes/machine.h"
 #include "symbols/elf_symbols.h"
+#include "symbols/elf_unpacked.h"
 
 #define BLANKS " \t\r\n"
 
@@ -65,6 +66,7 @@ int user_file_open(struct user_file *file, const struct library_where *where, co
     if (result)
         return result;
     result = elf_open_watched(&file->elf, file->library.fd, 0, &file->trouble);
+    file->elf.unpacked = &file->unpacked;
     if (result && result != -ENOMEM)
         explain_open(file, result, error);
     if (!result)
@@ -77,6 +79,7 @@ int user_file_open(struct user_file *file, const struct library_where *where, co
 void user_file_close(struct user_file *file)
 {
     elf_close(&file->elf);
+    elf_unpacked_free(&file->unpacked);
     library_close(&file->library);
 }
 

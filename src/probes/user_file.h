@@ -11,12 +11,13 @@
 struct user_file {
     struct library library;
     struct elf elf;
+    struct elf_unpacked unpacked; /* of the elf */
     int trouble; /* of the elf: see elf_open_watched() */
 };
 
 /*
  * Finds and opens what `typed` means. 0, or a negative errno with one line in `error`, also for
- * what has no code that runs here. user_file_close after 0.
+ * what has no code that runs here. user_file_close after 0; until then it must not be moved.
  */
 int user_file_open(struct user_file *file, const struct library_where *where, const char *typed,
                    struct text *error);

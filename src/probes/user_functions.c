@@ -133,7 +133,11 @@ static void explain_none(const struct pass *pass, struct text *error)
     if (pattern->name.kind == MATCH_PLAIN)
         (void)elf_each_function(&pass->file->elf, offer_symbol, &offering);
     near_add_to(&offering.near, error);
-    if (!offering.near.count && !elf_section_of_type(&pass->file->elf, SHT_SYMTAB))
+    if (pass->file->unpacked.refusal)
+        text_format(error, "; there may be more functions in %s: %s", path,
+                    pass->file->unpacked.refusal);
+    else if (!offering.near.count && !elf_section_of_type(&pass->file->elf, SHT_SYMTAB) &&
+             pass->file->unpacked.kind == UNPACKED_NOTHING)
         text_format(error, ": %s is stripped, and names %s; an address of it can be traced: "
                     "%s:0x1234", path,
                     pass->functions ? "only what other files use" : "no functions", path);

@@ -12,6 +12,7 @@
 
 #include "crc32.h"
 #include "symbols/elf_tables.h"
+#include "symbols/elf_unpacked.h"
 
 #define LONGEST_LINK 255
 /* A debug file without a build id is read whole for its checksum. */
@@ -143,16 +144,33 @@ static int open_below(const char *root, const char *path)
 
 struct hunt {
     const struct elf *elf;
+    const struct debug_search *where;
     struct traits traits;
-    struct elf *debug;
+    struct debug_file *debug;
 };
+
+/* What is not its own need not be unpacked. */
+static bool has_symbols(const struct hunt *hunt, const char *root, const struct text *path)
+{
+    struct debug_file *debug = hunt->debug;
+    struct elf_symbol_table table;
+
+    debug->elf.unpacked = &debug->unpacked;
+    if (elf_full_symbols(&debug->elf, &table))
+        return true;
+    if (debug->unpacked.refusal && hunt->where->refused && !hunt->where->refused->length)
+        text_format(hunt->where->refused, "%s%s: %s",
+                    root && root == hunt->where->symfs ? root : "", path->data,
+                    debug->unpacked.refusal);
+    elf_unpacked_free(&debug->unpacked);
+    return false;
+}
 
 /* Whether the file at that place is the one; then it is open. */
 static bool try_file(const struct hunt *hunt, const char *root, const struct text *path,
                      enum proof proof)
 {
-    struct elf *debug = hunt->debug;
-    struct elf_symbol_table table;
+    struct elf *debug = &hunt->debug->elf;
     struct stat status = {0};
 
     int fd = path->failed ? -ENOMEM : open_below(root, path->data);
@@ -164,8 +182,9 @@ static bool try_file(const struct hunt *hunt, const char *root, const struct tex
         elf_note_trouble(hunt->elf, -errno);
     if (S_ISREG(status.st_mode) && !elf_open_watched(debug, fd, 0, hunt->elf->trouble)) {
         if (debug->machine == hunt->elf->machine && debug->is_64 == hunt->elf->is_64 &&
-            debug->swapped == hunt->elf->swapped && elf_full_symbols(debug, &table) &&
-            is_proven(hunt->elf, debug, (uint64_t)status.st_size, &hunt->traits, proof))
+            debug->swapped == hunt->elf->swapped && elf_section_of_type(debug, SHT_SYMTAB) &&
+            is_proven(hunt->elf, debug, (uint64_t)status.st_size, &hunt->traits, proof) &&
+            has_symbols(hunt, root, path))
             return true;
         elf_close(debug);
     }
@@ -243,12 +262,13 @@ static uint64_t shift_between(const struct elf *elf, const struct elf *debug)
     return our_code && their_code ? our_code->address - their_code->address : 0;
 }
 
-int debug_files_open(const struct elf *elf, const struct debug_search *where, struct elf *debug,
-                     uint64_t *shift)
+int debug_files_open(const struct elf *elf, const struct debug_search *where,
+                     struct debug_file *debug)
 {
-    struct hunt hunt = {.elf = elf, .debug = debug};
+    struct hunt hunt = {.elf = elf, .where = where, .debug = debug};
     struct text path = {0};
 
+    *debug = (struct debug_file){.elf.fd = -1};
     read_traits(elf, &hunt.traits);
     bool found = (where->symfs && try_below(&hunt, where->symfs, where->path, true, &path)) ||
                  (where->root && try_below(&hunt, where->root, where->path, false, &path)) ||
@@ -256,20 +276,22 @@ int debug_files_open(const struct elf *elf, const struct debug_search *where, st
     text_free(&path);
     if (!found)
         return -ENOENT;
-    *shift = shift_between(elf, debug);
+    debug->shift = shift_between(elf, &debug->elf);
     return 0;
 }
 
-void debug_files_close(struct elf *debug)
+void debug_files_close(struct debug_file *debug)
 {
-    elf_close(debug);
-    close(debug->fd);
-    debug->fd = -1;
+    elf_close(&debug->elf);
+    elf_unpacked_free(&debug->unpacked);
+    close(debug->elf.fd);
+    debug->elf.fd = -1;
 }
 
-static int find_shifted(const struct elf *debug, uint64_t shift, const uint64_t *addresses,
-                        size_t count, struct elf_found *found)
+static int find_shifted(const struct debug_file *debug, const uint64_t *addresses, size_t count,
+                        struct elf_found *found)
 {
+    const uint64_t shift = debug->shift;
     uint64_t *shifted = calloc(count + 1, sizeof(*shifted));
 
     if (!shifted)
@@ -279,7 +301,7 @@ static int find_shifted(const struct elf *debug, uint64_t shift, const uint64_t 
         shifted[i] = addresses[i] - shift;
         sorted = sorted && (!i || shifted[i - 1] < shifted[i]);
     }
-    int result = sorted ? elf_find_symbols(debug, shifted, count, found) : 0;
+    int result = sorted ? elf_find_symbols(&debug->elf, shifted, count, found) : 0;
     for (size_t i = 0; i < count; i++)
         found[i].start += found[i].found ? shift : 0;
     free(shifted);
@@ -290,14 +312,11 @@ int debug_files_find(const struct elf *elf, const struct debug_search *where,
                      const uint64_t *addresses, size_t count, struct elf_found *found)
 {
     struct elf_symbol_table table;
-    struct elf debug;
-    uint64_t shift;
-    int result = 0;
+    struct debug_file debug;
 
-    if (where && !elf_full_symbols(elf, &table) &&
-        !debug_files_open(elf, where, &debug, &shift)) {
-        result = find_shifted(&debug, shift, addresses, count, found);
-        debug_files_close(&debug);
-    }
-    return result == -ENOMEM ? result : elf_find(elf, addresses, count, found);
+    if (!where || elf_full_symbols(elf, &table) || debug_files_open(elf, where, &debug))
+        return elf_find(elf, addresses, count, found);
+    int result = find_shifted(&debug, addresses, count, found);
+    debug_files_close(&debug);
+    return result == -ENOMEM ? result : elf_find_rest(elf, addresses, count, found);
 }

@@ -22,12 +22,28 @@ int elf_note_trouble(const struct elf *elf, int error)
     return error;
 }
 
+static int read_unpacked(const struct elf_unpacked *unpacked, uint64_t at, void *to, size_t size)
+{
+    const struct text *part = &unpacked->parts[at >= ELF_UNPACKED_MORE];
+    const uint64_t from = at - (at >= ELF_UNPACKED_MORE ? ELF_UNPACKED_MORE : ELF_UNPACKED);
+
+    if (from > part->length || size > part->length - from)
+        return -ENOEXEC;
+    if (size)
+        memcpy(to, part->data + from, size);
+    return 0;
+}
+
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
 {
     uint64_t at;
     char *bytes = to;
 
-    if (__builtin_add_overflow(elf->base, offset, &at) || at > INT64_MAX || size > INT64_MAX - at)
+    if (__builtin_add_overflow(elf->base, offset, &at))
+        return -ENOEXEC;
+    if (at >= ELF_UNPACKED && elf->unpacked)
+        return read_unpacked(elf->unpacked, at, to, size);
+    if (at > INT64_MAX || size > INT64_MAX - at)
         return -ENOEXEC;
     while (size) {
         ssize_t got = pread(elf->fd, bytes, size, (off_t)at);
@@ -224,11 +240,9 @@ static int read_segments(struct elf *elf, const struct table *table)
     return result;
 }
 
-int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble)
+static int open_parts(struct elf *elf)
 {
     struct tables tables;
-
-    *elf = (struct elf){.fd = fd, .base = base, .trouble = trouble};
     int result = read_ident(elf);
     if (!result)
         result = read_header(elf, &tables);
@@ -241,6 +255,18 @@ int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble)
     if (result)
         elf_close(elf);
     return elf_note_trouble(elf, result);
+}
+
+int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble)
+{
+    *elf = (struct elf){.fd = fd, .base = base, .trouble = trouble};
+    return open_parts(elf);
+}
+
+int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *trouble)
+{
+    *elf = (struct elf){.fd = -1, .base = ELF_UNPACKED, .trouble = trouble, .unpacked = unpacked};
+    return open_parts(elf);
 }
 
 int elf_open_at(struct elf *elf, int fd, uint64_t base)

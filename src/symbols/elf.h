@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util.h"
+
 /* A part of the file that is loaded, or one that PT_NOTE or PT_DYNAMIC names. */
 struct elf_segment {
     uint64_t offset, file_size, address, memory_size;
@@ -24,9 +26,28 @@ struct elf_section {
     uint64_t flags, address, offset, size, entry_size;
 };
 
+/*
+ * Symbols that stand compressed in a file, as elf_unpacked.h unpacks them when they are wanted. {0}:
+ * nothing was wanted yet.
+ */
+struct elf_unpacked {
+    enum { UNPACKED_NOTHING, UNPACKED_SYMBOLS, UNPACKED_IMAGE } kind;
+    bool symbols_tried, image_tried;
+    struct text parts[2]; /* .symtab and its names, or the image in .gnu_debugdata */
+    struct elf_section symbols, names; /* as they would stand in the file, were they not compressed */
+    const char *refusal; /* why something that is there is not unpacked: "its ... is damaged"; or NULL */
+    struct elf_kept *kept; /* NULL: see elf_unpacked_keep() */
+    struct elf_unpacked *next;
+};
+
+/* Bytes from here on are those of elf_unpacked.parts[0]; no file has so many. */
+#define ELF_UNPACKED ((uint64_t)1 << 63)
+/* And from here on those of parts[1]. */
+#define ELF_UNPACKED_MORE (ELF_UNPACKED | (uint64_t)1 << 40)
+
 struct elf {
     int fd;        /* the caller's */
-    uint64_t base; /* where in fd the image begins */
+    uint64_t base; /* where in fd the image begins, or ELF_UNPACKED */
     bool is_64, swapped;
     uint16_t type, machine;
     struct elf_segment *segments; /* PT_LOAD alone, as the file has them */
@@ -38,6 +59,7 @@ struct elf {
     size_t section_count;
     size_t section_names; /* index of the section that holds them; 0: none */
     int *trouble; /* the caller's, or NULL: see elf_open_watched() */
+    struct elf_unpacked *unpacked; /* the caller's, set after opening; NULL: nothing is unpacked */
 };
 
 /*
@@ -53,6 +75,8 @@ int elf_open_at(struct elf *elf, int fd, uint64_t base);
  * already. What the file itself is to blame for is none.
  */
 int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble);
+/* The same of the image that was unpacked. */
+int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *trouble);
 void elf_close(struct elf *elf);
 /* Notes an error, if it is one of those. Returns it. */
 int elf_note_trouble(const struct elf *elf, int error);

@@ -25,6 +25,7 @@
 struct candidate {
     uint64_t start, end; /* of its section, not its own */
     uint32_t name;
+    uint8_t table; /* that the name is in */
     uint8_t rank;
     bool any;
 };
@@ -36,8 +37,7 @@ struct slot {
 };
 
 struct search {
-    const struct elf *elf;
-    const struct elf_symbol_table *table;
+    const struct elf_symbol_tables *tables;
     const uint64_t *addresses;
     size_t count;
     struct slot *slots;
@@ -46,9 +46,9 @@ struct search {
     size_t bucket_count;
     unsigned shift;
     uint64_t work;
-    struct text names[2];  /* those that were compared last, */
-    uint32_t places[2];    /* where they stand, */
-    bool first_is_better;  /* and how that came out */
+    struct text names[2];         /* those that were compared last, */
+    struct candidate compared[2]; /* whose they are, */
+    bool first_is_better;         /* and how that came out */
 };
 
 /* ---- Which addresses a symbol may be for, so fast that a million are asked ---- */
@@ -105,20 +105,29 @@ static bool better_name(const struct text *names)
     return names[0].length && strcmp(names[0].data, names[1].data) < 0;
 }
 
-/* The same two names meet at every address of their function: what came out is kept. */
-static bool name_wins(struct search *search, uint32_t ours, uint32_t theirs)
+static bool same_name(const struct candidate *a, const struct candidate *b)
 {
-    if (ours == theirs)
+    return a->any && a->name == b->name && a->table == b->table;
+}
+
+/* The same two names meet at every address of their function: what came out is kept. */
+static bool name_wins(struct search *search, const struct candidate *ours,
+                      const struct candidate *theirs)
+{
+    struct candidate *compared = search->compared;
+
+    if (same_name(ours, theirs))
         return false;
-    if (search->places[0] == ours && search->places[1] == theirs)
+    if (same_name(&compared[0], ours) && same_name(&compared[1], theirs))
         return search->first_is_better;
     if (search->work > MOST_WORK)
         return false;
     search->work += NAME_WORK;
-    const uint32_t places[2] = {ours, theirs};
+    compared[0] = *ours;
+    compared[1] = *theirs;
     for (int i = 0; i < 2; i++) {
-        search->places[i] = places[i];
-        int result = elf_read_name(search->elf, search->table, places[i], &search->names[i]);
+        int result = elf_read_name(&search->tables->items[compared[i].table], compared[i].name,
+                                   &search->names[i]);
         search->work += search->names[i].length;
         if (result)
             text_clear(&search->names[i]);
@@ -140,7 +149,7 @@ static void offer(struct search *search, struct candidate *held, const struct ca
         } else if (candidate->rank != held->rank) {
             if (candidate->rank < held->rank)
                 return;
-        } else if (!name_wins(search, candidate->name, held->name)) {
+        } else if (!name_wins(search, candidate, held)) {
             return;
         }
     }
@@ -162,7 +171,7 @@ static uint8_t rank_of(const struct elf_entry *entry)
 
 /* ---- One pass over a table ---- */
 
-static void offer_entry(struct search *search, const struct elf_entry *entry)
+static void offer_entry(struct search *search, uint8_t table, const struct elf_entry *entry)
 {
     const size_t first = first_in_reach(search, entry->address);
     uint64_t end;
@@ -173,11 +182,12 @@ static void offer_entry(struct search *search, const struct elf_entry *entry)
         end = UINT64_MAX;
     struct slot *slot = &search->slots[first];
     const bool covers = search->addresses[first] < end;
-    /* In .dynsym functions may be missing: what is behind one without size is not known. */
-    const bool is_near = search->table->is_full &&
+    /* Where functions may be missing it is not known what is behind one without size. */
+    const bool is_near = search->tables->is_full &&
                          (!slot->nearest.any || entry->address >= slot->nearest.start);
-    struct candidate candidate = {entry->address, 0, entry->name, rank_of(entry), true};
-    if ((!covers && !is_near) || !elf_is_code(search->elf, entry, &candidate.end))
+    struct candidate candidate = {entry->address, 0, entry->name, table, rank_of(entry), true};
+    if ((!covers && !is_near) ||
+        !elf_is_code(search->tables->items[table].elf, entry, &candidate.end))
         return;
     if (is_near && candidate.rank & RANK_STRONG)
         offer(search, &slot->nearest, &candidate);
@@ -188,18 +198,19 @@ static void offer_entry(struct search *search, const struct elf_entry *entry)
     }
 }
 
-static int pass(struct search *search)
+static int pass(struct search *search, uint8_t which)
 {
+    const struct elf_symbol_table *table = &search->tables->items[which];
     struct elf_pieces pieces;
     struct elf_entry entry;
-    int result = elf_pieces_open(&pieces, search->elf, &search->table->symbols);
+    int result = elf_pieces_open(&pieces, table->elf, &table->symbols);
 
     if (result)
         return result;
     while (elf_pieces_next(&pieces))
         for (size_t i = 0; i < pieces.count; i++)
-            if (elf_get_entry(search->elf, pieces.bytes + i * pieces.left.entry_size, &entry))
-                offer_entry(search, &entry);
+            if (elf_get_entry(table->elf, pieces.bytes + i * pieces.left.entry_size, &entry))
+                offer_entry(search, which, &entry);
     elf_pieces_close(&pieces);
     return pieces.error;
 }
@@ -223,11 +234,12 @@ static int name_found(const struct search *search, const struct candidate *candi
     const struct elf_entry entry = {
         .type = candidate->rank & RANK_TYPED ? STT_FUNC : STT_NOTYPE,
     };
-    int result = elf_read_name(search->elf, search->table, candidate->name, &found->name);
+    const struct elf_symbol_table *table = &search->tables->items[candidate->table];
+    int result = elf_read_name(table, candidate->name, &found->name);
 
     if (result)
         return result == -ENOEXEC ? 0 : result;
-    if (found->name.length && !elf_is_mark(search->elf, &entry, found->name.data)) {
+    if (found->name.length && !elf_is_mark(table->elf, &entry, found->name.data)) {
         found->found = true;
         found->start = candidate->start;
     }
@@ -245,7 +257,7 @@ static int name_all(const struct search *search, const size_t *where, struct elf
             slot->nearest = slot[-1].nearest;
         const struct candidate *candidate = winner(search, i);
         struct elf_found *to = &found[where[i]];
-        if (candidate && last && candidate->name == last->name && candidate->start == last->start) {
+        if (candidate && last && same_name(candidate, last) && candidate->start == last->start) {
             const struct elf_found *from = &found[where[i - 1]];
             text_append(&to->name, from->name.data, from->name.length);
             to->found = from->found;
@@ -259,7 +271,7 @@ static int name_all(const struct search *search, const size_t *where, struct elf
     return result;
 }
 
-/* ---- One table after the other ---- */
+/* ---- Tables that are as one, then others ---- */
 
 /* The addresses that have no name yet, and where they stand. */
 struct wanted {
@@ -267,20 +279,19 @@ struct wanted {
     size_t *where, count;
 };
 
-static int find_in_table(const struct elf *elf, const struct elf_symbol_table *table,
-                         const struct wanted *wanted, struct elf_found *found)
+static int find_in_tables(const struct elf_symbol_tables *tables, const struct wanted *wanted,
+                          struct elf_found *found)
 {
     struct search search = {
-        .elf = elf,
-        .table = table,
+        .tables = tables,
         .addresses = wanted->addresses,
         .count = wanted->count,
         .slots = calloc(wanted->count, sizeof(*search.slots)),
     };
     int result = search.slots ? make_buckets(&search) : -ENOMEM;
 
-    if (!result)
-        result = pass(&search);
+    for (size_t i = 0; i < tables->count && !result; i++)
+        result = pass(&search, (uint8_t)i);
     if (!result)
         result = name_all(&search, wanted->where, found);
     free(search.slots);
@@ -303,29 +314,51 @@ static bool collect_wanted(struct wanted *wanted, const uint64_t *addresses, siz
     return wanted->count;
 }
 
-int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
-                     struct elf_found *found)
+static int find_symbols(const struct elf *elf, bool dynamic_only, const uint64_t *addresses,
+                        size_t count, struct elf_found *found)
 {
-    struct elf_symbol_table table;
+    struct elf_symbol_tables tables = {0};
     struct wanted wanted = {calloc(count + 1, sizeof(*addresses)),
                             calloc(count + 1, sizeof(*wanted.where)), 0};
     int result = wanted.addresses && wanted.where ? 0 : -ENOMEM;
 
-    if (!result && collect_wanted(&wanted, addresses, count, found) &&
-        elf_full_symbols(elf, &table))
-        result = find_in_table(elf, &table, &wanted, found);
-    if (!result && collect_wanted(&wanted, addresses, count, found) &&
-        elf_dynamic_symbols(elf, &table))
-        result = find_in_table(elf, &table, &wanted, found);
+    if (!result && !dynamic_only && collect_wanted(&wanted, addresses, count, found)) {
+        elf_symbol_tables_open(elf, &tables);
+        if (tables.count)
+            result = find_in_tables(&tables, &wanted, found);
+        elf_symbol_tables_close(&tables);
+        /* What those do not have .dynsym may, in a file that somebody worked on. */
+        dynamic_only = tables.is_full;
+        tables = (struct elf_symbol_tables){0};
+    }
+    if (!result && dynamic_only && collect_wanted(&wanted, addresses, count, found) &&
+        elf_dynamic_symbols(elf, &tables.items[0])) {
+        tables.count = 1;
+        result = find_in_tables(&tables, &wanted, found);
+    }
     free(wanted.addresses);
     free(wanted.where);
     return result;
 }
 
+int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
+                     struct elf_found *found)
+{
+    return find_symbols(elf, false, addresses, count, found);
+}
+
 int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
              struct elf_found *found)
 {
-    int result = elf_find_symbols(elf, addresses, count, found);
+    int result = find_symbols(elf, false, addresses, count, found);
+
+    return result ? result : elf_plt_find(elf, addresses, count, found);
+}
+
+int elf_find_rest(const struct elf *elf, const uint64_t *addresses, size_t count,
+                  struct elf_found *found)
+{
+    int result = find_symbols(elf, true, addresses, count, found);
 
     return result ? result : elf_plt_find(elf, addresses, count, found);
 }

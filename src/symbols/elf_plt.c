@@ -315,8 +315,7 @@ static int name_by_symbols(const struct elf *elf, const struct entries *entries,
         result = elf_read(elf, table.symbols.offset + entry->symbol * table.symbols.entry_size,
                           symbol, ELF_SIZE(elf, Sym));
         if (!result)
-            result = elf_read_name(elf, &table, (uint32_t)ELF_FIELD(elf, symbol, Sym, st_name),
-                                   &name);
+            result = elf_read_name(&table, (uint32_t)ELF_FIELD(elf, symbol, Sym, st_name), &name);
         if (!result && name.length)
             result = set_name(&found[entry->index], entry, name.data);
         if (result == -ENOEXEC)

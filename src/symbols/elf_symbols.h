@@ -18,8 +18,8 @@ struct elf_symbol {
 };
 
 /*
- * Calls `each` with every function and label of .symtab, else of .dynsym, in the table's order, and
- * with every alias; what it points to holds for that call. A value of `each` other than 0 ends it:
+ * Calls `each` with every function and label of .symtab, else of .dynsym and then of .gnu_debugdata,
+ * in the table's order, and with every alias; what it points to holds for that call. A value of `each` other than 0 ends it:
  * a negative one is returned, any other counts as done. 0, also where the file has no symbols, or a
  * negative errno.
  */
@@ -33,10 +33,10 @@ struct elf_found {
 };
 
 /*
- * Gives each address the function that holds it: by .symtab, else by .dynsym, else by the entries
- * that call into other files, each table in one pass. The nearest start whose size covers the
- * address wins. Without a size it is the address itself alone, or in .symtab, where all functions
- * stand, the code up to the next one. Of several names of one start: typed over untyped, global
+ * Gives each address the function that holds it: by .symtab, else by .dynsym and .gnu_debugdata as
+ * if they were one, else by the entries that call into other files, each table in one pass. The
+ * nearest start whose size covers the address wins. Without a size it is the address itself alone,
+ * or where all functions stand (not in .dynsym alone) the code up to the next one. Of several names of one start: typed over untyped, global
  * over weak over local, fewer leading underscores, the shorter, the first by strcmp.
  *
  * `addresses` are sorted, each once; found[i] goes with addresses[i] and must be {0}: one that is
@@ -48,6 +48,9 @@ int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
 /* The same by symbols alone. */
 int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
                      struct elf_found *found);
+/* The same by .dynsym and those entries alone: the rest, where another file's .symtab was asked. */
+int elf_find_rest(const struct elf *elf, const uint64_t *addresses, size_t count,
+                  struct elf_found *found);
 void elf_found_free(struct elf_found *found, size_t count);
 
 #endif

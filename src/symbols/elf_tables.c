@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/elf_unpacked.h"
+
 #define PIECE_BYTES 65536
 /* More than any table has: a file with holes may claim any size. */
 #define MOST_TABLE_BYTES ((uint64_t)1 << 30)
@@ -59,13 +61,19 @@ bool elf_table_of(const struct elf_section *section, size_t least, struct elf_ta
 
 static bool symbols_of_section(const struct elf *elf, uint32_t type, struct elf_symbol_table *table)
 {
-    const struct elf_section *section = elf_section_of_type(elf, type);
+    const struct elf_section *section = elf_section_of_type(elf, type), *names;
 
-    *table = (struct elf_symbol_table){.is_full = type == SHT_SYMTAB};
-    if (!section || section->link >= elf->section_count ||
-        !elf_table_of(section, ELF_SIZE(elf, Sym), &table->symbols))
+    *table = (struct elf_symbol_table){.elf = elf};
+    if (!section || section->link >= elf->section_count)
         return false;
-    const struct elf_section *names = &elf->sections[section->link];
+    names = &elf->sections[section->link];
+    if (type == SHT_SYMTAB && (section->flags | names->flags) & SHF_COMPRESSED &&
+        elf_unpack_symbols(elf, section, names)) {
+        section = &elf->unpacked->symbols;
+        names = &elf->unpacked->names;
+    }
+    if (!elf_table_of(section, ELF_SIZE(elf, Sym), &table->symbols))
+        return false;
     table->names = names->offset;
     table->names_size = names->size;
     return names->type == SHT_STRTAB && !(names->flags & SHF_COMPRESSED) &&
@@ -189,8 +197,31 @@ bool elf_dynamic_symbols(const struct elf *elf, struct elf_symbol_table *table)
     if (symbols_of_section(elf, SHT_DYNSYM, table))
         return true;
     /* Only without sections: what a separate debug file says of its segments is not in it. */
-    *table = (struct elf_symbol_table){0};
+    *table = (struct elf_symbol_table){.elf = elf};
     return !elf->section_count && symbols_of_segment(elf, table);
+}
+
+void elf_symbol_tables_open(const struct elf *elf, struct elf_symbol_tables *tables)
+{
+    tables->count = 0;
+    tables->image = (struct elf){.fd = -1};
+    tables->is_full = elf_full_symbols(elf, &tables->items[0]);
+    if (tables->is_full) {
+        tables->count = 1;
+        return;
+    }
+    if (elf_dynamic_symbols(elf, &tables->items[0]))
+        tables->count = 1;
+    if (elf_unpack_image(elf, &tables->image) &&
+        elf_full_symbols(&tables->image, &tables->items[tables->count])) {
+        tables->count++;
+        tables->is_full = true;
+    }
+}
+
+void elf_symbol_tables_close(struct elf_symbol_tables *tables)
+{
+    elf_close(&tables->image);
 }
 
 /* ---- Entries ---- */
@@ -270,8 +301,7 @@ void elf_cut_version(struct text *name)
     name->length = (size_t)(at - name->data);
 }
 
-int elf_read_name(const struct elf *elf, const struct elf_symbol_table *table, uint32_t place,
-                  struct text *name)
+int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct text *name)
 {
     char piece[256];
 
@@ -283,7 +313,7 @@ int elf_read_name(const struct elf *elf, const struct elf_symbol_table *table, u
         size_t size = sizeof(piece);
         if (table->names_size - at < size)
             size = (size_t)(table->names_size - at);
-        int result = size ? elf_read(elf, table->names + at, piece, size) : -ENOEXEC;
+        int result = size ? elf_read(table->elf, table->names + at, piece, size) : -ENOEXEC;
         if (result)
             return result;
         size_t length = strnlen(piece, size);

@@ -13,15 +13,30 @@ struct elf_table {
 };
 
 struct elf_symbol_table {
+    const struct elf *elf; /* that it is read through */
     struct elf_table symbols;
     uint64_t names, names_size; /* where the texts of their names are */
-    bool is_full; /* of .symtab, which leaves out no function */
 };
 
-/* .symtab; false: stripped. */
+/* .symtab, unpacked where that is needed; false: stripped, or it cannot be read. */
 bool elf_full_symbols(const struct elf *elf, struct elf_symbol_table *table);
 /* .dynsym, by its section or, without sections, by what PT_DYNAMIC says. False: there is none. */
 bool elf_dynamic_symbols(const struct elf *elf, struct elf_symbol_table *table);
+
+/* Tables that are as one. They point into themselves: they are not copied. */
+struct elf_symbol_tables {
+    struct elf_symbol_table items[2];
+    size_t count;
+    bool is_full;     /* they leave out no function */
+    struct elf image; /* that the second one is in, where there are two */
+};
+
+/*
+ * What names most of a file: .symtab; else .dynsym, with the functions that .gnu_debugdata has
+ * beside it. elf_symbol_tables_close is needed.
+ */
+void elf_symbol_tables_open(const struct elf *elf, struct elf_symbol_tables *tables);
+void elf_symbol_tables_close(struct elf_symbol_tables *tables);
 
 /* A section as a table whose entries have `least` bytes and more; false: it is none. */
 bool elf_table_of(const struct elf_section *section, size_t least, struct elf_table *table);
@@ -64,8 +79,7 @@ bool elf_is_mark(const struct elf *elf, const struct elf_entry *entry, const cha
  * The name at a place in a table's texts, without @VERSION, in place of what was in `name`. It is
  * empty where there is none. 0, -ENOEXEC outside of the texts, or a negative errno.
  */
-int elf_read_name(const struct elf *elf, const struct elf_symbol_table *table, uint32_t place,
-                  struct text *name);
+int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct text *name);
 void elf_cut_version(struct text *name);
 
 #endif

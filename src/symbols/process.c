@@ -153,6 +153,11 @@ void processes_forget(struct processes *processes)
     processes->reported = now_ns();
 }
 
+void processes_keep_unpacked(struct processes *processes, struct mapped_file *file)
+{
+    elf_unpacked_keep(&processes->kept, &file->unpacked);
+}
+
 /* ---- Opening ---- */
 
 int processes_open(struct processes **made, const struct processes_wishes *wishes)

@@ -72,6 +72,12 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
                    const uint64_t *addresses, size_t count, struct process_place *places);
 
 /*
+ * Names were given by what is unpacked of a place's file: that is kept for the next report, within
+ * ELF_KEPT_BYTES for all files.
+ */
+void processes_keep_unpacked(struct processes *processes, struct mapped_file *file);
+
+/*
  * A report is done: what ended before the report before this one can go. Places that were found
  * before are not to be used any more.
  */

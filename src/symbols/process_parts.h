@@ -4,6 +4,7 @@
 #define STACKBOX_SYMBOLS_PROCESS_PARTS_H
 
 #include "kernel/task_events.h"
+#include "symbols/elf_unpacked.h"
 #include "symbols/history.h"
 #include "symbols/process.h"
 #include "util.h"
@@ -21,6 +22,7 @@ struct loans {
 
 struct processes {
     struct mapped_files *files;
+    struct elf_kept kept; /* what is unpacked of them */
     struct task_events *events; /* NULL: nobody tells */
     int listening;              /* 0, or why not */
     struct history history;

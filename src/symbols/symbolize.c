@@ -318,6 +318,7 @@ void symbolize_notes_free(struct symbolize_notes *notes)
     text_free(&notes->refused_map);
     text_free(&notes->changed_file);
     text_free(&notes->unopened_file);
+    text_free(&notes->packed_file);
 }
 
 void symbols_free(struct symbols *symbols)

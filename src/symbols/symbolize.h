@@ -57,6 +57,8 @@ struct symbolize_notes {
     struct text changed_file; /* it was written to since it was mapped */
     struct text unopened_file; /* "/tmp/a: why": the first that could not be opened */
     bool more_unopened;        /* and it was not the only one */
+    struct text packed_file;   /* "/tmp/a: why": the first whose packed symbols are not read */
+    bool more_packed;
 };
 void symbolize_notes_free(struct symbolize_notes *notes);
 

@@ -162,11 +162,28 @@ static int compare_for_files(const void *left, const void *right)
     return a->place.address < b->place.address ? -1 : a->place.address > b->place.address;
 }
 
+/* The first note is kept; *more: it was not the only one. */
+static void add_note(struct text *first, bool *more, const char *note)
+{
+    if (!first->length)
+        text_add(first, note);
+    else if (strcmp(first->data, note))
+        *more = true;
+}
+
+static void note_packed(struct symbolize_notes *notes, const char *note)
+{
+    if (note)
+        add_note(&notes->packed_file, &notes->more_packed, note);
+}
+
 static int give_file_names(const struct naming *naming, const struct elf *elf,
                            const struct located *located, size_t count)
 {
     const struct mapped_file *file = located[0].place.file;
+    struct text refused = {0};
     const struct debug_search search = {
+        .refused = &refused,
         .path = located[0].place.kind == MAPPED_FILE ? file->path : NULL,
         .root = file->root,
         .symfs = naming->wishes->symfs,
@@ -179,6 +196,13 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
     for (size_t i = 0; i < count; i++)
         add_distinct(naming, &distinct, located[i].place.address);
     int result = debug_files_find(elf, &search, naming->addresses, distinct, found);
+    note_packed(naming->notes, refused.data);
+    if (elf->unpacked && elf->unpacked->refusal) {
+        text_clear(&refused);
+        text_format(&refused, "%s: %s", file->path, elf->unpacked->refusal);
+        note_packed(naming->notes, refused.data);
+    }
+    text_free(&refused);
     for (size_t i = 0; i < count && result != -ENOMEM; i++) {
         struct symbol *symbol = located[i].symbol;
         at += naming->addresses[at] != located[i].place.address;
@@ -200,10 +224,8 @@ static void note_unopened(struct symbolize_notes *notes, const struct mapped_fil
     text_format(&note, "%s: %s", file->path,
                 why == -ESTALE || why == -ENOENT ? "it was gone before it could be opened"
                                                  : strerror(-why));
-    if (!notes->unopened_file.length && note.data)
-        text_add(&notes->unopened_file, note.data);
-    else if (note.data && strcmp(notes->unopened_file.data, note.data))
-        notes->more_unopened = true;
+    if (note.data)
+        add_note(&notes->unopened_file, &notes->more_unopened, note.data);
     text_free(&note);
 }
 
@@ -229,7 +251,9 @@ static int open_image(const struct naming *naming, const struct process_place *p
             text_add(&naming->notes->changed_file, place->file->path);
         return -ESTALE;
     }
-    return elf_open_watched(elf, place->file->fd, 0, trouble);
+    int result = elf_open_watched(elf, place->file->fd, 0, trouble);
+    elf->unpacked = &place->file->unpacked;
+    return result;
 }
 
 /* Of one file, or of what is in none; `elf` of NULL: it could not be opened. */
@@ -261,6 +285,8 @@ static int name_in_file(const struct naming *naming, const struct located *locat
     bool is_open = !open_image(naming, &located[0].place, &elf, &opened, &trouble);
     if (is_open)
         result = give_file_names(naming, &elf, located, count);
+    if (elf.unpacked)
+        processes_keep_unpacked(naming->wishes->processes, located[0].place.file);
     if (!result)
         result = give_mappings(naming, is_open ? &elf : NULL, located, count);
     elf_close(&elf);

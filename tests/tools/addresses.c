@@ -11,6 +11,8 @@
  * addresses --all FILE: all its functions: address, size, type and binding as numbers, and name.
  * addresses --root DIR PATH, --symfs DIR PATH: looks for separate debug files too, below DIR; with
  * --root that is where PATH is, too.
+ *
+ * What symbols are packed, and are not read, is said on stderr.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 #include "symbols/debug_files.h"
+#include "symbols/elf_unpacked.h"
 #include "tests/tools/read_addresses.h"
 
 static int print_symbol(void *context, const struct elf_symbol *symbol)
@@ -54,7 +57,9 @@ static int print_found(const struct elf *elf, const struct debug_search *where)
 int main(int argc, char **argv)
 {
     struct elf elf;
-    struct debug_search where = {0};
+    struct elf_unpacked unpacked = {0};
+    struct text refused = {0};
+    struct debug_search where = {.refused = &refused};
     struct text path = {0};
     const char *how = argc > 2 ? argv[1] : "";
 
@@ -69,12 +74,19 @@ int main(int argc, char **argv)
     int fd = argc < 2 || path.failed ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
     int result = fd < 0 ? -errno : elf_open(&elf, fd);
     if (!result) {
+        elf.unpacked = &unpacked;
         if (!strcmp(how, "--all"))
             result = elf_each_function(&elf, print_symbol, NULL);
         else
             result = print_found(&elf, argc == 4 ? &where : NULL);
         elf_close(&elf);
     }
+    if (unpacked.refusal)
+        fprintf(stderr, "%s\n", unpacked.refusal);
+    if (refused.length)
+        fprintf(stderr, "%s\n", refused.data);
+    elf_unpacked_free(&unpacked);
+    text_free(&refused);
     text_free(&path);
     if (result) {
         fprintf(stderr, "addresses: %s\n", strerror(-result));

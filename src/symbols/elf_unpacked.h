@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Symbols that stand compressed in a file: sections with SHF_COMPRESSED, and .gnu_debugdata, in which
+ * distributions leave a stripped file the functions that .dynsym does not have.
+ */
+#ifndef STACKBOX_SYMBOLS_ELF_UNPACKED_H
+#define STACKBOX_SYMBOLS_ELF_UNPACKED_H
+
+#include "symbols/elf.h"
+
+/*
+ * Where `elf` has somewhere to put it (elf->unpacked), unpacks .symtab and the section of its names,
+ * one of which is compressed: they are then elf->unpacked->symbols and names, to be read through `elf`.
+ * False: they cannot be, as elf->unpacked->refusal says.
+ */
+bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols,
+                        const struct elf_section *names);
+
+/*
+ * Opens what .gnu_debugdata holds, unpacked once, as an ELF file of its own: elf_close is needed
+ * after true. It is one of the same kind and addresses as `elf`. False: there is none, or none that
+ * can be used, which elf->unpacked->refusal says.
+ */
+bool elf_unpack_image(const struct elf *elf, struct elf *image);
+
+/* Empties it. Whatever was opened of it is not to be read any more. */
+void elf_unpacked_free(struct elf_unpacked *unpacked);
+
+/* What comes to more than this is unpacked for each report anew. */
+#define ELF_KEPT_BYTES ((size_t)64 << 20)
+
+/* What is kept unpacked of several files, so that it need not be for each report. {0}: of none. */
+struct elf_kept {
+    struct elf_unpacked *newest;
+    size_t bytes;
+};
+
+/*
+ * After names were given: what was unpacked stays for the next time, if it is an image, and then
+ * those are emptied that were not used for longest and are too much. Else it is emptied at once.
+ */
+void elf_unpacked_keep(struct elf_kept *kept, struct elf_unpacked *unpacked);
+
+#endif
