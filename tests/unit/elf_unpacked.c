@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Symbols that stand packed in a file, in files made by hand: as xz and zlib have them when they
+ * leave bytes as they are, which needs no packer.
+ */
+#include "symbols/elf_unpacked.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "elf_image.h"
+#include "symbols/debug_files.h"
+#include "symbols/elf_symbols.h"
+#include "test.h"
+#include "util.h"
+
+enum { NONE, TEXT, SYMBOLS, STRINGS, PACKED, NAMES, SECTIONS };
+
+#define TEXT_ADDRESS 0x10000
+#define SYMBOLS_OFFSET 0x100
+#define STRINGS_OFFSET 0x200
+#define NAMES_OFFSET 0x280
+#define SECTION_TABLE 0x300
+#define PLAIN_LENGTH 0x500 /* of a file whose PACKED is empty; else that follows */
+
+#define X86_64 62
+
+#define FUNCTION 2
+#define LABEL 0
+#define LOCAL 0
+#define GLOBAL 16
+#define WEAK 32
+
+struct sample {
+    const char *name;
+    uint64_t address, size;
+    uint8_t info;
+};
+
+static void put_section(struct image *image, int which, const struct image_section *section)
+{
+    image_put_section(image, SECTION_TABLE + (size_t)which * image_section_size(image), section);
+}
+
+static void make_file(struct image *image, int kind, bool full, const struct sample *samples,
+                      size_t count)
+{
+    static const struct image_segment segment = {1, 0, TEXT_ADDRESS, 0x1000};
+    static const char names[] = "\0.text\0.syms\0.strs\0.gnu_debugdata\0.names";
+    const bool is_64 = kind & 1;
+
+    image_make(image, is_64, kind & 2, 0x40, is_64 ? 56 : 32, &segment, 1, PLAIN_LENGTH);
+    image_put(image, 18, 2, X86_64);
+    const size_t symbol = image_symbol_size(image);
+    size_t text = 1;
+    for (size_t i = 0; i < count; i++) {
+        image_put_symbol(image, SYMBOLS_OFFSET + (i + 1) * symbol, (uint32_t)text,
+                         samples[i].address, samples[i].size, samples[i].info, TEXT);
+        strcpy((char *)image->bytes + STRINGS_OFFSET + text, samples[i].name);
+        text += strlen(samples[i].name) + 1;
+    }
+    memcpy(image->bytes + NAMES_OFFSET, names, sizeof(names));
+    const struct image_section sections[SECTIONS] = {
+        [TEXT] = {1, 1, 6, TEXT_ADDRESS, 0, 0x1000, 0, 0, 0},
+        [SYMBOLS] = {7, full ? 2 : 11, 0, 0, SYMBOLS_OFFSET, (count + 1) * symbol, STRINGS, 1,
+                     symbol},
+        [STRINGS] = {13, 3, 0, 0, STRINGS_OFFSET, text, 0, 0, 0},
+        [PACKED] = {0, 1, 0, 0, PLAIN_LENGTH, 0, 0, 0, 0},
+        [NAMES] = {34, 3, 0, 0, NAMES_OFFSET, sizeof(names), 0, 0, 0},
+    };
+    image_put_sections(image, SECTION_TABLE, sections, SECTIONS);
+}
+
+/* ---- Packing, that leaves the bytes as they are ---- */
+
+struct packed {
+    size_t length;
+    unsigned char bytes[4096];
+};
+
+static void add(struct packed *packed, const void *bytes, size_t size)
+{
+    memcpy(packed->bytes + packed->length, bytes, size);
+    packed->length += size;
+}
+
+static void add_number(struct packed *packed, uint32_t number, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        packed->bytes[packed->length++] = (unsigned char)(number >> 8 * i);
+}
+
+static void pad(struct packed *packed)
+{
+    while (packed->length % 4)
+        packed->bytes[packed->length++] = 0;
+}
+
+static uint32_t crc_of(const unsigned char *bytes, size_t size)
+{
+    uint32_t crc = UINT32_MAX;
+
+    for (size_t i = 0; i < size; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+    }
+    return ~crc;
+}
+
+static void add_crc(struct packed *packed, size_t from)
+{
+    add_number(packed, crc_of(packed->bytes + from, packed->length - from), 4);
+}
+
+/* Seven bits of a number in each byte, the lowest first. */
+static void add_long(struct packed *packed, size_t number)
+{
+    for (; number >= 128; number >>= 7)
+        add_number(packed, (uint32_t)number | 128, 1);
+    add_number(packed, (uint32_t)number, 1);
+}
+
+static void pack_xz(struct packed *packed, const unsigned char *bytes, size_t size)
+{
+    *packed = (struct packed){0};
+    add(packed, "\xfd" "7zXZ\0\0\x01", 8); /* the check is a CRC-32 */
+    add_crc(packed, 6);
+    add(packed, "\x02\0\x21\x01\0\0\0", 8); /* a block: LZMA2, of the least dictionary */
+    add_crc(packed, 12);
+    add(packed, "\x01", 1); /* bytes as they are: how many, less one */
+    add_number(packed, (uint32_t)(size - 1) >> 8, 1);
+    add_number(packed, (uint32_t)(size - 1) & 255, 1);
+    add(packed, bytes, size);
+    add(packed, "\0", 1);
+    const size_t block = packed->length - 12;
+    pad(packed);
+    add_number(packed, crc_of(bytes, size), 4);
+    const size_t index = packed->length;
+    add(packed, "\0\x01", 2);
+    add_long(packed, block + 4);
+    add_long(packed, size);
+    pad(packed);
+    add_crc(packed, index);
+    const size_t index_size = packed->length - index;
+    unsigned char end[6] = {(unsigned char)(index_size / 4 - 1), 0, 0, 0, 0, 1};
+    add_number(packed, crc_of(end, sizeof(end)), 4);
+    add(packed, end, sizeof(end));
+    add(packed, "YZ", 2);
+}
+
+static void pack_zlib(struct packed *packed, const unsigned char *bytes, size_t size)
+{
+    uint32_t low = 1, high = 0;
+
+    *packed = (struct packed){0};
+    add(packed, "\x78\x01\x01", 3);
+    add_number(packed, (uint32_t)size, 2);
+    add_number(packed, (uint32_t)size ^ 0xffff, 2);
+    add(packed, bytes, size);
+    for (size_t i = 0; i < size; i++) {
+        low = (low + bytes[i]) % 65521;
+        high = (high + low) % 65521;
+    }
+    add_number(packed, __builtin_bswap32(high << 16 | low), 4);
+}
+
+/* Gives a file a .gnu_debugdata. */
+static void put_packed(struct image *image, const struct packed *packed)
+{
+    memcpy(image->bytes + PLAIN_LENGTH, packed->bytes, packed->length);
+    image->length = PLAIN_LENGTH + packed->length;
+    put_section(image, PACKED, &(struct image_section){19, 1, 0, 0, PLAIN_LENGTH, packed->length,
+                                                       0, 0, 1});
+}
+
+/* ---- Asking ---- */
+
+struct opened {
+    struct elf elf;
+    struct elf_unpacked unpacked;
+};
+
+static void open_file(struct opened *opened, const struct image *image)
+{
+    *opened = (struct opened){.elf.fd = -1};
+    CHECK_NUMBER(elf_open(&opened->elf, image_file(image, image->length)), 0);
+    opened->elf.unpacked = &opened->unpacked;
+}
+
+static void close_file(struct opened *opened)
+{
+    elf_unpacked_free(&opened->unpacked);
+    elf_close(&opened->elf);
+    close(opened->elf.fd);
+}
+
+/* "name start" of each address, "-" for none, with blanks between. */
+static void ask(const struct elf *elf, const uint64_t *addresses, size_t count, struct text *answer)
+{
+    struct elf_found *found = calloc(count, sizeof(*found));
+
+    text_clear(answer);
+    CHECK_NUMBER(elf_find(elf, addresses, count, found), 0);
+    for (size_t i = 0; i < count; i++)
+        if (found[i].found)
+            text_format(answer, "%s%s+%llx", i ? " " : "", found[i].name.data,
+                        (unsigned long long)(addresses[i] - found[i].start));
+        else
+            text_add(answer, i ? " -" : "-");
+    elf_found_free(found, count);
+    free(found);
+}
+
+static int list(void *context, const struct elf_symbol *symbol)
+{
+    text_format(context, "%s:%llx ", symbol->name, (unsigned long long)symbol->address);
+    return 0;
+}
+
+#define KINDS 4 /* both classes, both byte orders */
+
+static const struct sample exported[] = {
+    {"outer", 0x10100, 0x100, FUNCTION | GLOBAL},
+    {"known@@V1", 0x10300, 0x10, FUNCTION | GLOBAL},
+    {"_twin", 0x10400, 0x10, FUNCTION | GLOBAL},
+    {"unsized", 0x10500, 0, FUNCTION | GLOBAL},
+};
+
+static const struct sample others[] = {
+    {"inner", 0x10140, 0x20, FUNCTION | LOCAL},
+    {"known", 0x10300, 0x10, FUNCTION | GLOBAL}, /* once more: its version hid that */
+    {"twin", 0x10400, 0x10, FUNCTION | GLOBAL},
+    {"weak_twin", 0x10400, 0x10, FUNCTION | WEAK},
+    {"behind", 0x10600, 0, FUNCTION | LOCAL},
+    {"last", 0x10700, 0x10, FUNCTION | LOCAL},
+};
+
+static const uint64_t asked[] = {0x10010, 0x1013f, 0x10140, 0x1015f, 0x10160, 0x10301, 0x10401,
+                                 0x105ff, 0x106ff, 0x1070f};
+#define ALL_ANSWERS "- outer+3f inner+0 inner+1f outer+60 known+1 twin+1 unsized+ff behind+ff last+f"
+#define EXPORTED_ANSWERS "- outer+3f outer+40 outer+5f outer+60 known+1 _twin+1 - - -"
+
+static void make_inner(struct image *image, int kind)
+{
+    make_file(image, kind, true, others, COUNT_OF(others));
+}
+
+static void make_outer(struct image *image, int kind, const struct image *inner)
+{
+    struct packed packed;
+
+    make_file(image, kind, false, exported, COUNT_OF(exported));
+    pack_xz(&packed, inner->bytes, inner->length);
+    put_packed(image, &packed);
+}
+
+static void both_tables_are_one(void)
+{
+    struct image inner, outer;
+    struct text answer = {0};
+    struct opened opened;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        make_inner(&inner, kind);
+        make_outer(&outer, kind, &inner);
+        open_file(&opened, &outer);
+        ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+        CHECK_STRING(answer.data, ALL_ANSWERS);
+        CHECK(!opened.unpacked.refusal);
+        for (size_t i = 0; i < COUNT_OF(asked); i++)
+            ask(&opened.elf, &asked[i], 1, &answer);
+        CHECK_STRING(answer.data, "last+f");
+        text_clear(&answer);
+        CHECK_NUMBER(elf_each_function(&opened.elf, list, &answer), 0);
+        CHECK_STRING(answer.data, "outer:10100 known:10300 _twin:10400 unsized:10500 "
+                     "inner:10140 twin:10400 weak_twin:10400 behind:10600 last:10700 ");
+        close_file(&opened);
+        /* Who does not ask for it gets what there is without. */
+        open_file(&opened, &outer);
+        opened.elf.unpacked = NULL;
+        ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+        CHECK_STRING(answer.data, EXPORTED_ANSWERS);
+        close_file(&opened);
+    }
+    text_free(&answer);
+}
+
+/* A static program has no .dynsym; one with .symtab needs nothing else. */
+static void alone(void)
+{
+    struct image inner, outer;
+    struct text answer = {0};
+    struct opened opened;
+    const uint64_t behind = 0x10601;
+
+    make_inner(&inner, 1);
+    make_outer(&outer, 1, &inner);
+    put_section(&outer, SYMBOLS, &(struct image_section){0});
+    open_file(&opened, &outer);
+    ask(&opened.elf, &behind, 1, &answer);
+    CHECK_STRING(answer.data, "behind+1");
+    close_file(&opened);
+    make_outer(&outer, 1, &inner);
+    image_put(&outer, SECTION_TABLE + SYMBOLS * image_section_size(&outer) + 4, 4, 2);
+    open_file(&opened, &outer);
+    ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+    CHECK_STRING(answer.data, "- outer+3f outer+40 outer+5f outer+60 known+1 _twin+1 "
+                 "unsized+ff unsized+1ff unsized+20f");
+    CHECK(!opened.unpacked.image_tried);
+    close_file(&opened);
+    text_free(&answer);
+}
+
+/* It is unpacked once: what the file says later is not asked. */
+static void once(void)
+{
+    struct image inner, outer;
+    struct text answer = {0};
+    struct opened opened;
+
+    make_inner(&inner, 1);
+    make_outer(&outer, 1, &inner);
+    open_file(&opened, &outer);
+    for (int i = 0; i < 3; i++) {
+        ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+        CHECK_STRING(answer.data, ALL_ANSWERS);
+        CHECK_NUMBER(pwrite(opened.elf.fd, "\0", 1, PLAIN_LENGTH), 1);
+    }
+    elf_unpacked_free(&opened.unpacked);
+    ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+    CHECK_STRING(answer.data, EXPORTED_ANSWERS);
+    close_file(&opened);
+    text_free(&answer);
+}
+
+/* ---- What is wrong with it ---- */
+
+static void check_refused(const struct image *outer, const char *why)
+{
+    struct text answer = {0};
+    struct opened opened;
+
+    open_file(&opened, outer);
+    ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+    CHECK_STRING(answer.data, EXPORTED_ANSWERS);
+    if (why)
+        CHECK_STRING(opened.unpacked.refusal, why);
+    else
+        CHECK(!opened.unpacked.refusal);
+    close_file(&opened);
+    text_free(&answer);
+}
+
+static void of_other_files(void)
+{
+    static const char another[] = "its .gnu_debugdata is that of another file";
+    struct image inner, outer;
+    struct packed packed;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int other = 0; other < KINDS; other++) {
+            make_inner(&inner, other);
+            make_outer(&outer, kind, &inner);
+            if (other != kind)
+                check_refused(&outer, another);
+        }
+        make_inner(&inner, kind);
+        image_put(&inner, 18, 2, 183);
+        make_outer(&outer, kind, &inner);
+        check_refused(&outer, another);
+        make_inner(&inner, kind);
+        put_section(&inner, TEXT, &(struct image_section){1, 1, 6, 0x20000, 0, 0x1000, 0, 0, 0});
+        make_outer(&outer, kind, &inner);
+        check_refused(&outer, another);
+        make_inner(&inner, kind);
+        inner.bytes[0] = 0;
+        make_outer(&outer, kind, &inner);
+        check_refused(&outer, "its .gnu_debugdata is damaged");
+        /* One that was only begun, one that was taken out, and none. */
+        make_inner(&inner, kind);
+        make_outer(&outer, kind, &inner);
+        outer.length -= 1;
+        check_refused(&outer, "its .gnu_debugdata is damaged");
+        pack_xz(&packed, inner.bytes, inner.length);
+        put_packed(&outer, &packed);
+        put_section(&outer, PACKED, &(struct image_section){19, 8, 0, 0, PLAIN_LENGTH,
+                                                            packed.length, 0, 0, 1});
+        check_refused(&outer, NULL);
+        put_section(&outer, PACKED, &(struct image_section){19, 1, 0, 0, PLAIN_LENGTH,
+                                                            ((uint64_t)64 << 20) + 1, 0, 0, 1});
+        check_refused(&outer, "its .gnu_debugdata is too large");
+        make_file(&outer, kind, false, exported, COUNT_OF(exported));
+        check_refused(&outer, NULL);
+    }
+}
+
+/* One table alone, that leads out of it, or says that it is compressed once more. */
+static void hostile_inside(void)
+{
+    struct image inner, outer;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        const size_t symbol = kind & 1 ? 24 : 16;
+        make_inner(&inner, kind);
+        put_section(&inner, SYMBOLS, &(struct image_section){7, 2, 0, 0, SYMBOLS_OFFSET, 1 << 30,
+                                                             STRINGS, 1, symbol});
+        make_outer(&outer, kind, &inner);
+        check_refused(&outer, NULL);
+        put_section(&inner, SYMBOLS, &(struct image_section){7, 2, SHF_COMPRESSED, 0,
+                                                             SYMBOLS_OFFSET, 7 * symbol, STRINGS,
+                                                             1, symbol});
+        make_outer(&outer, kind, &inner);
+        check_refused(&outer, NULL);
+    }
+}
+
+/* Each bit of it in turn. */
+static void every_bit(void)
+{
+    struct image inner, outer;
+    struct text answer = {0};
+    struct opened opened;
+    unsigned wrong = 0, refused = 0, as_before = 0;
+
+    make_inner(&inner, 1);
+    make_outer(&outer, 1, &inner);
+    for (size_t at = PLAIN_LENGTH; at < outer.length; at++)
+        for (int bit = 0; bit < 8; bit++) {
+            outer.bytes[at] ^= (unsigned char)(1 << bit);
+            open_file(&opened, &outer);
+            ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+            if (opened.unpacked.refusal)
+                refused += !strcmp(answer.data, EXPORTED_ANSWERS);
+            else
+                as_before += !strcmp(answer.data, ALL_ANSWERS);
+            wrong += strcmp(answer.data, opened.unpacked.refusal ? EXPORTED_ANSWERS : ALL_ANSWERS);
+            close_file(&opened);
+            outer.bytes[at] ^= (unsigned char)(1 << bit);
+        }
+    CHECK_NUMBER(wrong, 0);
+    CHECK_NUMBER(refused + as_before, (outer.length - PLAIN_LENGTH) * 8);
+    CHECK(refused >= PLAIN_LENGTH * 8);
+    text_free(&answer);
+}
+
+/* ---- Compressed tables ---- */
+
+#define SYMBOLS_PART 1
+#define STRINGS_PART 2
+
+/* Compresses .symtab, its names or both, behind the file; *headers: where they begin. */
+static void compress(struct image *image, int which, uint32_t type, size_t *headers)
+{
+    const size_t word = image->is_64 ? 8 : 4;
+    size_t at = PLAIN_LENGTH;
+
+    for (int part = 0; part < 2; part++) {
+        const int section = part ? STRINGS : SYMBOLS;
+        const size_t offset = part ? STRINGS_OFFSET : SYMBOLS_OFFSET;
+        const size_t size = part ? 0x80 : (COUNT_OF(others) + 1) * image_symbol_size(image);
+        struct packed packed;
+        if (!(which & (part ? STRINGS_PART : SYMBOLS_PART)))
+            continue;
+        headers[part] = at;
+        pack_zlib(&packed, image->bytes + offset, size);
+        memset(image->bytes + offset, 0xee, size);
+        image_put(image, at, 4, type);
+        image_put(image, at + word, word, size);
+        image_put(image, at + 2 * word, word, 8);
+        memcpy(image->bytes + at + 3 * word, packed.bytes, packed.length);
+        put_section(image, section, &(struct image_section){
+            part ? 13 : 7, part ? 3 : 2, SHF_COMPRESSED, 0, at, 3 * word + packed.length,
+            part ? 0 : STRINGS, 1, part ? 0 : image_symbol_size(image)});
+        at += 3 * word + packed.length;
+    }
+    image->length = at;
+}
+
+#define OTHERS_ANSWERS "- - inner+0 inner+1f - known+1 twin+1 - behind+ff last+f"
+#define NO_ANSWERS "- - - - - - - - - -"
+#define WHAT_TO_DO ": unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""
+
+static void check_compressed(const struct image *image, const char *answers, const char *why)
+{
+    struct text answer = {0};
+    struct opened opened;
+
+    open_file(&opened, image);
+    ask(&opened.elf, asked, COUNT_OF(asked), &answer);
+    CHECK_STRING(answer.data, answers);
+    if (why)
+        CHECK_STRING(opened.unpacked.refusal, why);
+    else
+        CHECK(!opened.unpacked.refusal);
+    text_clear(&answer);
+    CHECK_NUMBER(elf_each_function(&opened.elf, list, &answer), 0);
+    CHECK_STRING(answer.data, why ? "" : "inner:10140 known:10300 twin:10400 weak_twin:10400 "
+                                         "behind:10600 last:10700 ");
+    close_file(&opened);
+    text_free(&answer);
+}
+
+static void compressed_tables(void)
+{
+    struct image image;
+    size_t headers[2];
+
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int which = 0; which < 4; which++) {
+            make_inner(&image, kind);
+            compress(&image, which, 1, headers);
+            check_compressed(&image, OTHERS_ANSWERS, NULL);
+        }
+}
+
+static void compressed_badly(void)
+{
+    static const char damaged[] = "its symbols are damaged: they cannot be unpacked";
+    struct image image;
+    size_t headers[2];
+
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int part = 0; part < 2; part++) {
+            const int which = part ? STRINGS_PART : SYMBOLS_PART;
+            const size_t word = kind & 1 ? 8 : 4;
+            make_inner(&image, kind);
+            compress(&image, which, 2, headers);
+            check_compressed(&image, NO_ANSWERS, "its symbols are compressed with zstd, which is "
+                             "not read here" WHAT_TO_DO);
+            image_put(&image, headers[part], 4, 3);
+            check_compressed(&image, NO_ANSWERS, "its symbols are compressed in a way that is not "
+                             "read here" WHAT_TO_DO);
+            image_put(&image, headers[part], 4, 1);
+            image.bytes[image.length - 1] ^= 1;
+            check_compressed(&image, NO_ANSWERS, damaged);
+            image.bytes[image.length - 1] ^= 1;
+            for (int change = -1; change <= 1; change += 2) {
+                const size_t size = part ? 0x80
+                                         : (COUNT_OF(others) + 1) * image_symbol_size(&image);
+                image_put(&image, headers[part] + word, word, size + (size_t)change);
+                check_compressed(&image, NO_ANSWERS, damaged);
+            }
+            image_put(&image, headers[part] + word, word, ((uint64_t)128 << 20) + 1);
+            check_compressed(&image, NO_ANSWERS, "its symbols are compressed, and too many"
+                             WHAT_TO_DO);
+            image_put(&image, headers[part] + word, word, UINT64_MAX);
+            check_compressed(&image, NO_ANSWERS, "its symbols are compressed, and too many"
+                             WHAT_TO_DO);
+        }
+}
+
+/* ---- What is kept ---- */
+
+static void fill(struct elf_unpacked *unpacked, size_t size)
+{
+    *unpacked = (struct elf_unpacked){.kind = UNPACKED_IMAGE, .image_tried = true};
+    unpacked->parts[0] = (struct text){.data = malloc(size), .room = size};
+}
+
+static void kept_within_bounds(void)
+{
+    struct elf_unpacked files[4];
+    struct elf_kept kept = {0};
+
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        fill(&files[i], ELF_KEPT_BYTES / 4);
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        elf_unpacked_keep(&kept, &files[i]);
+    CHECK_NUMBER(kept.bytes, ELF_KEPT_BYTES);
+    elf_unpacked_keep(&kept, &files[0]); /* used again: the second is the oldest then */
+    CHECK_NUMBER(kept.bytes, ELF_KEPT_BYTES);
+    struct elf_unpacked more;
+    fill(&more, ELF_KEPT_BYTES / 8);
+    elf_unpacked_keep(&kept, &more);
+    CHECK(files[0].parts[0].data && !files[1].parts[0].data && !files[1].image_tried);
+    CHECK(files[2].parts[0].data && files[3].parts[0].data && more.parts[0].data);
+    CHECK_NUMBER(kept.bytes, ELF_KEPT_BYTES / 8 * 7);
+    /* What is more than all of that is not kept, and puts out nobody. */
+    fill(&files[1], ELF_KEPT_BYTES + 1);
+    elf_unpacked_keep(&kept, &files[1]);
+    CHECK(!files[1].parts[0].data && files[2].parts[0].data);
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        elf_unpacked_free(&files[i]);
+    elf_unpacked_free(&more);
+    CHECK(!kept.newest);
+    CHECK_NUMBER(kept.bytes, 0);
+}
+
+/* That there is none, or a bad one, is known the next time; tables are not kept. */
+static void kept_knowledge(void)
+{
+    struct elf_kept kept = {0};
+    struct elf_unpacked bad = {.image_tried = true, .refusal = "why"};
+    struct elf_unpacked tables = {.kind = UNPACKED_SYMBOLS, .symbols_tried = true};
+
+    text_add(&tables.parts[0], "symbols");
+    text_add(&tables.parts[1], "names");
+    elf_unpacked_keep(&kept, &bad);
+    elf_unpacked_keep(&kept, &tables);
+    CHECK(bad.image_tried && bad.refusal);
+    CHECK(!tables.symbols_tried && !tables.parts[0].data && !tables.parts[1].data);
+    CHECK(!kept.newest);
+}
+
+int main(void)
+{
+    TEST(both_tables_are_one);
+    TEST(alone);
+    TEST(once);
+    TEST(of_other_files);
+    TEST(hostile_inside);
+    TEST(every_bit);
+    TEST(compressed_tables);
+    TEST(compressed_badly);
+    TEST(kept_within_bounds);
+    TEST(kept_knowledge);
+    return tests_done();
+}
