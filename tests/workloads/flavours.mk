@@ -4,11 +4,12 @@
 # with the system's own libc, in a directory of their own: they run where they were built, not in
 # guests.
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
-STATIC_FLAVOURS := chains-mangled chains-shifted chains-static-pie chains-stripped north south usdt-moved \
+STATIC_FLAVOURS := chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
+            chains-damaged north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
-            chains-dynsym chains-debuglink chains-build-id chains-wrong-debug usdt loads \
-            libnorth.so libsouth.so
+            chains-dynsym chains-packed chains-packed-all chains-debuglink chains-build-id \
+            chains-wrong-debug usdt loads libnorth.so libsouth.so
 FLAVOUR_PROGRAMS := $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) \
             $(DYNAMIC_FLAVOURS:%=$(BUILD)/workloads/dynamic/%)
 SHIFTED := tests/workloads/shifted.ld
@@ -80,3 +81,22 @@ $(BUILD)/workloads/dynamic/chains-build-id: tests/workloads/chains.c $(BUILD)/fl
 	@objcopy --only-keep-debug $@ \
 	    $(@D)/symfs/usr/lib/debug/.build-id/5b/acb0c50123456789abcdef.debug
 	@cp $@ $@.full && strip $@
+
+# And the functions that .dynsym lacks in .gnu_debugdata, as Fedora's packages are made. Static ones
+# have all of them there. Of chains-damaged's a byte in the middle is another.
+packed = nm -D $< --format=posix --defined-only 2>/dev/null | awk '{ print $$1 }' | sort >$@.dynamic; \
+    nm $< --format=sysv --defined-only | awk -F '|' '$$4 ~ "FUNC" { print $$1 }' | sed 's/ *$$//' | \
+    sort | comm -13 $@.dynamic - >$@.keep && objcopy --only-keep-debug $< $@.debug && \
+    objcopy -S --remove-section .comment --keep-symbols=$@.keep $@.debug $@.mini 2>/dev/null && \
+    xz -c $@.mini >$@.xz && strip -o $@ $< && $(1) objcopy --add-section .gnu_debugdata=$@.xz $@ && \
+    rm -f $@.dynamic $@.keep $@.debug $@.mini $@.xz
+damaged = printf '\377' | dd of=$@.xz bs=1 seek=200 conv=notrunc status=none &&
+
+$(BUILD)/workloads/chains-packed: $(BUILD)/workloads/chains
+	@$(call packed)
+$(BUILD)/workloads/chains-damaged: $(BUILD)/workloads/chains
+	@$(call packed,$(damaged))
+$(BUILD)/workloads/dynamic/chains-packed: $(BUILD)/workloads/dynamic/chains-exported
+	@$(call packed)
+$(BUILD)/workloads/dynamic/chains-packed-all: $(BUILD)/workloads/dynamic/chains-pie
+	@$(call packed)
