@@ -115,7 +115,9 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
     result = pattern->kind == PATTERN_USDT
         ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
         : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
-    if (file->unpacked.refusal && !find->unread.length)
+    /* Who names one function, and gets it, misses none. */
+    if (!result && file->unpacked.refusal && pattern->kind == PATTERN_USER_FUNCTION &&
+        !pattern->is_address && pattern->name.kind != MATCH_PLAIN && !find->unread.length)
         text_format(&find->unread, "%s: %s", file->library.path.data, file->unpacked.refusal);
     if (!file->trouble)
         return result;

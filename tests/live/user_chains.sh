@@ -127,6 +127,23 @@ run_stackbox stackcount -D 1 "$WORKLOADS/chains-stripped:target"
 is "stripped, by a name that it has not" "$status" 1
 contains "stripped: why not" "$scratch/err" "target"
 
+# Stripped, with all functions in .gnu_debugdata: by their names, and in every stack.
+chains "packed" chains-packed "$WORKLOADS/chains-packed:target" target
+is "packed: nothing is wrong with it" "$(sed '/^Tracing /d' "$scratch/err")" ""
+run_stackbox stackcount --list "$WORKLOADS/chains-packed:chain_*"
+is "packed: --list" "$status $(sed 's/.*://' "$scratch/out" | tr '\n' ' ')" \
+    "0 chain_a1 chain_a2 chain_b1 chain_b2 "
+run_stackbox stackcount -D 1 "$WORKLOADS/chains-packed:chain_a3"
+contains "packed: near names" "$scratch/err" "near: chain_a2, chain_a1"
+# Damaged there: plain addresses, and a word about it; nothing is made up.
+nameless "packed, damaged" chains-damaged "$WORKLOADS/chains-damaged:$target"
+is "packed, damaged: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file may have \
+no names: $WORKLOADS/chains-damaged: its .gnu_debugdata is damaged"
+run_stackbox stackcount -D 1 "$WORKLOADS/chains-damaged:target"
+is "packed, damaged, by a name" "$status $(cat "$scratch/err")" "1 stackcount: 0 functions matched by \
+\"$WORKLOADS/chains-damaged:target\"; there may be more functions in $WORKLOADS/chains-damaged: its \
+.gnu_debugdata is damaged"
+
 # As text: a block for each chain, the greater count last or first, leaf first in each.
 start_workload one chains -w -k -n $N -m $M
 start_stackbox stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
@@ -174,6 +191,10 @@ really_shifted "$WORKLOADS/chains-shifted" "static"
 really_shifted "$DYNAMIC/chains-shifted" "PIE"
 for program in pie no-pie shifted prelinked dynsym; do
     chains "dynamic, $program" dynamic/chains-$program "$DYNAMIC/chains-$program:target" target
+done
+for program in packed packed-all; do
+    chains "dynamic, $program" dynamic/chains-$program "$DYNAMIC/chains-$program:target" target
+    is "$program: it has no .symtab" "$(nm "$DYNAMIC/chains-$program" 2>/dev/null | wc -l)" 0
 done
 is "dynsym: it has no .symtab" "$(nm "$DYNAMIC/chains-dynsym" 2>/dev/null | wc -l)" 0
 chains "an IFUNC's choice" dynamic/chains-ifunc "$DYNAMIC/chains-ifunc:target_chosen" target_chosen
