@@ -18,7 +18,7 @@ FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
 FAULTS=${FAULTS:-sites}
 JOBS=${JOBS:-4}
 export FAULT_FRAMES=${FAULT_FRAMES:-6}
-RUNS="tracepoint uprobe text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
+RUNS="tracepoint uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
     snoop snoop-perf files"
 
 have_root || skip_all "tracing needs root"
@@ -37,6 +37,7 @@ words()
     case $1 in
     tracepoint) echo stackcount -f t:syscalls:sys_enter_getppid -- $CHAINS ;;
     uprobe) echo stackcount -f "$TARGET" -- $CHAINS ;;
+    packed) echo stackcount -f "$WORKLOADS/chains-packed:targe*" -- "$WORKLOADS/chains-packed" -n 20 -m 10 ;;
     text) echo stackcount -i 0.02 -T -d "$TARGET" -- $CHAINS ;;
     pmu) echo stackcount -f --attach-by pmu "$TARGET" -- $CHAINS ;;
     tracefs) echo stackcount -f --attach-by tracefs "$TARGET" -- $CHAINS ;;
@@ -99,6 +100,7 @@ figures()
 {
     case $1 in
     tracepoint | uprobe | pmu | tracefs | regex) echo "$(sum_of '^chains;' "$2/out") 30 30" ;;
+    packed) echo "$(sum_of '^chains-packed;' "$2/out") 30 30" ;;
     text) echo "$(sum_of '^    [0-9]+$' "$2/out") 30 30" ;;
     files) echo "$(sum_of '^chains;' "$2/files/x.folded") 30 30" ;;
     snoop) echo "$(grep -c '^[0-9.]*  *chains .* target$' "$2/out") 30 30" ;;
@@ -259,7 +261,7 @@ plan()
         }
     done
     case $1 in
-    tracepoint | uprobe | pmu | tracefs | regex | list | files) sort "$scratch/$1/out" >"$scratch/good.$1" ;;
+    tracepoint | uprobe | packed | pmu | tracefs | regex | list | files) sort "$scratch/$1/out" >"$scratch/good.$1" ;;
     esac
     while read -r what kind site calls; do
         plan_for "$1" "$what" "$kind" "$site" "$calls"
