@@ -6,6 +6,7 @@
 
 #include "fuzz.h"
 #include "symbols/debug_files.h"
+#include "symbols/elf_unpacked.h"
 
 #define MOST_ADDRESSES 512
 #define MOST_FUNCTIONS 512
@@ -145,16 +146,36 @@ static void try_names(const struct elf *elf, struct asked *asked)
         found[i] = none;
 }
 
+/* What the file would name if its .symtab were in its .gnu_debugdata: no checksum is in the way then. */
+static void try_unpacked(struct elf *elf, const uint8_t *data, size_t size)
+{
+    struct elf_unpacked unpacked = {.kind = UNPACKED_IMAGE, .image_tried = true};
+    struct asked asked = {.addresses = {0, UINT64_MAX}, .count = 2};
+
+    text_append(&unpacked.parts[0], (const char *)data, size);
+    ALWAYS(!unpacked.parts[0].failed);
+    for (size_t i = 0; i < elf->section_count; i++)
+        if (elf->sections[i].type == SHT_SYMTAB)
+            elf->sections[i].type = SHT_NULL;
+    elf->unpacked = &unpacked;
+    try_names(elf, &asked);
+    elf_unpacked_free(&unpacked);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct asked asked = {.addresses = {0, UINT64_MAX}, .count = 2};
+    struct elf_unpacked unpacked = {0};
     struct elf elf;
 
     if (elf_open(&elf, fuzz_file(data, size)))
         return 0;
+    elf.unpacked = &unpacked;
     try_notes(&elf, size);
     try_places(&elf, &asked);
     try_names(&elf, &asked);
+    elf_unpacked_free(&unpacked);
+    try_unpacked(&elf, data, size);
     elf_close(&elf);
     return 0;
 }

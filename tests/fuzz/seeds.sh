@@ -4,7 +4,7 @@
 # seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz
 #               and corpus/zlib anew
 #
-# With gcc, clang, ld.lld and python3. They are committed, since what they look like depends on the
+# With gcc, clang, ld.lld, python3, xz and elfutils. They are committed, since what they look like depends on the
 # compilers. Each is as small as a linker makes it: of a few KB, so that a fuzzer's changes meet what
 # is read.
 
@@ -91,6 +91,11 @@ objcopy --only-keep-debug exe64 exe64.debug
 cp exe64 exe64-link
 strip exe64-link
 objcopy --add-gnu-debuglink=exe64.debug exe64-link
+xz -k exe64.debug
+strip -o exe64-packed exe64
+objcopy --add-section .gnu_debugdata=exe64.debug.xz exe64-packed
+rm exe64.debug.xz
+eu-elfcompress -q --force -t zlib -n .symtab -n .strtab -o lib64-compressed lib64
 for target in powerpc-linux-gnu powerpc64-linux-gnu armv7-linux-gnueabi aarch64-linux-gnu \
     riscv64-linux-gnu; do
     name=${target%%-*}
