@@ -27,6 +27,7 @@ build want musl-tools       musl-gcc
 test  need qemu-system-x86  qemu-system-x86_64
 test  need cpio             cpio
 test  need xz-utils         xz
+test  want elfutils         eu-elfcompress
 test  need clang            clang
 test  want libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
 test  need llvm             llvm-objdump

@@ -74,12 +74,12 @@ static int unpack_section(const struct elf *elf, const struct elf_section *secti
     const uint64_t size = ELF_FIELD(elf, header, Chdr, ch_size);
     if (type != ELFCOMPRESS_ZLIB)
         return type == ELFCOMPRESS_ZSTD ? -ENOPKG : -EOPNOTSUPP;
-    if (size > MOST_UNPACKED_BYTES)
+    if (size > MOST_UNPACKED_BYTES || section->size > MOST_PACKED_BYTES)
         return -EFBIG;
     result = unpack_part(elf, section->offset + header_size, section->size - header_size,
                          unpack_zlib, (size_t)size, to);
     if (result == -EFBIG || (!result && to->length != size))
-        return section->size > MOST_PACKED_BYTES ? -EFBIG : -EBADMSG;
+        return -EBADMSG; /* its size is not what it says */
     plain->flags &= ~(uint64_t)SHF_COMPRESSED;
     plain->offset = (part ? ELF_UNPACKED_MORE : ELF_UNPACKED) - elf->base;
     plain->size = size;

@@ -14,7 +14,7 @@ for program in gcc objcopy strip nm xz; do
     command -v $program >/dev/null || skip_all "$program is not installed"
 done
 
-cat >"$scratch/program.c" <<'END2'
+cat >"$scratch/program.c" <<'END'
 int atoi(const char *);
 static __attribute__((noinline)) int hidden(int n) { return n * atoi("3"); }
 __attribute__((noinline)) int seen(int n) { return hidden(n) + 1; }
@@ -32,12 +32,12 @@ __asm__(".text\n.type unsized,@function\nunsized: nop\nnop\nnop\n.byte 0x90,0x90
 int twice(int n) { return n + seen(n); }
 int often(int n) { return n ^ seen(n); }
 int main(int argc, char **argv) { (void)argv; return seen(argc) + twice(argc) + chosen(argc); }
-END2
-cat >"$scratch/other.c" <<'END2'
+END
+cat >"$scratch/other.c" <<'END'
 static __attribute__((noinline, used)) int twice(int n) { return n * 5; }
 static __attribute__((noinline, used)) int often(int n) { return n * 9; }
 static __attribute__((noinline, used)) int once(int n) { return n * 7; }
-END2
+END
 
 # functions FILE: "ADDRESS NAME" of all of them, without versions
 functions()
@@ -148,6 +148,14 @@ at() { sed -n "s/ $1\$//p" "$scratch/right"; }
 is "without a size" "$(printf '%x\n%x\n%x\n' $((0x$(at unsized) + 6)) $((0x$(at unsized_too) + 1)) \
     $((0x$(at sized) + 1)) | "$tool" "$scratch/stripped" | cut -d ' ' -f 3 | tr '\n' ' ')" \
     "unsized sized unsized_too "
+
+# That it is made as others expect it.
+if command -v gdb >/dev/null; then
+    is "gdb finds a packed one where we do" "$(gdb -batch -nx -ex 'info address hidden' \
+        "$scratch/stripped" 2>/dev/null | grep -o '0x[0-9a-f]*')" "0x$(at hidden)"
+else
+    skip "gdb finds a packed one where we do" "gdb is not installed"
+fi
 
 # ---- damaged, cut off, not its own
 

@@ -193,9 +193,22 @@ for program in pie no-pie shifted prelinked dynsym; do
     chains "dynamic, $program" dynamic/chains-$program "$DYNAMIC/chains-$program:target" target
 done
 for program in packed packed-all; do
-    chains "dynamic, $program" dynamic/chains-$program "$DYNAMIC/chains-$program:target" target
     is "$program: it has no .symtab" "$(nm "$DYNAMIC/chains-$program" 2>/dev/null | wc -l)" 0
+    chains "dynamic, $program" dynamic/chains-$program "$DYNAMIC/chains-$program:target" target
 done
+# Of a damaged one's functions there are those that others use, and a word that there may be more.
+head -c 64 /dev/zero >"$scratch/zeros"
+if objcopy --update-section .gnu_debugdata="$scratch/zeros" "$DYNAMIC/chains-packed" "$scratch/bad"
+then
+    run_stackbox stackcount --list "$scratch/bad:targe*"
+    is "packed, damaged: --list" "$status $(cat "$scratch/out" "$scratch/err")" "0 $scratch/bad:target
+stackcount: there may be more functions: $scratch/bad: its .gnu_debugdata is damaged"
+    run_stackbox stackcount --list "$scratch/bad:target"
+    is "packed, damaged: one that is there" "$status $(cat "$scratch/out" "$scratch/err")" \
+        "0 $scratch/bad:target"
+else
+    fail "packed, damaged: --list" "objcopy cannot damage it"
+fi
 is "dynsym: it has no .symtab" "$(nm "$DYNAMIC/chains-dynsym" 2>/dev/null | wc -l)" 0
 chains "an IFUNC's choice" dynamic/chains-ifunc "$DYNAMIC/chains-ifunc:target_chosen" target_chosen
 
