@@ -225,3 +225,24 @@ target=$(address_of target "$DYNAMIC/chains-build-id.full")
 nameless "symbols that nobody points at" dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target"
 chains "symbols by build id, --symfs" dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" \
     target --symfs "$DYNAMIC/symfs"
+
+# The same where the symbols are compressed: by zlib, and by what is not read here.
+if command -v eu-elfcompress >/dev/null; then
+    debug=usr/lib/debug/.build-id/5b/acb0c50123456789abcdef.debug
+    mkdir -p "$scratch/symfs/${debug%/*}"
+    eu-elfcompress -q --force -t zlib -n .symtab -n .strtab -o "$scratch/symfs/$debug" \
+        "$DYNAMIC/symfs/$debug"
+    chains "compressed symbols by build id" dynamic/chains-build-id \
+        "$DYNAMIC/chains-build-id:$target" target --symfs "$scratch/symfs"
+    offset=$(readelf -SW "$scratch/symfs/$debug" 2>/dev/null |
+        sed -n 's/.* \.symtab *SYMTAB *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+    printf '\002' | dd of="$scratch/symfs/$debug" bs=1 conv=notrunc seek=$((0x$offset)) 2>/dev/null
+    shape="symbols that are compressed with zstd"
+    trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs" ||
+        fail "$shape" "did not start: $(cat "$scratch/err")"
+    is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file \
+may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not read here: \
+unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""
+else
+    skip "compressed symbols by build id" "elfutils is not installed"
+fi
