@@ -5,7 +5,7 @@
 #
 #   --quick, --rounds N   3 rounds, N rounds; else 9
 #   --only PART,...       of events collisions samples waits start crowd attach kernel_functions full
-#                         names folded memory size
+#                         names mangled folded memory size
 #
 # What stackbox costs, beside the least that it can cost and beside the tools that are installed:
 # bpftrace, libbpf-tools, perf. In each round each of them does the same work, one after the other; so
@@ -30,7 +30,7 @@ workloads=build/release/workloads
 results=build/bench
 out=$results/work
 rounds=9
-parts="events collisions samples waits start crowd attach kernel_functions full names folded memory size"
+parts="events collisions samples waits start crowd attach kernel_functions full names mangled folded memory size"
 guest=
 
 usage()
@@ -58,6 +58,7 @@ esac
 . scripts/bench/runs.sh
 . scripts/bench/full.sh
 . scripts/bench/names.sh
+. scripts/bench/mangled.sh
 . scripts/bench/folded.sh
 . scripts/bench/waits.sh
 
@@ -157,6 +158,9 @@ keep_figures 0 || exit 1
 : >$results/raw.tsv
 case " $parts " in
 *" names "*) prepare_names || exit 1 ;;
+esac
+case " $parts " in
+*" mangled "*) prepare_mangled ;;
 esac
 case " $parts " in
 *" folded "*) prepare_folded || exit 1 ;;

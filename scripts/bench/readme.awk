@@ -39,7 +39,7 @@ function cell(key, who,    text)
 # Those that have no column of their own say who they are.
 function others(key,    text, who_at, count, i)
 {
-    count = split("perf addr2line inferno flamegraph.pl", who_at, " ")
+    count = split("perf addr2line c++filt llvm-cxxfilt inferno flamegraph.pl", who_at, " ")
     for (i = 1; i <= count; i++)
         if ((key, who_at[i]) in value)
             text = text (text ? ", " : "") who_at[i] ": " cell(key, who_at[i])

@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# names.sh [--only LABEL,...] [--again]   demangles every C++ and Rust name of large programs and
+#                                         libraries of Debian, and compares with c++filt and llvm-cxxfilt
+# names.sh --sample                       makes tests/names/sample.txt of the names of the last run
+#
+#   --only LABEL,...   of scripts/names/corpora.tsv these alone
+#   --again            reads the symbols anew; else those of an earlier run are taken
+#
+# The files are those of this machine where it has them; else their package is fetched by apt-get download
+# and unpacked below build/names; nothing is installed. Of each file all symbols are taken that are mangled,
+# those of .symtab and .dynsym and of all members of archives; a name that several have counts in the first.
+# What the three make of them is left in build/names/LABEL.tsv, differences in LABEL.differences.
+#
+# Right is what is equal to c++filt, or to llvm-cxxfilt, to the letter or with its spellings turned into
+# those of c++filt (scripts/names/style.awk). A difference is of a kind that scripts/names/kinds.awk knows
+# a rule for and scripts/names/kinds.tsv explains, or it is printed, and a failure.
+#
+# Exit: 0 at least 99 % are right in each that has more than 1,000 names of its own, and all else is of a
+# kind; 1 not so, or there are fewer than twelve of those; 2 wrong usage.
+
+set -u
+umask 022
+exec </dev/null
+cd "$(dirname "$0")/.." || exit 1
+export LC_ALL=C
+work=$PWD/build/names
+rules=scripts/names
+ours=build/release/workloads/demangle
+only='' again='' sample=''
+
+usage()
+{
+    sed -n 's/^# \(names\.sh\)/usage: \1/p' scripts/names.sh >&2
+    exit 2
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --only)   [ $# -gt 1 ] || usage; only=,$2,; shift ;;
+    --again)  again=yes ;;
+    --sample) sample=yes ;;
+    *)        usage ;;
+    esac
+    shift
+done
+
+# unpacked PACKAGE: $root is where its files are: / where it is installed
+unpacked()
+{
+    root=
+    if dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q ' installed$'; then
+        return 0
+    fi
+    root=$work/packages/$1
+    [ -d "$root" ] && return
+    rm -rf "$work/fetched"
+    mkdir -p "$work/fetched" "$work/packages" || return
+    (cd "$work/fetched" && timeout 600 apt-get -q -o APT::Sandbox::User=root download "$1") \
+        >"$work/fetch.log" 2>&1 && dpkg-deb -x "$work/fetched"/*.deb "$root" ||
+        { echo "names.sh: $1: $(tail -n 1 "$work/fetch.log")" >&2; rm -rf "$root"; return 1; }
+    rm -rf "$work/fetched"
+}
+
+# The Rust toolchain of this machine
+toolchain()
+{
+    root=$(rustc --print sysroot 2>/dev/null) && [ -d "$root/lib" ]
+}
+
+# symbols_of FILE...: their mangled names, without versions
+symbols_of()
+{
+    for file; do
+        [ -f "$file" ] || continue
+        nm "$file" 2>/dev/null
+        nm -D "$file" 2>/dev/null
+    done | awk '{ sub(/@.*/, "", $NF); if ($NF ~ /^_[ZR]./) print $NF }'
+}
+
+# collect LABEL: all that is mangled in the files of it, in symbols/LABEL
+collect()
+{
+    [ ! -f "$work/symbols/$1" ] || [ "$again" ] || return 0
+    awk -F '\t' -v label="$1" '$1 == label { print $2, $3 }' $rules/corpora.tsv |
+        while read -r package files; do
+            case $package in
+            toolchain) toolchain || continue ;;
+            path)      files=$(command -v "$files") && root= || continue ;;
+            *)         unpacked "$package" || { echo "$1" >>"$work/missing"; continue; } ;;
+            esac
+            # shellcheck disable=SC2086 # a pattern
+            symbols_of "$root"/${files#/}
+            rm -rf "$work/packages"
+        done | sort -u >"$work/symbols/.new" && mv "$work/symbols/.new" "$work/symbols/$1"
+}
+
+# A newer llvm-cxxfilt knows what newer compilers write; where it cannot be had it goes without.
+find_newer()
+{
+    newer=
+    tools=$work/llvm-19
+    if [ ! -x "$tools/llvm-cxxfilt" ]; then
+        mkdir -p "$tools" && unpacked llvm-19 || return
+        cp "$root/usr/lib/llvm-19/bin/llvm-cxxfilt" "$tools"
+        unpacked libllvm19 && cp -L "$root"/usr/lib/*/libLLVM.so.19.1 "$tools" || return
+        rm -rf "$work/packages"
+    fi
+    [ "$(echo _Z1fv | LD_LIBRARY_PATH=$tools "$tools/llvm-cxxfilt")" = 'f()' ] && newer=yes
+}
+
+# compare LABEL: those of its names that none before had
+compare()
+{
+    result=$work/$1
+    sort -m -u "$work/seen" "$work/symbols/$1" >"$work/.seen"
+    comm -13 "$work/seen" "$work/symbols/$1" >"$result.names"
+    mv "$work/.seen" "$work/seen"
+    $ours <"$result.names" >"$work/ours" || return
+    c++filt -i <"$result.names" >"$work/gnu" || return
+    llvm-cxxfilt <"$result.names" >"$work/llvm" || return
+    if [ "$newer" ]; then
+        LD_LIBRARY_PATH=$tools "$tools/llvm-cxxfilt" <"$result.names" >"$work/newer" || return
+        paste "$result.names" "$work/ours" "$work/gnu" "$work/llvm" "$work/newer"
+    else
+        paste "$result.names" "$work/ours" "$work/gnu" "$work/llvm"
+    fi >"$result.tsv"
+    awk -v differences="$result.differences" -f $rules/style.awk -f $rules/kinds.awk \
+        -f $rules/compare.awk "$result.tsv" >"$result.counts"
+}
+
+[ "$sample" ] && exec sh $rules/sample.sh
+
+for tool in c++filt llvm-cxxfilt nm apt-get dpkg-deb; do
+    command -v $tool >/dev/null || { echo "names.sh: needs $tool" >&2; exit 1; }
+done
+make -s tools || exit 1
+mkdir -p "$work/symbols" && : >"$work/seen" && : >"$work/missing" || exit 1
+find_newer
+[ "$newer" ] || echo "names.sh: goes without llvm-cxxfilt 19" >&2
+labels=$(awk -F '\t' '!/^#/ && !seen[$1]++ { print $1 }' $rules/corpora.tsv)
+counts=''
+for label in $labels; do
+    case $only in
+    '' | *,"$label",*) ;;
+    *) continue ;;
+    esac
+    printf '\r%-30s' "$label" >&2
+    collect "$label" && compare "$label" || exit 1
+    counts="$counts $work/$label.counts"
+done
+printf '\r%-30s\r' '' >&2
+# What could not be fetched is asked for again the next time.
+while read -r label; do
+    rm -f "$work/symbols/$label"
+done <"$work/missing"
+rm -f "$work/seen" "$work/missing" "$work/ours" "$work/gnu" "$work/llvm" "$work/newer"
+[ "$counts" ] || usage
+# shellcheck disable=SC2086 # a list of words
+awk -v least="${only:+1}" -f $rules/table.awk $rules/kinds.tsv $counts

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# The kinds of differences between ours and what c++filt and llvm-cxxfilt say, where ours is like neither.
+# Each is a rule by which one text comes of the other; what the rule does not speak of is compared.
+
+function replaced(text, what, by)
+{
+    gsub(what, by, text)
+    return text
+}
+
+# c++filt prints the comma of an argument that is an empty pack.
+function without_empty(text)
+{
+    while (gsub(/, , /, ", ", text))
+        ;
+    gsub(/<, /, "<", text)
+    gsub(/\(, /, "(", text)
+    return brackets_closed(replaced(text, ", >", ">"))
+}
+
+# What is behind the last blank that is in no angle brackets: a name without what it returns.
+function without_type(text,    at, c, depth, begin)
+{
+    for (at = 1; at <= length(text); at++) {
+        c = substr(text, at, 1)
+        depth += (c == "<") - (c == ">")
+        if (c == " " && !depth)
+            begin = at
+    }
+    return substr(text, begin + 1)
+}
+
+# A text without all that is in brackets, which are parameters, and without the types that functions return.
+function without_parameters(text)
+{
+    gsub(/unnamed type/, "unnamed", text)
+    while (gsub(/\([^()]*\)/, "@", text))
+        ;
+    sub(/@[^@<>]*$/, "@", text)
+    text = without_type(brackets_closed(text))
+    gsub(/[^<>,]* /, "", text)
+    return text
+}
+
+# What differs is parameters alone, as one of the oracles has them.
+function parameters_differ(ours,    i, rest)
+{
+    rest = without_parameters(ours)
+    for (i = 3; i <= NF; i++)
+        if ($i != $1 && without_parameters(i == 3 ? $i : turned($i)) == rest)
+            return 1
+    return 0
+}
+
+function kind_of(name, ours, gnu,    last)
+{
+    last = "::~?[^:]*$"
+    if (name == ours)
+        return "lost"
+    if (!known())
+        return name ~ /T[knpty]|Q/ ? "newer" : "unknown"
+    if (name ~ /\.\$GT\$/ && ours == replaced(gnu, "\\.>", "->"))
+        return "rust-arrow"
+    if (gnu != without_empty(gnu) && brackets_closed(ours) == without_empty(gnu))
+        return "empty-pack"
+    if (name ~ /(Ut|Ul.*E)[0-9]*_[CD][1-5]E/ && replaced(without_parameters(ours), last, "") == \
+        replaced(without_parameters(gnu), last, ""))
+        return "unnamed"
+    if (name ~ /[IJ].*Z.*E.*S[0-9A-Z]*_/ && parameters_differ(ours))
+        return "inner-template"
+    if (name ~ /Tk|Q/ && parameters_differ(ours))
+        return "constraint"
+    return "unknown"
+}
