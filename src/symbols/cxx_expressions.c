@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What stands in template arguments, decltype, noexcept, array bounds and requires clauses. */
+#include <string.h>
+
+#include "symbols/cxx_nodes.h"
+
+/* Expressions up to an E (or '_'): a list. */
+static uint32_t expressions(struct cxx *cxx, char ending)
+{
+    size_t first = cxx->open.count;
+
+    while (!cxx_take(cxx, ending))
+        if (!cxx_push(cxx, &cxx->open, cxx_expression(cxx)))
+            return 0;
+    return cxx_list(cxx, first);
+}
+
+static uint32_t with_operator(struct cxx *cxx, enum cxx_kind kind, int row, uint32_t a, uint32_t b)
+{
+    uint32_t made = cxx_make(cxx, kind, a, b, 0);
+
+    if (made)
+        cxx_at(cxx, made)->small = (uint16_t)row;
+    return made;
+}
+
+/* L <type> <value> E, L _Z <encoding> E, L <lambda> E */
+uint32_t cxx_literal(struct cxx *cxx)
+{
+    if (!cxx_take(cxx, 'L'))
+        return 0;
+    if (cxx_take_two(cxx, "_Z") || cxx_take(cxx, 'Z')) {
+        uint32_t encoding = cxx_encoding(cxx);
+        return encoding && cxx_take(cxx, 'E') ? encoding : 0;
+    }
+    if (cxx_peek(cxx) == 'U' && cxx_peek_next(cxx) == 'l') {
+        uint32_t lambda = cxx_unqualified(cxx, NULL, 0, 0);
+        return lambda && cxx_take(cxx, 'E') ? lambda : 0;
+    }
+    uint32_t type = cxx_type(cxx);
+    if (!type)
+        return 0;
+    const struct cxx_node *node = cxx_at(cxx, type);
+    if (cxx_take(cxx, 'E')) {
+        if (node->kind == CXX_ARRAY)
+            return cxx_make(cxx, CXX_TEXT_LITERAL, type, 0, 0);
+        return node->kind == CXX_BUILTIN ? type : 0;
+    }
+    bool is_negative = cxx_take(cxx, 'n');
+    const char *first = cxx->at;
+    while (cxx->at < cxx->end && *cxx->at != 'E' &&
+           (cxx_is_digit(*cxx->at) || (*cxx->at >= 'a' && *cxx->at <= 'f') || *cxx->at == '_'))
+        cxx->at++;
+    uint32_t literal = cxx->at == first
+                           ? 0
+                           : cxx_make(cxx, CXX_LITERAL, type, (uint32_t)(first - cxx->name),
+                                      (uint32_t)(cxx->at - first));
+    if (literal)
+        cxx_at(cxx, literal)->flags = is_negative;
+    return cxx_take(cxx, 'E') ? literal : 0;
+}
+
+/* fpT; fp <quals> [<number>] _; fL <level> p <quals> [<number>] _ */
+static uint32_t function_parameter(struct cxx *cxx)
+{
+    uint32_t which;
+
+    if (cxx->at[1] == 'L') {
+        cxx->at += 2;
+        if (!cxx_number(cxx, &which) || !cxx_take(cxx, 'p'))
+            return 0;
+    } else {
+        cxx->at += 2;
+        if (cxx_take(cxx, 'T'))
+            return cxx_make(cxx, CXX_ARGUMENT, 0, 0, 0);
+    }
+    cxx_quals(cxx);
+    return cxx_counted(cxx, &which) ? cxx_make(cxx, CXX_ARGUMENT, 0, 0, which + 1) : 0;
+}
+
+/* fl <operator> <pack>, fr ..., fL <operator> <first> <second>, fR ... */
+static uint32_t fold(struct cxx *cxx)
+{
+    char kind = cxx->at[1];
+
+    cxx->at += 2;
+    int row = cxx->end - cxx->at > 1 ? cxx_operator(cxx->at) : -1;
+    if (row < 0 || cxx_operators[row].shape != 'b')
+        return 0;
+    cxx->at += 2;
+    uint32_t a = cxx_expression(cxx), b = 0;
+    if (!a || ((kind == 'L' || kind == 'R') && !(b = cxx_expression(cxx))))
+        return 0;
+    uint32_t made = with_operator(cxx, CXX_FOLD, row, a, b);
+    if (made)
+        cxx_at(cxx, made)->flags = (uint8_t)kind;
+    return made;
+}
+
+/* <name> [<arguments>] */
+static uint32_t simple_name(struct cxx *cxx)
+{
+    uint32_t name = cxx_tags(cxx, cxx_source_name(cxx));
+
+    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
+}
+
+/* <name>, on <operator>, dn <destructor> */
+static uint32_t base_name(struct cxx *cxx)
+{
+    uint32_t name;
+
+    if (cxx_take_two(cxx, "dn")) {
+        name = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
+        return cxx_wrap(cxx, CXX_DESTRUCTOR, name);
+    }
+    if (cxx_is_digit(cxx_peek(cxx)))
+        return simple_name(cxx);
+    cxx_take_two(cxx, "on");
+    name = cxx_operator_name(cxx, NULL);
+    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
+}
+
+static uint32_t in_scope(struct cxx *cxx, uint32_t scope, uint32_t name)
+{
+    return scope && name ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : 0;
+}
+
+/* One or more names of scopes up to an E. */
+static uint32_t scopes(struct cxx *cxx, uint32_t scope)
+{
+    do {
+        uint32_t name = simple_name(cxx);
+        scope = scope ? in_scope(cxx, scope, name) : name;
+    } while (scope && !cxx_take(cxx, 'E'));
+    return scope;
+}
+
+/*
+ * sr <type> <name>, srN <type> <scope>... E <name>, sr <scope>... E <name>. The last and the first
+ * cannot be told apart where a scope's name is the type: cxx_demangle() tries both.
+ */
+static uint32_t scoped_name(struct cxx *cxx)
+{
+    uint32_t scope;
+
+    cxx->at += 2;
+    if (cxx_take(cxx, 'N')) {
+        scope = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
+        if (scope && !cxx_take(cxx, 'E'))
+            scope = scopes(cxx, scope);
+    } else if (cxx_is_digit(cxx_peek(cxx)) && cxx->scope_ends) {
+        scope = scopes(cxx, 0);
+    } else {
+        cxx->has_scope = cxx->has_scope || cxx_is_digit(cxx_peek(cxx));
+        scope = cxx_type(cxx);
+    }
+    uint32_t name = scope ? base_name(cxx) : 0;
+    return in_scope(cxx, scope, name);
+}
+
+/* cv <type> <expression>, cv <type> _ <expression>... E */
+static uint32_t cast(struct cxx *cxx)
+{
+    bool no_arguments = cxx->no_arguments;
+
+    cxx->at += 2;
+    cxx->no_arguments = false;
+    uint32_t value, type = cxx_type(cxx);
+    cxx->no_arguments = no_arguments;
+    if (!type)
+        return 0;
+    value = cxx_take(cxx, '_') ? expressions(cxx, 'E') : cxx_expression(cxx);
+    return value ? cxx_make(cxx, CXX_CAST, type, value, 0) : 0;
+}
+
+/* nw <expression>... _ <type> (E | pi <expression>... E | il <expression>... E) */
+static uint32_t new_expression(struct cxx *cxx, int row, bool is_global)
+{
+    uint32_t value = 0, places = expressions(cxx, '_'), type = places ? cxx_type(cxx) : 0;
+
+    if (!type)
+        return 0;
+    if (cxx_take_two(cxx, "pi")) {
+        value = expressions(cxx, 'E');
+    } else if (cxx_take_two(cxx, "il")) {
+        value = expressions(cxx, 'E');
+        value = value ? cxx_make(cxx, CXX_BRACED, 0, value, 0) : 0;
+    } else {
+        return cxx_take(cxx, 'E') ? with_operator(cxx, CXX_NEW, row, places, type) : 0;
+    }
+    uint32_t made = value ? with_operator(cxx, CXX_NEW, row, places, type) : 0;
+    if (made) {
+        cxx_at(cxx, made)->c = value;
+        cxx_at(cxx, made)->flags = is_global;
+    }
+    return made;
+}
+
+/* di <name> <value>, dx <index> <value>, dX <first> <last> <value> */
+static uint32_t designated(struct cxx *cxx, char kind)
+{
+    uint32_t name = kind == 'i' ? cxx_source_name(cxx) : cxx_expression(cxx), last = 0;
+
+    if (!name || (kind == 'X' && !(last = cxx_expression(cxx))))
+        return 0;
+    uint32_t value = cxx_expression(cxx);
+    if (!value)
+        return 0;
+    return cxx_make(cxx, kind == 'i' ? CXX_DESIGNATED : CXX_INDEXED, name, value, last);
+}
+
+/* so <type> <expression> [<offset>] <selector>... [p] E */
+static uint32_t subobject(struct cxx *cxx)
+{
+    uint32_t unused, type = cxx_type(cxx), of = type ? cxx_expression(cxx) : 0;
+
+    if (!of)
+        return 0;
+    cxx_take(cxx, 'n');
+    if (cxx_is_digit(cxx_peek(cxx)))
+        cxx_number(cxx, &unused);
+    while (cxx_take(cxx, '_'))
+        if (cxx_is_digit(cxx_peek(cxx)))
+            cxx_number(cxx, &unused);
+    cxx_take(cxx, 'p');
+    return cxx_take(cxx, 'E') ? cxx_make(cxx, CXX_SUBOBJECT, type, of, 0) : 0;
+}
+
+/* X <expression> [N] [R <constraint>], T <type>, Q <expression> */
+static uint32_t requirement(struct cxx *cxx)
+{
+    char kind = cxx_peek(cxx);
+    uint32_t of = 0, type = 0;
+    bool is_noexcept = false;
+
+    cxx->at++;
+    if (kind == 'X') {
+        of = cxx_expression(cxx);
+        is_noexcept = of && cxx_take(cxx, 'N');
+        if (of && cxx_take(cxx, 'R') && !(type = cxx_name(cxx, NULL)))
+            return 0;
+    } else if (kind == 'T') {
+        of = cxx_type(cxx);
+    } else if (kind == 'Q') {
+        of = cxx_expression(cxx);
+    }
+    uint32_t made = of ? cxx_make(cxx, CXX_REQUIREMENT, of, type, 0) : 0;
+    if (made) {
+        cxx_at(cxx, made)->small = (uint16_t)kind;
+        cxx_at(cxx, made)->flags = is_noexcept;
+    }
+    return made;
+}
+
+/* rq <requirement>... E, rQ <parameters> _ <requirement>... E */
+static uint32_t requires_expression(struct cxx *cxx)
+{
+    uint32_t list = 0;
+
+    if (cxx->at[1] == 'Q') {
+        cxx->at += 2;
+        if (!(list = cxx_parameters(cxx)) || !cxx_take(cxx, '_'))
+            return 0;
+    } else {
+        cxx->at += 2;
+    }
+    size_t first = cxx->open.count;
+    do {
+        if (!cxx_push(cxx, &cxx->open, requirement(cxx)))
+            return 0;
+    } while (!cxx_take(cxx, 'E'));
+    uint32_t requirements = cxx_list(cxx, first);
+    return requirements ? cxx_make(cxx, CXX_REQUIRES, list, requirements, 0) : 0;
+}
+
+/* sP <argument>... E: how many they are. */
+static uint32_t captured_count(struct cxx *cxx)
+{
+    size_t first = cxx->open.count;
+
+    while (!cxx_take(cxx, 'E')) {
+        uint32_t item;
+        if (cxx_peek(cxx) == 'X') {
+            cxx->at++;
+            item = cxx_expression(cxx);
+            if (!cxx_take(cxx, 'E'))
+                return 0;
+        } else {
+            item = cxx_peek(cxx) == 'L' ? cxx_literal(cxx) : cxx_type(cxx);
+        }
+        if (!cxx_push(cxx, &cxx->open, item))
+            return 0;
+    }
+    return cxx_wrap(cxx, CXX_COUNT, cxx_list(cxx, first));
+}
+
+static bool comes(const struct cxx *cxx, const char *two)
+{
+    return cxx->at[0] == two[0] && cxx->at[1] == two[1];
+}
+
+/* The forms that begin by s, and are no operator's. */
+static uint32_t s_expression(struct cxx *cxx)
+{
+    uint32_t a, b;
+
+    switch (cxx->at[1]) {
+    case 'r':
+        return scoped_name(cxx);
+    case 'p':
+        cxx->at += 2;
+        return cxx_wrap(cxx, CXX_EXPANSION, cxx_expression(cxx));
+    case 'Z':
+        cxx->at += 2;
+        if (cxx_peek(cxx) == 'T')
+            return cxx_wrap(cxx, CXX_COUNT, cxx_parameter(cxx));
+        return cxx_peek(cxx) == 'f' ? cxx_wrap(cxx, CXX_COUNT, cxx_expression(cxx)) : 0;
+    case 'P':
+        cxx->at += 2;
+        return captured_count(cxx);
+    case 'y':
+        cxx->at += 2;
+        a = cxx_peek(cxx) == 'T' ? cxx_parameter(cxx) : cxx_expression(cxx);
+        b = a ? cxx_expression(cxx) : 0;
+        return b ? cxx_make(cxx, CXX_PACK_INDEX, a, b, 0) : 0;
+    case 'o':
+        cxx->at += 2;
+        return subobject(cxx);
+    default:
+        return 0;
+    }
+}
+
+/* The forms that no table of operators says. */
+static uint32_t special_expression(struct cxx *cxx)
+{
+    uint32_t type = 0, list;
+
+    switch (cxx->at[0]) {
+    case 'f':
+        return comes(cxx, "fp") || (comes(cxx, "fL") && cxx_is_digit(cxx->at[2]))
+                   ? function_parameter(cxx)
+                   : strchr("lrLR", cxx->at[1]) ? fold(cxx) : 0;
+    case 's':
+        return s_expression(cxx);
+    case 'r':
+        return comes(cxx, "rq") || comes(cxx, "rQ") ? requires_expression(cxx) : 0;
+    case 't':
+        if (cxx_take_two(cxx, "tr"))
+            return cxx_make(cxx, CXX_UNARY, 0, 0, 0);
+        if (!cxx_take_two(cxx, "tl") || !(type = cxx_type(cxx)))
+            return 0;
+        list = expressions(cxx, 'E');
+        return list ? cxx_make(cxx, CXX_BRACED, type, list, 0) : 0;
+    case 'i':
+        if (!cxx_take_two(cxx, "il"))
+            return 0;
+        list = expressions(cxx, 'E');
+        return list ? cxx_make(cxx, CXX_BRACED, 0, list, 0) : 0;
+    case 'c':
+        return comes(cxx, "cv") ? cast(cxx) : 0;
+    case 'd':
+        if (comes(cxx, "dn"))
+            return base_name(cxx);
+        if (!comes(cxx, "di") && !comes(cxx, "dx") && !comes(cxx, "dX"))
+            return 0;
+        cxx->at += 2;
+        return designated(cxx, cxx->at[-1]);
+    case 'm':
+        if (!cxx_take_two(cxx, "mc") || !(type = cxx_type(cxx)))
+            return 0;
+        list = cxx_expression(cxx);
+        cxx_take(cxx, 'n');
+        cxx_digits(cxx);
+        return list && cxx_take(cxx, 'E') ? cxx_make(cxx, CXX_CAST, type, list, 0) : 0;
+    case 'o':
+        return comes(cxx, "on") ? base_name(cxx) : 0;
+    default:
+        return 0;
+    }
+}
+
+/* u <name> <argument>... E: what only one compiler knows. */
+static uint32_t vendor_call(struct cxx *cxx)
+{
+    size_t first = cxx->open.count;
+
+    cxx->at++;
+    uint32_t name = cxx_source_name(cxx);
+    if (!name)
+        return 0;
+    while (!cxx_take(cxx, 'E')) {
+        char next = cxx_peek(cxx);
+        uint32_t item;
+        if (next == 'X') {
+            cxx->at++;
+            item = cxx_expression(cxx);
+            if (!cxx_take(cxx, 'E'))
+                return 0;
+        } else {
+            item = next == 'L' ? cxx_literal(cxx) : cxx_type(cxx);
+        }
+        if (!cxx_push(cxx, &cxx->open, item))
+            return 0;
+    }
+    uint32_t list = cxx_list(cxx, first);
+    return list ? cxx_make(cxx, CXX_VENDOR_CALL, name, list, 0) : 0;
+}
+
+/* An operator of the table, and what it is done with. */
+static uint32_t operation(struct cxx *cxx, int row, bool is_global)
+{
+    uint32_t a, b, c;
+    bool is_prefix;
+
+    cxx->at += 2;
+    switch (cxx_operators[row].shape) {
+    case 'n':
+        return new_expression(cxx, row, is_global);
+    case 't':
+        a = cxx_type(cxx);
+        return a ? with_operator(cxx, CXX_OF_TYPE, row, a, 0) : 0;
+    case 'p':
+        is_prefix = cxx_take(cxx, '_');
+        a = cxx_expression(cxx);
+        a = a ? with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
+        if (a)
+            cxx_at(cxx, a)->flags = !is_prefix;
+        return a;
+    case 'u':
+    case 'd':
+        a = cxx_expression(cxx);
+        return a ? with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
+    case 'c':
+        a = cxx_type(cxx);
+        b = a ? cxx_expression(cxx) : 0;
+        return b ? with_operator(cxx, CXX_NAMED_CAST, row, a, b) : 0;
+    default:
+        break;
+    }
+    if (!(a = cxx_expression(cxx)))
+        return 0;
+    if (!strcmp(cxx_operators[row].code, "cl")) {
+        b = expressions(cxx, 'E');
+        return b ? cxx_make(cxx, CXX_CALL, a, b, 0) : 0;
+    }
+    b = cxx_expression(cxx);
+    if (!b || strcmp(cxx_operators[row].code, "qu"))
+        return b ? with_operator(cxx, CXX_BINARY, row, a, b) : 0;
+    c = cxx_expression(cxx);
+    return c ? cxx_make(cxx, CXX_TERNARY, a, b, c) : 0;
+}
+
+static uint32_t expression(struct cxx *cxx)
+{
+    char first = cxx_peek(cxx);
+    bool is_global;
+    int row;
+
+    if (first == 'L')
+        return cxx_literal(cxx);
+    if (first == 'T')
+        return cxx_parameter(cxx);
+    if (cxx_is_digit(first))
+        return base_name(cxx);
+    if (first == 'u')
+        return vendor_call(cxx);
+    if (cxx->end - cxx->at < 3)
+        return 0;
+    is_global = cxx_take_two(cxx, "gs");
+    if (cxx->end - cxx->at < 3)
+        return 0;
+    row = cxx_operator(cxx->at);
+    uint32_t made = row >= 0 ? operation(cxx, row, is_global)
+                    : cxx_is_digit(cxx_peek(cxx)) ? base_name(cxx) : special_expression(cxx);
+    return is_global ? cxx_wrap(cxx, CXX_GLOBAL, made) : made;
+}
+
+uint32_t cxx_expression(struct cxx *cxx)
+{
+    if (!cxx_enter(cxx))
+        return 0;
+    uint32_t made = expression(cxx);
+    cxx_leave(cxx);
+    return made;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What a C++ name is between reading (cxx_names.c, cxx_unqualified.c, cxx_types.c, cxx_templates.c,
+ * cxx_expressions.c) and printing (cxx_print.c and its kin): nodes that refer to each other by number.
+ * Number 0 is no node.
+ */
+#ifndef STACKBOX_SYMBOLS_CXX_NODES_H
+#define STACKBOX_SYMBOLS_CXX_NODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cxx_kind {
+    CXX_NONE,
+    CXX_LIST, /* a: first of lists, b: how many */
+
+    CXX_NAME,          /* a: where in the mangled name, b: length */
+    CXX_ANONYMOUS,     /* a namespace without a name */
+    CXX_BUILTIN,       /* small: which of cxx_builtins */
+    CXX_STANDARD,      /* small: which of cxx_standards; flags: in full */
+    CXX_QUALIFIED,     /* a::b */
+    CXX_LOCAL,         /* a: encoding, b: entity in it */
+    CXX_DEFAULT,       /* small: which default argument, b: entity in it */
+    CXX_STRING,        /* a string literal of a function */
+    CXX_TEMPLATE,      /* a: name, b: arguments */
+    CXX_ARGUMENTS,     /* a: list, b: what they require */
+    CXX_PACK,          /* a: list: arguments that are one parameter's */
+    CXX_TAGGED,        /* a: name, b: its tag */
+    CXX_CONSTRUCTOR,   /* a: of what */
+    CXX_DESTRUCTOR,    /* a: of what */
+    CXX_OPERATOR,      /* small: which of cxx_operators */
+    CXX_CONVERSION,    /* a: type */
+    CXX_LITERAL_NAME,  /* operator"" a */
+    CXX_VENDOR_NAME,   /* operator a */
+    CXX_LAMBDA,        /* a: list of parameters, b: list of template parameters, c: which */
+    CXX_UNNAMED,       /* c: which */
+    CXX_BLOCK,         /* c: which */
+    CXX_BINDING,       /* a: list of names */
+    CXX_MODULE,        /* a: before it, b: name; flags: a partition */
+    CXX_IN_MODULE,     /* a: name, b: module */
+    CXX_FRIEND,        /* a: name */
+    CXX_SPECIAL,       /* small: which of cxx_specials, a: of what, b: in what, c: number */
+    CXX_ENCODING,      /* a: name, b: function type, c: list of what T_ are; flags: qualifiers */
+    CXX_PARAMETER,     /* T_: small: which */
+    CXX_PARAMETER_NAME, /* of a lambda: small: kind, c: which */
+    CXX_DECLARATION,   /* of a template parameter: small: kind, a: its name, b: type or list, c: more */
+
+    CXX_POINTER,       /* a: to */
+    CXX_REFERENCE,     /* a: to; flags: && */
+    CXX_QUALS,         /* a: type; flags: qualifiers */
+    CXX_VENDOR_QUAL,   /* a: type, b: name, c: arguments */
+    CXX_SUFFIXED,      /* a: type, small: which of cxx_texts behind it */
+    CXX_PREFIXED,      /* a: type, small: which of cxx_texts before it */
+    CXX_FUNCTION,      /* a: what it returns, b: list, c: exceptions, of an encoding what it
+                        * requires; flags: qualifiers */
+    CXX_ARRAY,         /* a: of, b: how many */
+    CXX_MEMBER,        /* a: type, b: class */
+    CXX_VECTOR,        /* a: of, b: how many */
+    CXX_DECLTYPE,      /* a: expression */
+    CXX_EXPANSION,     /* a: pattern */
+    CXX_BIT_INT,       /* a: how many; flags: unsigned */
+    CXX_FLOAT,         /* a, b: its digits; flags: x, or bfloat */
+    CXX_CONSTRAINED,   /* a: concept, small: which of cxx_texts behind it */
+    CXX_NOEXCEPT,      /* a: expression or 0 */
+    CXX_THROW,         /* a: list */
+
+    CXX_LITERAL,       /* a: type, b: where its digits are, c: how many; flags: negative */
+    CXX_TEXT_LITERAL,  /* a: type */
+    CXX_NUMBER,        /* a: where its digits are, b: how many */
+    CXX_ARGUMENT,      /* {parm#c}; 0 is this */
+    CXX_UNARY,         /* small: operator, a; flags: behind it */
+    CXX_BINARY,        /* small: operator, a, b */
+    CXX_TERNARY,       /* a ? b : c */
+    CXX_CALL,          /* a: what, b: list */
+    CXX_CAST,          /* (a)b */
+    CXX_NAMED_CAST,    /* small: operator, a: type, b */
+    CXX_OF_TYPE,       /* small: operator, a: type */
+    CXX_BRACED,        /* a: type or 0, b: list */
+    CXX_NEW,           /* small: operator, a: list of places, b: type, c: initializer; flags */
+    CXX_DESIGNATED,    /* .a=b */
+    CXX_INDEXED,       /* [a]=b, [a ... c]=b */
+    CXX_FOLD,          /* small: operator, a, b; flags: which is the pack */
+    CXX_COUNT,         /* sizeof... a */
+    CXX_PACK_INDEX,    /* a...[b] */
+    CXX_GLOBAL,        /* ::a */
+    CXX_REQUIRES,      /* a: list of parameters or 0, b: list of requirements */
+    CXX_REQUIREMENT,   /* small: kind, a: what, b: of what type; flags: noexcept */
+    CXX_SUBOBJECT,     /* a: type, b: expression */
+    CXX_VENDOR_CALL,   /* a: name, b: list */
+};
+
+/* Flags of qualifiers: of types, functions and encodings. */
+enum {
+    CXX_CONST = 1,
+    CXX_VOLATILE = 2,
+    CXX_RESTRICT = 4,
+    CXX_LVALUE = 8,
+    CXX_RVALUE = 16,
+    CXX_OBJECT = 32, /* the first parameter is the object, `this` before it */
+    CXX_SAFE = 64,   /* transaction_safe */
+};
+
+struct cxx_node {
+    uint8_t kind, flags;
+    uint16_t small;
+    uint32_t a, b, c;
+};
+
+/* Numbers of nodes, of which some become a list. */
+struct cxx_numbers {
+    uint32_t *items;
+    size_t count, room;
+};
+
+/* How a template parameter of a lambda is: by its kind and number. */
+struct cxx_heads {
+    uint32_t first, count; /* among the open ones */
+};
+
+struct cxx {
+    const char *name, *at, *end;
+    struct cxx_node *nodes;
+    size_t count, room;
+    struct cxx_numbers lists, open, seen; /* seen: what S_ may refer to */
+    uint32_t arguments;     /* list: of the name that is read; T_ in its type are these */
+    unsigned depth;
+    unsigned in_lambda;
+    unsigned heads[3];      /* how many template parameters of each kind lambdas named so far */
+    struct cxx_heads head;  /* the template parameters of the lambda that is read */
+    struct cxx_heads inner; /* those of a template among them */
+    bool was_seen;          /* the last name was S_ or its like alone */
+    bool no_arguments;      /* an I behind T_ is not the type's, but the conversion's */
+    bool scope_ends;        /* sr A B E, where other compilers write sr A B */
+    bool has_scope;         /* such a thing was met */
+    int error;
+};
+
+/* Of the name of an encoding: what decides how what is behind it is read. */
+struct cxx_name_state {
+    bool ends_with_arguments, no_return;
+    uint8_t quals;
+};
+
+struct cxx_builtin {
+    char code[3];
+    char literal; /* how its literals are printed: 'n' bare, 'b' bool, 'f' float; else the ending */
+    const char *text;
+};
+struct cxx_standard {
+    char code;
+    const char *text, *full, *base;
+};
+struct cxx_operator {
+    char code[3];
+    char shape; /* 'u' unary, 'b' binary, 'm' member, 'p' ++ and --; '-': special */
+    const char *text;
+};
+extern const struct cxx_builtin cxx_builtins[];
+extern const struct cxx_standard cxx_standards[];
+extern const struct cxx_operator cxx_operators[];
+extern const char *const cxx_specials[];
+extern const char *const cxx_texts[];
+enum { CXX_TEXT_COMPLEX, CXX_TEXT_IMAGINARY, CXX_TEXT_STRUCT, CXX_TEXT_UNION, CXX_TEXT_ENUM,
+       CXX_TEXT_AUTO, CXX_TEXT_DECLTYPE_AUTO };
+/* Which it is, or -1. */
+int cxx_builtin(const char *code, size_t length);
+int cxx_operator(const char *code);
+
+/* cxx_nodes.c: the number of a new node; 0 with cxx->error where there is no more room. */
+uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c);
+/* The same, of which a part may be 0 when it must not: then it is 0. */
+uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a);
+static inline struct cxx_node *cxx_at(const struct cxx *cxx, uint32_t number)
+{
+    return &cxx->nodes[number];
+}
+bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number);
+/* A list of the open ones from `first` on, which are open no more. */
+uint32_t cxx_list(struct cxx *cxx, size_t first);
+/* Remembers a node for S_, and returns it; 0 stays 0. */
+uint32_t cxx_remember(struct cxx *cxx, uint32_t number);
+bool cxx_enter(struct cxx *cxx);
+static inline void cxx_leave(struct cxx *cxx)
+{
+    cxx->depth--;
+}
+
+/* The next bytes of the name; '\0' behind its end. */
+static inline char cxx_peek(const struct cxx *cxx)
+{
+    return cxx->at < cxx->end ? *cxx->at : '\0';
+}
+static inline char cxx_peek_next(const struct cxx *cxx)
+{
+    return cxx->end - cxx->at > 1 ? cxx->at[1] : '\0';
+}
+static inline bool cxx_take(struct cxx *cxx, char byte)
+{
+    bool is_there = cxx->at < cxx->end && *cxx->at == byte;
+
+    cxx->at += is_there;
+    return is_there;
+}
+static inline bool cxx_take_two(struct cxx *cxx, const char *two)
+{
+    bool is_there = cxx->end - cxx->at > 1 && cxx->at[0] == two[0] && cxx->at[1] == two[1];
+
+    cxx->at += is_there ? 2 : 0;
+    return is_there;
+}
+static inline bool cxx_is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+/* A decimal number; false: there is none, or it is out of all bounds. */
+bool cxx_number(struct cxx *cxx, uint32_t *number);
+/* [<number>] _ : 0 without a number, else one more. */
+bool cxx_counted(struct cxx *cxx, uint32_t *number);
+/* A node of digits as they stand: CXX_NUMBER. */
+uint32_t cxx_digits(struct cxx *cxx);
+
+/* The grammar. Each returns the number of what it read, or 0. */
+uint32_t cxx_encoding(struct cxx *cxx);
+uint32_t cxx_special(struct cxx *cxx);
+uint32_t cxx_name(struct cxx *cxx, struct cxx_name_state *state);
+uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t scope,
+                         uint32_t module);
+uint32_t cxx_source_name(struct cxx *cxx);
+uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state);
+uint32_t cxx_tags(struct cxx *cxx, uint32_t name);
+uint32_t cxx_type(struct cxx *cxx);
+uint32_t cxx_decltype(struct cxx *cxx);
+unsigned cxx_quals(struct cxx *cxx);
+/* Types until one of "E.Q_" or the end, `v` alone for none: a list. */
+uint32_t cxx_parameters(struct cxx *cxx);
+uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix);
+uint32_t cxx_parameter(struct cxx *cxx);
+bool cxx_is_declaration(const struct cxx *cxx);
+uint32_t cxx_declaration(struct cxx *cxx);
+/* I...E; of_encoding: T_ are these from now on. */
+uint32_t cxx_template_arguments(struct cxx *cxx, bool of_encoding);
+/* The name and the arguments behind it. */
+uint32_t cxx_template(struct cxx *cxx, uint32_t name, bool of_encoding);
+uint32_t cxx_expression(struct cxx *cxx);
+uint32_t cxx_literal(struct cxx *cxx);
+
+#endif
