@@ -72,7 +72,7 @@ static bool take_block(struct cxx *cxx)
 static void start(struct cxx *cxx)
 {
     *cxx = (struct cxx){.name = cxx->name, .at = cxx->name, .end = cxx->end,
-                        .nodes = cxx->nodes, .room = cxx->room, .scope_ends = cxx->scope_ends,
+                        .nodes = cxx->nodes, .room = cxx->room, .scopes = cxx->scopes,
                         .lists = cxx->lists, .open = cxx->open, .seen = cxx->seen};
     cxx->lists.count = cxx->open.count = cxx->seen.count = 0;
     cxx_make(cxx, CXX_NONE, 0, 0, 0);
@@ -114,8 +114,8 @@ int cxx_demangle(const char *name, size_t length, const struct demangle_wishes *
     if (length > LONGEST || length < 3 || (!is_block && memcmp(name, "_Z", 2)))
         return -EINVAL;
     number = read_name(&cxx, is_block);
-    if (!number && !cxx.error && cxx.has_scope) {
-        cxx.scope_ends = true;
+    while (!number && !cxx.error && cxx.has_scope && cxx.scopes < CXX_SCOPES_PLAIN) {
+        cxx.scopes++;
         number = read_name(&cxx, is_block);
     }
     result = cxx.error ? cxx.error : -EINVAL;

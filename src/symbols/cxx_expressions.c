@@ -106,7 +106,7 @@ static uint32_t simple_name(struct cxx *cxx)
 }
 
 /* <name>, on <operator>, dn <destructor> */
-static uint32_t base_name(struct cxx *cxx)
+static uint32_t base_name_alone(struct cxx *cxx)
 {
     uint32_t name;
 
@@ -115,9 +115,15 @@ static uint32_t base_name(struct cxx *cxx)
         return cxx_wrap(cxx, CXX_DESTRUCTOR, name);
     }
     if (cxx_is_digit(cxx_peek(cxx)))
-        return simple_name(cxx);
+        return cxx_tags(cxx, cxx_source_name(cxx));
     cxx_take_two(cxx, "on");
-    name = cxx_operator_name(cxx, NULL);
+    return cxx_operator_name(cxx, NULL);
+}
+
+static uint32_t base_name(struct cxx *cxx)
+{
+    uint32_t name = base_name_alone(cxx);
+
     return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
 }
 
@@ -137,26 +143,30 @@ static uint32_t scopes(struct cxx *cxx, uint32_t scope)
 }
 
 /*
- * sr <type> <name>, srN <type> <scope>... E <name>, sr <scope>... E <name>. The last and the first
- * cannot be told apart where a scope's name is the type: cxx_demangle() tries both.
+ * sr <type> <name>, srN <type> <scope>... E <name>, sr <scope>... E <name>. Where a scope's name is
+ * the type they cannot be told apart: cxx_demangle() tries one after the other.
  */
 static uint32_t scoped_name(struct cxx *cxx)
 {
-    uint32_t scope;
+    uint32_t scope, name;
 
     cxx->at += 2;
-    if (cxx_take(cxx, 'N')) {
+    if (cxx->scopes == CXX_SCOPES_PLAIN && cxx_take(cxx, 'N')) {
         scope = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
         if (scope && !cxx_take(cxx, 'E'))
             scope = scopes(cxx, scope);
-    } else if (cxx_is_digit(cxx_peek(cxx)) && cxx->scope_ends) {
+    } else if (cxx_is_digit(cxx_peek(cxx)) && cxx->scopes != CXX_SCOPES_TYPES) {
         scope = scopes(cxx, 0);
     } else {
-        cxx->has_scope = cxx->has_scope || cxx_is_digit(cxx_peek(cxx));
+        cxx->has_scope = true;
         scope = cxx_type(cxx);
+        name = scope ? base_name(cxx) : 0;
+        return in_scope(cxx, scope, name);
     }
-    uint32_t name = scope ? base_name(cxx) : 0;
-    return in_scope(cxx, scope, name);
+    /* The arguments are the whole name's here: c++filt has it in parentheses where it is called. */
+    name = scope ? base_name_alone(cxx) : 0;
+    name = in_scope(cxx, scope, name);
+    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
 }
 
 /* cv <type> <expression>, cv <type> _ <expression>... E */

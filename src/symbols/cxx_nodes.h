@@ -118,6 +118,13 @@ struct cxx_heads {
     uint32_t first, count; /* among the open ones */
 };
 
+/* How compilers differ in the scope of a name behind sr. */
+enum cxx_scopes {
+    CXX_SCOPES_TYPES, /* it is a type: sr <type> <name> */
+    CXX_SCOPES_ENDED, /* one that begins by a name is names up to an E */
+    CXX_SCOPES_PLAIN, /* and so it is in srN: nothing of it is remembered */
+};
+
 struct cxx {
     const char *name, *at, *end;
     struct cxx_node *nodes;
@@ -131,7 +138,7 @@ struct cxx {
     struct cxx_heads inner; /* those of a template among them */
     bool was_seen;          /* the last name was S_ or its like alone */
     bool no_arguments;      /* an I behind T_ is not the type's, but the conversion's */
-    bool scope_ends;        /* sr A B E, where other compilers write sr A B */
+    enum cxx_scopes scopes;
     bool has_scope;         /* such a thing was met */
     int error;
 };

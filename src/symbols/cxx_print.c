@@ -130,8 +130,10 @@ void cxx_put_list(struct cxx_print *print, uint32_t number)
             cxx_put(print, ", ", 2);
         size_t empty = print->length;
         cxx_put_node(print, print->cxx->lists.items[list->a + i]);
-        if (print->length == empty)
+        if (print->length == empty) {
             print->length = before;
+            print->dropped = before;
+        }
     }
 }
 

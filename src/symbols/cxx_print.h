@@ -16,6 +16,7 @@ struct cxx_print {
     const struct demangle_wishes *wishes;
     char *out;
     size_t length, room;
+    size_t dropped; /* the length when an empty item was dropped that was the last of its list */
     size_t steps;
     unsigned depth;
     unsigned in_lambda;

@@ -51,14 +51,15 @@ static void put_literal(struct cxx_print *print, const struct cxx_node *node)
         cxx_put_string(print, texts[ending - endings]);
 }
 
-/* The address of a member function: of that, its name is enough. */
+/* The address of a member function: of that, its name is enough where it has no qualifiers. */
 static void put_address(struct cxx_print *print, uint32_t of)
 {
     const struct cxx_node *node = cxx_at(print->cxx, of);
 
     if (node->kind == CXX_ENCODING && !node->b)
         cxx_put_node(print, node->a);
-    else if (node->kind == CXX_ENCODING && cxx_at(print->cxx, node->a)->kind == CXX_QUALIFIED)
+    else if (node->kind == CXX_ENCODING && !node->flags &&
+             cxx_at(print->cxx, node->a)->kind == CXX_QUALIFIED)
         cxx_put_node(print, node->a);
     else
         cxx_put_within(print, of);

@@ -45,7 +45,8 @@ static void put_arguments(struct cxx_print *print, const struct cxx_node *argume
     else
         cxx_put_list(print, arguments->a);
     print->pack = print->pack == CXX_PACK_WHOLE ? pack : print->pack;
-    if (cxx_last(print) == '>')
+    /* c++filt has no blank behind what is not there. */
+    if (cxx_last(print) == '>' && print->dropped != print->length)
         cxx_put_byte(print, ' ');
     cxx_put_byte(print, '>');
 }

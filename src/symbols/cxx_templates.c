@@ -7,15 +7,16 @@ static uint32_t seen_before(struct cxx *cxx)
 {
     size_t which = 0;
 
+    if (cxx_take(cxx, '_'))
+        return cxx->seen.count ? cxx->seen.items[0] : 0;
     for (; cxx_peek(cxx) != '_'; cxx->at++) {
         char byte = cxx_peek(cxx);
         bool is_digit = cxx_is_digit(byte);
         if ((!is_digit && (byte < 'A' || byte > 'Z')) || which > cxx->seen.count)
             return 0;
-        which = which * 36 + (size_t)(is_digit ? byte - '0' : byte - 'A' + 10) + 0;
+        which = which * 36 + (size_t)(is_digit ? byte - '0' : byte - 'A' + 10);
     }
-    if (cxx->at[-1] != 'S')
-        which++;
+    which++;
     cxx->at++;
     return which < cxx->seen.count ? cxx->seen.items[which] : 0;
 }
