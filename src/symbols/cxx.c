@@ -2,7 +2,6 @@
 #include "symbols/cxx.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/cxx_nodes.h"
@@ -69,19 +68,9 @@ static bool take_block(struct cxx *cxx)
     return true;
 }
 
-static void start(struct cxx *cxx)
-{
-    *cxx = (struct cxx){.name = cxx->name, .at = cxx->name, .end = cxx->end,
-                        .nodes = cxx->nodes, .room = cxx->room, .scopes = cxx->scopes,
-                        .lists = cxx->lists, .open = cxx->open, .seen = cxx->seen};
-    cxx->lists.count = cxx->open.count = cxx->seen.count = 0;
-    cxx_make(cxx, CXX_NONE, 0, 0, 0);
-}
-
 /* The whole name, up to its clones; 0 with an error. */
 static uint32_t read_name(struct cxx *cxx, bool is_block)
 {
-    start(cxx);
     cxx->at += is_block ? 4 : 2;
     uint32_t number = cxx_encoding(cxx);
     if (number && (is_block ? !take_block(cxx) : false))
@@ -107,24 +96,21 @@ int cxx_demangle(const char *name, size_t length, const struct demangle_wishes *
                  struct text *to)
 {
     bool is_block = length > 4 && !memcmp(name, "___Z", 4);
-    struct cxx cxx = {.name = name, .end = name + length};
+    struct cxx_store store;
+    struct cxx cxx = {0};
     uint32_t number;
-    int result = -EINVAL;
+    int result;
 
-    if (length > LONGEST || length < 3 || (!is_block && memcmp(name, "_Z", 2)))
+    if (length > LONGEST || length < 3 || (!is_block && (name[0] != '_' || name[1] != 'Z')))
         return -EINVAL;
-    number = read_name(&cxx, is_block);
-    while (!number && !cxx.error && cxx.has_scope && cxx.scopes < CXX_SCOPES_PLAIN) {
-        cxx.scopes++;
+    do {
+        cxx_start(&cxx, &store, name, name + length);
         number = read_name(&cxx, is_block);
-    }
+    } while (!number && !cxx.error && cxx.has_scope && cxx.scopes++ < CXX_SCOPES_PLAIN);
     result = cxx.error ? cxx.error : -EINVAL;
     if (number)
         result = show_name(&cxx, number, is_block, wishes, to);
-    free(cxx.nodes);
-    free(cxx.lists.items);
-    free(cxx.open.items);
-    free(cxx.seen.items);
+    cxx_free(&cxx);
     if (result)
         text_clear(to);
     return result;

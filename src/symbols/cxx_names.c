@@ -244,6 +244,8 @@ static uint32_t component(struct cxx *cxx, struct cxx_name_state *state, uint32_
     *is_new = true;
     if (state)
         state->ends_with_arguments = false;
+    if (cxx_is_digit(first))
+        return cxx_unqualified(cxx, state, before, 0);
     if (first == 'T')
         return before ? 0 : cxx_parameter(cxx);
     if (first == 'I') {

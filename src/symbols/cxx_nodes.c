@@ -2,8 +2,8 @@
 #include "symbols/cxx_nodes.h"
 
 #include <errno.h>
-
-#include "util.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* A name of 64 KB has fewer, whatever it is; 16 bytes each. */
 #define MOST_NODES 131072
@@ -13,15 +13,92 @@
  */
 #define DEEPEST 128
 
+void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end)
+{
+    cxx_free(cxx);
+    *cxx = (struct cxx){
+        .name = name, .at = name, .end = end, .store = store, .scopes = cxx->scopes,
+        .nodes = store->nodes, .room = sizeof(store->nodes) / sizeof(*store->nodes),
+        .lists = {.items = store->lists, .room = sizeof(store->lists) / sizeof(uint32_t)},
+        .open = {.items = store->open, .room = sizeof(store->open) / sizeof(uint32_t)},
+        .seen = {.items = store->seen, .room = sizeof(store->seen) / sizeof(uint32_t)}};
+    cxx_make(cxx, CXX_NONE, 0, 0, 0);
+}
+
+void cxx_free(struct cxx *cxx)
+{
+    if (!cxx->store)
+        return;
+    if (cxx->nodes != cxx->store->nodes)
+        free(cxx->nodes);
+    if (cxx->lists.items != cxx->store->lists)
+        free(cxx->lists.items);
+    if (cxx->open.items != cxx->store->open)
+        free(cxx->open.items);
+    if (cxx->seen.items != cxx->store->seen)
+        free(cxx->seen.items);
+    cxx->store = NULL;
+}
+
+/* Twice the room, out of the store where the first was there; NULL: there is no memory. */
+static void *grow(void *items, const void *stored, size_t *room, size_t size)
+{
+    void *more = realloc(items == stored ? NULL : items, 2 * *room * size);
+
+    if (!more)
+        return NULL;
+    if (items == stored)
+        memcpy(more, items, *room * size);
+    *room *= 2;
+    return more;
+}
+
+static bool grow_nodes(struct cxx *cxx)
+{
+    void *more = NULL;
+
+    if (cxx->count >= MOST_NODES)
+        cxx->error = -EINVAL;
+    else if (!(more = grow(cxx->nodes, cxx->store->nodes, &cxx->room, sizeof(*cxx->nodes))))
+        cxx->error = -ENOMEM;
+    else
+        cxx->nodes = more;
+    return more != NULL;
+}
+
+bool cxx_grow(struct cxx *cxx, struct cxx_numbers *numbers)
+{
+    const uint32_t *stored = numbers == &cxx->lists  ? cxx->store->lists
+                             : numbers == &cxx->open ? cxx->store->open
+                                                     : cxx->store->seen;
+    void *more = grow(numbers->items, stored, &numbers->room, sizeof(*numbers->items));
+
+    if (more)
+        numbers->items = more;
+    else
+        cxx->error = -ENOMEM;
+    return more != NULL;
+}
+
+bool cxx_take_two(struct cxx *cxx, const char *two)
+{
+    if (cxx->end - cxx->at < 2 || cxx->at[0] != two[0] || cxx->at[1] != two[1])
+        return false;
+    cxx->at += 2;
+    return true;
+}
+
 uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c)
 {
-    if (cxx->count == cxx->room &&
-        (cxx->count >= MOST_NODES ||
-         array_reserve(&cxx->nodes, &cxx->room, cxx->count + 1, sizeof(*cxx->nodes)))) {
-        cxx->error = cxx->count >= MOST_NODES ? -EINVAL : -ENOMEM;
+    if (cxx->count == cxx->room && !grow_nodes(cxx))
         return 0;
-    }
-    cxx->nodes[cxx->count] = (struct cxx_node){.kind = (uint8_t)kind, .a = a, .b = b, .c = c};
+    struct cxx_node *node = &cxx->nodes[cxx->count];
+    node->kind = (uint8_t)kind;
+    node->flags = 0;
+    node->small = 0;
+    node->a = a;
+    node->b = b;
+    node->c = c;
     return (uint32_t)cxx->count++;
 }
 
@@ -30,29 +107,18 @@ uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a)
     return a ? cxx_make(cxx, kind, a, 0, 0) : 0;
 }
 
-bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number)
-{
-    if (!number)
-        return false;
-    if (numbers->count == numbers->room &&
-        array_reserve(&numbers->items, &numbers->room, numbers->count + 1,
-                      sizeof(*numbers->items))) {
-        cxx->error = -ENOMEM;
-        return false;
-    }
-    numbers->items[numbers->count++] = number;
-    return true;
-}
-
 uint32_t cxx_list(struct cxx *cxx, size_t first)
 {
-    size_t begin = cxx->lists.count;
+    size_t begin = cxx->lists.count, count = cxx->open.count - first;
 
-    for (size_t i = first; i < cxx->open.count; i++)
-        if (!cxx_push(cxx, &cxx->lists, cxx->open.items[i]))
+    while (cxx->lists.room - begin < count)
+        if (!cxx_grow(cxx, &cxx->lists))
             return 0;
+    for (size_t i = 0; i < count; i++)
+        cxx->lists.items[begin + i] = cxx->open.items[first + i];
+    cxx->lists.count += count;
     cxx->open.count = first;
-    return cxx_make(cxx, CXX_LIST, (uint32_t)begin, (uint32_t)(cxx->lists.count - begin), 0);
+    return cxx_make(cxx, CXX_LIST, (uint32_t)begin, (uint32_t)count, 0);
 }
 
 uint32_t cxx_remember(struct cxx *cxx, uint32_t number)
@@ -70,16 +136,15 @@ bool cxx_enter(struct cxx *cxx)
 
 bool cxx_number(struct cxx *cxx, uint32_t *number)
 {
+    const char *at = cxx->at;
     uint32_t sum = 0;
 
-    if (!cxx_is_digit(cxx_peek(cxx)))
-        return false;
-    for (; cxx_is_digit(cxx_peek(cxx)); cxx->at++) {
-        if (sum > 100000000)
-            return false;
-        sum = 10 * sum + (uint32_t)(*cxx->at - '0');
-    }
+    for (; at < cxx->end && cxx_is_digit(*at) && sum < 100000000; at++)
+        sum = 10 * sum + (uint32_t)(*at - '0');
     *number = sum;
+    if (at == cxx->at || sum >= 100000000)
+        return false;
+    cxx->at = at;
     return true;
 }
 

@@ -19,11 +19,11 @@ enum cxx_kind {
     CXX_ANONYMOUS,     /* a namespace without a name */
     CXX_BUILTIN,       /* small: which of cxx_builtins */
     CXX_STANDARD,      /* small: which of cxx_standards; flags: in full */
-    CXX_QUALIFIED,     /* a::b */
+    CXX_QUALIFIED,     /* a::b; small, c: see cxx_put_once() */
     CXX_LOCAL,         /* a: encoding, b: entity in it */
     CXX_DEFAULT,       /* small: which default argument, b: entity in it */
     CXX_STRING,        /* a string literal of a function */
-    CXX_TEMPLATE,      /* a: name, b: arguments */
+    CXX_TEMPLATE,      /* a: name, b: arguments; small, c: see cxx_put_once() */
     CXX_ARGUMENTS,     /* a: list, b: what they require */
     CXX_PACK,          /* a: list: arguments that are one parameter's */
     CXX_TAGGED,        /* a: name, b: its tag */
@@ -107,6 +107,12 @@ struct cxx_node {
     uint32_t a, b, c;
 };
 
+/* Room for most names, on the stack of who demangles: nothing of it is allocated. */
+struct cxx_store {
+    struct cxx_node nodes[112];
+    uint32_t lists[64], open[32], seen[64];
+};
+
 /* Numbers of nodes, of which some become a list. */
 struct cxx_numbers {
     uint32_t *items;
@@ -127,6 +133,7 @@ enum cxx_scopes {
 
 struct cxx {
     const char *name, *at, *end;
+    struct cxx_store *store;
     struct cxx_node *nodes;
     size_t count, room;
     struct cxx_numbers lists, open, seen; /* seen: what S_ may refer to */
@@ -150,8 +157,9 @@ struct cxx_name_state {
 };
 
 struct cxx_builtin {
-    char code[3];
-    char literal; /* how its literals are printed: 'n' bare, 'b' bool, 'f' float; else the ending */
+    char letter;
+    char literal; /* how its literals are printed: 'i' bare, 'b' bool, 'f' float, '-' (type)1 ... */
+    uint8_t length;
     const char *text;
 };
 struct cxx_standard {
@@ -171,10 +179,14 @@ extern const char *const cxx_texts[];
 enum { CXX_TEXT_COMPLEX, CXX_TEXT_IMAGINARY, CXX_TEXT_STRUCT, CXX_TEXT_UNION, CXX_TEXT_ENUM,
        CXX_TEXT_AUTO, CXX_TEXT_DECLTYPE_AUTO };
 /* Which it is, or -1. */
-int cxx_builtin(const char *code, size_t length);
+int cxx_builtin(char letter);
+int cxx_builtin_d(char letter);
 int cxx_operator(const char *code);
 
-/* cxx_nodes.c: the number of a new node; 0 with cxx->error where there is no more room. */
+/* cxx_nodes.c: begins a name, again where there was another try; cxx_free ends it. */
+void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end);
+void cxx_free(struct cxx *cxx);
+/* The number of a new node; 0 with cxx->error where there is no more room. */
 uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c);
 /* The same, of which a part may be 0 when it must not: then it is 0. */
 uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a);
@@ -182,7 +194,15 @@ static inline struct cxx_node *cxx_at(const struct cxx *cxx, uint32_t number)
 {
     return &cxx->nodes[number];
 }
-bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number);
+bool cxx_grow(struct cxx *cxx, struct cxx_numbers *numbers);
+/* false: it is 0, or there is no room for it. */
+static inline bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number)
+{
+    if (!number || (numbers->count == numbers->room && !cxx_grow(cxx, numbers)))
+        return false;
+    numbers->items[numbers->count++] = number;
+    return true;
+}
 /* A list of the open ones from `first` on, which are open no more. */
 uint32_t cxx_list(struct cxx *cxx, size_t first);
 /* Remembers a node for S_, and returns it; 0 stays 0. */
@@ -202,20 +222,15 @@ static inline char cxx_peek_next(const struct cxx *cxx)
 {
     return cxx->end - cxx->at > 1 ? cxx->at[1] : '\0';
 }
+/* Whether these come next; then they are taken. */
 static inline bool cxx_take(struct cxx *cxx, char byte)
 {
-    bool is_there = cxx->at < cxx->end && *cxx->at == byte;
-
-    cxx->at += is_there;
-    return is_there;
+    if (cxx->at >= cxx->end || *cxx->at != byte)
+        return false;
+    cxx->at++;
+    return true;
 }
-static inline bool cxx_take_two(struct cxx *cxx, const char *two)
-{
-    bool is_there = cxx->end - cxx->at > 1 && cxx->at[0] == two[0] && cxx->at[1] == two[1];
-
-    cxx->at += is_there ? 2 : 0;
-    return is_there;
-}
+bool cxx_take_two(struct cxx *cxx, const char *two);
 static inline bool cxx_is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';

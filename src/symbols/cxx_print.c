@@ -9,20 +9,52 @@
 /* Of nodes in each other, which by what S_ refers to may be more than the name has. */
 #define DEEPEST 256
 
-void cxx_put_slow(struct cxx_print *print, const char *bytes, size_t length)
+/* Room for so many bytes more. */
+static bool make_room(struct cxx_print *print, size_t length)
 {
     if (print->error)
-        return;
-    if (print->length + length > MOST_BYTES) {
+        return false;
+    if (print->length + length > MOST_BYTES)
         print->error = -EINVAL;
-        return;
-    }
-    if (array_reserve(&print->out, &print->room, print->length + length, 1)) {
+    else if (array_reserve(&print->out, &print->room, print->length + length, 1))
         print->error = -ENOMEM;
+    return !print->error;
+}
+
+/* By pieces of a fixed size: they are short, and a call of memcpy() takes longer than they do. */
+void cxx_put(struct cxx_print *print, const char *bytes, size_t length)
+{
+    if (length > print->room - print->length && !make_room(print, length))
         return;
-    }
-    memcpy(print->out + print->length, bytes, length);
+    char *to = print->out + print->length;
     print->length += length;
+    for (; length >= 8; length -= 8, to += 8, bytes += 8)
+        memcpy(to, bytes, 8);
+    if (length & 4) {
+        memcpy(to, bytes, 4);
+        to += 4;
+        bytes += 4;
+    }
+    if (length & 2) {
+        memcpy(to, bytes, 2);
+        to += 2;
+        bytes += 2;
+    }
+    if (length & 1)
+        *to = *bytes;
+}
+
+void cxx_put_byte(struct cxx_print *print, char byte)
+{
+    if (print->length < print->room || make_room(print, 1))
+        print->out[print->length++] = byte;
+}
+
+void cxx_put_again(struct cxx_print *print, size_t first, size_t length)
+{
+    /* The room first: it may move. */
+    if (length <= print->room - print->length || make_room(print, length))
+        cxx_put(print, print->out + first, length);
 }
 
 void cxx_put_string(struct cxx_print *print, const char *string)
@@ -88,6 +120,7 @@ static void put_expansion(struct cxx_print *print, uint32_t pattern)
     uint8_t kind = cxx_at(print->cxx, pattern)->kind;
 
     print->pack = CXX_PACK_UNKNOWN;
+    print->changing++;
     cxx_put_node(print, pattern);
     if (print->pack == CXX_PACK_UNKNOWN) {
         if (kind != CXX_NAME && kind != CXX_QUALIFIED && kind != CXX_ARGUMENT &&
@@ -115,6 +148,7 @@ static void put_expansion(struct cxx_print *print, uint32_t pattern)
                 print->length = before;
         }
     }
+    print->changing--;
     print->pack = pack;
     print->pack_count = count;
 }
@@ -139,31 +173,42 @@ void cxx_put_list(struct cxx_print *print, uint32_t number)
 
 void cxx_put_left(struct cxx_print *print, uint32_t number)
 {
+    const struct cxx_node *node = cxx_at(print->cxx, number);
+
+    if (node->kind == CXX_NAME) {
+        cxx_put(print, print->cxx->name + node->a, node->b);
+        return;
+    }
     if (!enter(print))
         return;
-    number = cxx_resolve(print, number);
-    const struct cxx_node *node = cxx_at(print->cxx, number);
-    if (node->kind >= CXX_LITERAL)
+    if (node->kind == CXX_PARAMETER) {
+        number = cxx_resolve(print, number);
+        node = cxx_at(print->cxx, number);
+    }
+    if (node->kind < CXX_POINTER)
+        cxx_put_name_left(print, node);
+    else if (node->kind >= CXX_LITERAL)
         cxx_put_expression(print, node);
     else if (node->kind == CXX_EXPANSION)
         put_expansion(print, node->a);
-    else if (node->kind >= CXX_POINTER)
+    else
         cxx_put_type_left(print, node);
-    else if (number)
-        cxx_put_name_left(print, node);
     print->depth--;
+}
+
+static bool may_have_right(uint8_t kind)
+{
+    return kind == CXX_PARAMETER || (kind >= CXX_POINTER && kind < CXX_DECLTYPE);
 }
 
 void cxx_put_right(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);
 
-    if (node->kind != CXX_PARAMETER && (node->kind < CXX_POINTER || node->kind >= CXX_DECLTYPE))
-        return;
-    if (!enter(print))
+    if (!may_have_right(node->kind) || !enter(print))
         return;
     node = cxx_at(print->cxx, cxx_resolve(print, number));
-    if (node->kind >= CXX_POINTER && node->kind < CXX_DECLTYPE)
+    if (node->kind >= CXX_POINTER && may_have_right(node->kind))
         cxx_put_type_right(print, node);
     print->depth--;
 }
@@ -171,7 +216,8 @@ void cxx_put_right(struct cxx_print *print, uint32_t number)
 void cxx_put_node(struct cxx_print *print, uint32_t number)
 {
     cxx_put_left(print, number);
-    cxx_put_right(print, number);
+    if (may_have_right(cxx_at(print->cxx, number)->kind))
+        cxx_put_right(print, number);
 }
 
 /* The whole name, of a function without what is behind its name where that is wished. */

@@ -20,6 +20,8 @@ struct cxx_print {
     size_t steps;
     unsigned depth;
     unsigned in_lambda;
+    unsigned changing;        /* what is printed may be another when it is again */
+    unsigned inner;           /* encodings in each other */
     uint32_t arguments;       /* list: what T_ are here; or 0 */
     int32_t pack, pack_count; /* which argument of the pack of this expansion; how many there are */
     int error;
@@ -29,23 +31,10 @@ struct cxx_print {
 int cxx_print(const struct cxx *cxx, uint32_t number, const struct demangle_wishes *wishes,
               struct text *to);
 
-void cxx_put_slow(struct cxx_print *print, const char *bytes, size_t length);
-static inline void cxx_put(struct cxx_print *print, const char *bytes, size_t length)
-{
-    if (length > print->room - print->length) {
-        cxx_put_slow(print, bytes, length);
-        return;
-    }
-    memcpy(print->out + print->length, bytes, length);
-    print->length += length;
-}
-static inline void cxx_put_byte(struct cxx_print *print, char byte)
-{
-    if (print->length == print->room)
-        cxx_put_slow(print, &byte, 1);
-    else
-        print->out[print->length++] = byte;
-}
+void cxx_put(struct cxx_print *print, const char *bytes, size_t length);
+void cxx_put_byte(struct cxx_print *print, char byte);
+/* What was printed before. */
+void cxx_put_again(struct cxx_print *print, size_t first, size_t length);
 void cxx_put_string(struct cxx_print *print, const char *string);
 void cxx_put_number(struct cxx_print *print, uint32_t number);
 static inline char cxx_last(const struct cxx_print *print)

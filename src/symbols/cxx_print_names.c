@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "symbols/cxx_print.h"
 
-static void put_name(struct cxx_print *print, const struct cxx_node *name)
-{
-    cxx_put(print, print->cxx->name + name->a, name->b);
-}
-
 /* What a constructor is called: the last name of its class, without arguments. */
 static void put_base_name(struct cxx_print *print, uint32_t number)
 {
@@ -51,10 +46,30 @@ static void put_arguments(struct cxx_print *print, const struct cxx_node *argume
     cxx_put_byte(print, '>');
 }
 
-static void put_template(struct cxx_print *print, const struct cxx_node *node)
+/*
+ * A name that S_ refers to is the same text again: it is copied from where it was first. Not where
+ * what it is depends on where it is, by a pack's argument or a lambda's parameter in it.
+ */
+static void put_once(struct cxx_print *print, const struct cxx_node *node)
 {
+    struct cxx_node *known = &print->cxx->nodes[node - print->cxx->nodes];
+    size_t first = print->length;
+
+    if (node->small && !print->changing) {
+        cxx_put_again(print, node->c, node->small);
+        return;
+    }
     cxx_put_node(print, node->a);
-    put_arguments(print, cxx_at(print->cxx, node->b));
+    if (node->kind == CXX_TEMPLATE) {
+        put_arguments(print, cxx_at(print->cxx, node->b));
+    } else {
+        cxx_put(print, "::", 2);
+        cxx_put_node(print, node->b);
+    }
+    if (!print->changing && print->length - first <= UINT16_MAX) {
+        known->small = (uint16_t)(print->length - first);
+        known->c = (uint32_t)first;
+    }
 }
 
 static void put_operator(struct cxx_print *print, const char *text)
@@ -100,6 +115,7 @@ static void put_lambda(struct cxx_print *print, const struct cxx_node *node)
 
     cxx_put(print, "{lambda", 7);
     print->in_lambda++;
+    print->changing++;
     print->pack = CXX_PACK_WHOLE;
     if (cxx_at(print->cxx, node->b)->b) {
         cxx_put_byte(print, '<');
@@ -111,6 +127,7 @@ static void put_lambda(struct cxx_print *print, const struct cxx_node *node)
     cxx_put(print, ")#", 2);
     print->pack = pack;
     print->in_lambda--;
+    print->changing--;
     cxx_put_number(print, node->c);
     cxx_put_byte(print, '}');
 }
@@ -266,23 +283,21 @@ static bool put_rare(struct cxx_print *print, const struct cxx_node *node)
 bool cxx_put_name_left(struct cxx_print *print, const struct cxx_node *node)
 {
     switch (node->kind) {
+    case CXX_NONE:
+        return true;
     case CXX_NAME:
-        put_name(print, node);
+        cxx_put(print, print->cxx->name + node->a, node->b);
         return true;
     case CXX_BUILTIN:
-        cxx_put_string(print, cxx_builtins[node->small].text);
+        cxx_put(print, cxx_builtins[node->small].text, cxx_builtins[node->small].length);
         return true;
     case CXX_STANDARD:
         cxx_put_string(print, node->flags ? cxx_standards[node->small].full
                                           : cxx_standards[node->small].text);
         return true;
     case CXX_QUALIFIED:
-        cxx_put_node(print, node->a);
-        cxx_put(print, "::", 2);
-        cxx_put_node(print, node->b);
-        return true;
     case CXX_TEMPLATE:
-        put_template(print, node);
+        put_once(print, node);
         return true;
     case CXX_PACK:
         cxx_put_list(print, node->a);

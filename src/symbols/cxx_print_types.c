@@ -124,6 +124,8 @@ void cxx_put_encoding(struct cxx_print *print, const struct cxx_node *encoding, 
     uint32_t arguments = print->arguments;
 
     print->in_lambda = 0;
+    /* T_ in the names of another encoding are others. */
+    print->changing += print->inner++ > 0;
     if (encoding->c)
         print->arguments = encoding->c;
     if (returned)
@@ -139,6 +141,7 @@ void cxx_put_encoding(struct cxx_print *print, const struct cxx_node *encoding, 
         cxx_put_node(print, function->c);
     }
     print->in_lambda = in_lambda;
+    print->changing -= --print->inner > 0;
     print->arguments = arguments;
 }
 

@@ -3,39 +3,48 @@
 
 #include <string.h>
 
-/* Sorted by code. */
+#define BUILTIN(letter, literal, text) {letter, literal, sizeof(text) - 1, text}
+#define NONE {0}
+
+/* One for each letter of the alphabet, then those of D and a letter. */
 const struct cxx_builtin cxx_builtins[] = {
-    {"Da", '-', "auto"},
-    {"Dc", '-', "decltype(auto)"},
-    {"Dd", '-', "decimal64"},
-    {"De", '-', "decimal128"},
-    {"Df", '-', "decimal32"},
-    {"Dh", 'f', "half"},
-    {"Di", '-', "char32_t"},
-    {"Dn", '-', "decltype(nullptr)"},
-    {"Ds", '-', "char16_t"},
-    {"Du", '-', "char8_t"},
-    {"a", '-', "signed char"},
-    {"b", 'b', "bool"},
-    {"c", '-', "char"},
-    {"d", 'f', "double"},
-    {"e", 'f', "long double"},
-    {"f", 'f', "float"},
-    {"g", 'f', "__float128"},
-    {"h", '-', "unsigned char"},
-    {"i", 'i', "int"},
-    {"j", 'j', "unsigned int"},
-    {"l", 'l', "long"},
-    {"m", 'm', "unsigned long"},
-    {"n", '-', "__int128"},
-    {"o", '-', "unsigned __int128"},
-    {"s", '-', "short"},
-    {"t", '-', "unsigned short"},
-    {"v", '-', "void"},
-    {"w", '-', "wchar_t"},
-    {"x", 'x', "long long"},
-    {"y", 'y', "unsigned long long"},
-    {"z", '-', "..."},
+    BUILTIN('a', '-', "signed char"),
+    BUILTIN('b', 'b', "bool"),
+    BUILTIN('c', '-', "char"),
+    BUILTIN('d', 'f', "double"),
+    BUILTIN('e', 'f', "long double"),
+    BUILTIN('f', 'f', "float"),
+    BUILTIN('g', 'f', "__float128"),
+    BUILTIN('h', '-', "unsigned char"),
+    BUILTIN('i', 'i', "int"),
+    BUILTIN('j', 'j', "unsigned int"),
+    NONE,
+    BUILTIN('l', 'l', "long"),
+    BUILTIN('m', 'm', "unsigned long"),
+    BUILTIN('n', '-', "__int128"),
+    BUILTIN('o', '-', "unsigned __int128"),
+    NONE,
+    NONE,
+    NONE,
+    BUILTIN('s', '-', "short"),
+    BUILTIN('t', '-', "unsigned short"),
+    NONE,
+    BUILTIN('v', '-', "void"),
+    BUILTIN('w', '-', "wchar_t"),
+    BUILTIN('x', 'x', "long long"),
+    BUILTIN('y', 'y', "unsigned long long"),
+    BUILTIN('z', '-', "..."),
+    BUILTIN('a', '-', "auto"),
+    BUILTIN('c', '-', "decltype(auto)"),
+    BUILTIN('d', '-', "decimal64"),
+    BUILTIN('e', '-', "decimal128"),
+    BUILTIN('f', '-', "decimal32"),
+    BUILTIN('h', 'f', "half"),
+    BUILTIN('i', '-', "char32_t"),
+    BUILTIN('n', '-', "decltype(nullptr)"),
+    BUILTIN('s', '-', "char16_t"),
+    BUILTIN('u', '-', "char8_t"),
+    NONE,
 };
 
 const struct cxx_standard cxx_standards[] = {
@@ -148,22 +157,16 @@ const char *const cxx_texts[] = {
     [CXX_TEXT_DECLTYPE_AUTO] = " decltype(auto)",
 };
 
-int cxx_builtin(const char *code, size_t length)
+int cxx_builtin(char letter)
 {
-    int low = 0, high = sizeof(cxx_builtins) / sizeof(*cxx_builtins);
+    return letter >= 'a' && letter <= 'z' && cxx_builtins[letter - 'a'].text ? letter - 'a' : -1;
+}
 
-    while (low < high) {
-        int middle = (low + high) / 2;
-        int order = cxx_builtins[middle].code[0] - code[0];
-        if (!order)
-            order = cxx_builtins[middle].code[1] - (length > 1 ? code[1] : '\0');
-        if (!order)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+int cxx_builtin_d(char letter)
+{
+    for (int row = 26; cxx_builtins[row].text; row++)
+        if (cxx_builtins[row].letter == letter)
+            return row;
     return -1;
 }
 

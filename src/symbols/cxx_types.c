@@ -186,7 +186,7 @@ static uint32_t worded(struct cxx *cxx, enum cxx_kind kind, uint32_t of, uint16_
 static uint32_t d_type(struct cxx *cxx, bool *is_new)
 {
     char which = cxx_peek_next(cxx);
-    int row = which ? cxx_builtin(cxx->at, 2) : -1;
+    int row = cxx_builtin_d(which);
 
     if (row >= 0) {
         cxx->at += 2;
@@ -294,7 +294,7 @@ uint32_t cxx_type(struct cxx *cxx)
 {
     bool is_new = true;
     char first = cxx_peek(cxx);
-    int row = first >= 'a' && first <= 'z' ? cxx_builtin(cxx->at, 1) : -1;
+    int row = cxx_builtin(first);
 
     if (row >= 0) {
         cxx->at++;

@@ -20,7 +20,8 @@ uint32_t cxx_source_name(struct cxx *cxx)
 
 uint32_t cxx_tags(struct cxx *cxx, uint32_t name)
 {
-    while (name && cxx_take(cxx, 'B')) {
+    while (name && cxx_peek(cxx) == 'B') {
+        cxx->at++;
         uint32_t tag = cxx_source_name(cxx);
         name = tag ? cxx_make(cxx, CXX_TAGGED, name, tag, 0) : 0;
     }
@@ -139,6 +140,10 @@ uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t
 {
     uint32_t name;
 
+    if (cxx_is_digit(cxx_peek(cxx)) && !module) {
+        name = cxx_tags(cxx, cxx_source_name(cxx));
+        return name && scope ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : name;
+    }
     while (cxx_take(cxx, 'W')) {
         bool is_partition = cxx_take(cxx, 'P');
         uint32_t part = cxx_source_name(cxx);
