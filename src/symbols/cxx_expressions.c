@@ -46,10 +46,15 @@ uint32_t cxx_literal(struct cxx *cxx)
             return cxx_make(cxx, CXX_TEXT_LITERAL, type, 0, 0);
         return node->kind == CXX_BUILTIN ? type : 0;
     }
+    /* Of a float its bytes in hexadecimal, of a complex one two of them. */
+    bool is_complex = node->kind == CXX_SUFFIXED;
+    bool is_float = is_complex || node->kind == CXX_FLOAT ||
+                    (node->kind == CXX_BUILTIN && cxx_builtins[node->small].literal == 'f');
     bool is_negative = cxx_take(cxx, 'n');
     const char *first = cxx->at;
-    while (cxx->at < cxx->end && *cxx->at != 'E' &&
-           (cxx_is_digit(*cxx->at) || (*cxx->at >= 'a' && *cxx->at <= 'f') || *cxx->at == '_'))
+    while (cxx->at < cxx->end &&
+           (cxx_is_digit(*cxx->at) || (is_float && *cxx->at >= 'a' && *cxx->at <= 'f') ||
+            (is_complex && *cxx->at == '_')))
         cxx->at++;
     uint32_t literal = cxx->at == first
                            ? 0

@@ -42,7 +42,7 @@ enum cxx_kind {
     CXX_FRIEND,        /* a: name */
     CXX_SPECIAL,       /* small: which of cxx_specials, a: of what, b: in what, c: number */
     CXX_ENCODING,      /* a: name, b: function type, c: list of what T_ are; flags: qualifiers */
-    CXX_PARAMETER,     /* T_: small: which */
+    CXX_PARAMETER,     /* T_: small: which, a: its name in a lambda or 0 */
     CXX_PARAMETER_NAME, /* of a lambda: small: kind, c: which */
     CXX_DECLARATION,   /* of a template parameter: small: kind, a: its name, b: type or list, c: more */
 

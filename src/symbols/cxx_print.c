@@ -72,11 +72,18 @@ void cxx_put_number(struct cxx_print *print, uint32_t number)
     cxx_put(print, first, (size_t)(digits + sizeof(digits) - first));
 }
 
+bool cxx_step(struct cxx_print *print)
+{
+    if (++print->steps > MOST_STEPS && !print->error)
+        print->error = -EINVAL;
+    return !print->error;
+}
+
 static bool enter(struct cxx_print *print)
 {
-    if (print->depth >= DEEPEST || ++print->steps > MOST_STEPS)
-        print->error = print->error ? print->error : -EINVAL;
-    if (print->error)
+    if (print->depth >= DEEPEST && !print->error)
+        print->error = -EINVAL;
+    if (!cxx_step(print))
         return false;
     print->depth++;
     return true;

@@ -53,6 +53,8 @@ void cxx_put_within(struct cxx_print *print, uint32_t number);
 void cxx_put_encoding(struct cxx_print *print, const struct cxx_node *encoding, bool is_inner);
 void cxx_put_parameters(struct cxx_print *print, uint32_t list, bool has_object);
 void cxx_put_quals(struct cxx_print *print, unsigned quals);
+/* One more step; false: it is one too many, or there was an error before. */
+bool cxx_step(struct cxx_print *print);
 /* What a template parameter is here: itself where that is not known. */
 uint32_t cxx_resolve(struct cxx_print *print, uint32_t number);
 

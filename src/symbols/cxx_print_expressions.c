@@ -207,7 +207,7 @@ static uint32_t count_of(struct cxx_print *print, uint32_t number)
         return 1;
     for (uint32_t i = 0; i < node->b; i++) {
         uint32_t item = print->cxx->lists.items[node->a + i];
-        if (++print->steps > 1000000)
+        if (!cxx_step(print))
             return 0;
         sum += cxx_at(print->cxx, item)->kind == CXX_EXPANSION &&
                        cxx_at(print->cxx, cxx_at(print->cxx, item)->a)->kind == CXX_PARAMETER

@@ -4,7 +4,7 @@
 /* What a constructor is called: the last name of its class, without arguments. */
 static void put_base_name(struct cxx_print *print, uint32_t number)
 {
-    for (;;) {
+    while (cxx_step(print)) {
         const struct cxx_node *node = cxx_at(print->cxx, cxx_resolve(print, number));
         switch (node->kind) {
         case CXX_QUALIFIED:
@@ -28,18 +28,28 @@ static void put_base_name(struct cxx_print *print, uint32_t number)
     }
 }
 
+/* Nothing, or packs of nothing. */
+static bool is_empty(const struct cxx_print *print, uint32_t number)
+{
+    const struct cxx_node *list = cxx_at(print->cxx, number);
+
+    for (uint32_t i = 0; i < list->b; i++) {
+        const struct cxx_node *item = cxx_at(print->cxx, print->cxx->lists.items[list->a + i]);
+        if (item->kind != CXX_PACK || cxx_at(print->cxx, item->a)->b)
+            return false;
+    }
+    return true;
+}
+
 static void put_arguments(struct cxx_print *print, const struct cxx_node *arguments)
 {
-    int32_t pack = print->pack;
-
     if (cxx_last(print) == '<')
         cxx_put_byte(print, ' ');
     cxx_put_byte(print, '<');
-    if (print->wishes->shorten && cxx_at(print->cxx, arguments->a)->b)
+    if (print->wishes->shorten && !is_empty(print, arguments->a))
         cxx_put(print, "...", 3);
     else
         cxx_put_list(print, arguments->a);
-    print->pack = print->pack == CXX_PACK_WHOLE ? pack : print->pack;
     /* c++filt has no blank behind what is not there. */
     if (cxx_last(print) == '>' && print->dropped != print->length)
         cxx_put_byte(print, ' ');
@@ -306,7 +316,10 @@ bool cxx_put_name_left(struct cxx_print *print, const struct cxx_node *node)
         put_local(print, node);
         return true;
     case CXX_PARAMETER:
-        put_auto(print, node);
+        if (node->a)
+            cxx_put_node(print, node->a);
+        else
+            put_auto(print, node);
         return true;
     case CXX_ENCODING:
         cxx_put_encoding(print, node, false);

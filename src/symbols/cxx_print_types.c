@@ -7,29 +7,31 @@ enum shape { PLAIN, ARRAY, FUNCTION };
 /* What is around what a pointer to this declares: its own shape, or none. */
 static enum shape shape_of(struct cxx_print *print, uint32_t number)
 {
-    for (;;) {
+    while (cxx_step(print)) {
         const struct cxx_node *node = cxx_at(print->cxx, cxx_resolve(print, number));
         if (node->kind == CXX_ARRAY)
             return ARRAY;
         if (node->kind == CXX_FUNCTION)
             return FUNCTION;
         if (node->kind != CXX_QUALS && node->kind != CXX_VENDOR_QUAL)
-            return PLAIN;
+            break;
         number = node->a;
     }
+    return PLAIN;
 }
 
 /* Is a part of it behind what it declares? */
 static bool has_right(struct cxx_print *print, uint32_t number)
 {
-    for (;; print->steps++) {
+    while (cxx_step(print)) {
         const struct cxx_node *node = cxx_at(print->cxx, cxx_resolve(print, number));
         if (node->kind == CXX_ARRAY || node->kind == CXX_FUNCTION)
             return true;
-        if (node->kind < CXX_POINTER || node->kind > CXX_MEMBER || print->error)
-            return false;
+        if (node->kind < CXX_POINTER || node->kind > CXX_MEMBER)
+            break;
         number = node->a;
     }
+    return false;
 }
 
 /* The qualifiers that a type has already: of an array they are its items'. */
@@ -37,16 +39,15 @@ static unsigned quals_of(struct cxx_print *print, uint32_t number)
 {
     unsigned quals = 0;
 
-    for (;; print->steps++) {
+    while (cxx_step(print)) {
         const struct cxx_node *node = cxx_at(print->cxx, cxx_resolve(print, number));
         if (node->kind == CXX_QUALS)
             quals |= node->flags;
         else if (node->kind != CXX_ARRAY)
-            return quals;
-        if (print->error)
-            return quals;
+            break;
         number = node->a;
     }
+    return quals;
 }
 
 static void open_around(struct cxx_print *print, enum shape shape, bool is_member)
@@ -151,9 +152,9 @@ static void put_reference(struct cxx_print *print, const struct cxx_node *node, 
     bool is_rvalue = node->flags;
     uint32_t to = node->a;
 
-    for (;; print->steps++) {
+    while (cxx_step(print)) {
         const struct cxx_node *inner = cxx_at(print->cxx, cxx_resolve(print, to));
-        if (inner->kind != CXX_REFERENCE || print->error)
+        if (inner->kind != CXX_REFERENCE)
             break;
         is_rvalue = is_rvalue && inner->flags;
         to = inner->a;

@@ -46,7 +46,7 @@ uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix)
 
 uint32_t cxx_parameter(struct cxx *cxx)
 {
-    uint32_t level = 0, which;
+    uint32_t level = 0, which, of_lambda = 0;
 
     cxx->at++;
     if (cxx_take(cxx, 'L') && (!cxx_counted(cxx, &level) || !++level))
@@ -54,12 +54,12 @@ uint32_t cxx_parameter(struct cxx *cxx)
     if (!cxx_counted(cxx, &which) || which > UINT16_MAX)
         return 0;
     if (level && which < cxx->inner.count)
-        return cxx_at(cxx, cxx->open.items[cxx->inner.first + which])->a;
-    if (cxx->in_lambda && which < cxx->head.count)
-        return cxx_at(cxx, cxx->open.items[cxx->head.first + which])->a;
-    if (level && !cxx->in_lambda)
+        of_lambda = cxx_at(cxx, cxx->open.items[cxx->inner.first + which])->a;
+    else if (cxx->in_lambda && which < cxx->head.count)
+        of_lambda = cxx_at(cxx, cxx->open.items[cxx->head.first + which])->a;
+    else if (level && !cxx->in_lambda)
         return 0;
-    uint32_t parameter = cxx_make(cxx, CXX_PARAMETER, 0, 0, 0);
+    uint32_t parameter = cxx_make(cxx, CXX_PARAMETER, of_lambda, 0, 0);
     if (parameter)
         cxx_at(cxx, parameter)->small = (uint16_t)which;
     return parameter;
