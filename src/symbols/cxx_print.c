@@ -232,12 +232,12 @@ static void put_whole(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);
 
-    if (node->kind != CXX_ENCODING)
-        cxx_put_node(print, number);
-    else if (print->wishes->without_parameters && node->b)
+    if (node->kind == CXX_ENCODING && print->wishes->without_parameters && node->b) {
+        print->arguments = node->c;
         cxx_put_node(print, node->a);
-    else
-        cxx_put_encoding(print, node, false);
+    } else {
+        cxx_put_node(print, number);
+    }
 }
 
 int cxx_print(const struct cxx *cxx, uint32_t number, const struct demangle_wishes *wishes,

@@ -361,6 +361,7 @@ static void without_parameters(void)
         {"_ZZ1fiENKUlvE_clEv", "f(int)::{lambda()#1}::operator()"},
         {"_ZN1AclEv", "A::operator()"},
         {"_ZN1AcviEv", "A::operator int"},
+        {"_ZN1AcvT_IiEEv", "A::operator int<int>"},
         {"_ZN1AC1Ev", "A::A"},
         {"_Z1x", "x"},
         {"_ZTV1A", "vtable for A"},

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Names of C++, one a line: each is known or refused, the same way each time, in little room. What a
+ * name is does not depend on whether its arguments are shown, nor on what is behind it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "symbols/cxx.h"
+
+/* What is printed of a name itself, and what its endings may add: " [clone ]" for each two bytes. */
+#define MOST_BYTES (128 * 1024)
+#define MOST_OF_ENDING 6
+
+static int demangle_once(const char *name, size_t length, struct demangle_wishes wishes,
+                         struct text *to)
+{
+    text_clear(to);
+    int result = cxx_demangle(name, length, &wishes, to);
+    ALWAYS(result == 0 || result == -EINVAL || result == -ENOMEM);
+    if (result) {
+        ALWAYS(!to->length && (!to->data || !to->data[0]));
+        return result;
+    }
+    ALWAYS(to->length && to->length <= MOST_BYTES + MOST_OF_ENDING * length);
+    ALWAYS(to->room > to->length && !to->data[to->length]);
+    return 0;
+}
+
+static void check_name(const char *name, size_t length)
+{
+    struct text first = {0}, again = {0}, other = {0};
+    int result = demangle_once(name, length, (struct demangle_wishes){0}, &first);
+    ALWAYS(demangle_once(name, length, (struct demangle_wishes){0}, &again) == result);
+    ALWAYS(result || (first.length == again.length &&
+                      !memcmp(first.data, again.data, first.length)));
+    int shortened = demangle_once(name, length, (struct demangle_wishes){.shorten = true}, &other);
+    /* What was too long may be shown without arguments; what was shown may be shown shorter. */
+    ALWAYS(result || !shortened);
+    int bare = demangle_once(name, length, (struct demangle_wishes){.without_parameters = true},
+                             &other);
+    ALWAYS(result || (!bare && other.length <= first.length));
+    demangle_once(name, length,
+                  (struct demangle_wishes){.shorten = true, .without_parameters = true}, &other);
+    text_free(&first);
+    text_free(&again);
+    text_free(&other);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    while (size) {
+        const uint8_t *newline = memchr(data, '\n', size);
+        size_t length = newline ? (size_t)(newline - data) : size;
+        /* A copy of its own: reading behind its end is found. */
+        char *name = malloc(length ? length : 1);
+        ALWAYS(name);
+        memcpy(name, data, length);
+        check_name(name, length);
+        free(name);
+        size -= newline ? length + 1 : length;
+        data += newline ? length + 1 : length;
+    }
+    return 0;
+}
