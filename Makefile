@@ -83,6 +83,12 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# A run may show a hundred thousand names: what reads and prints those of C++ is built for speed.
+ifndef SANITIZE
+$(patsubst %,$(BUILD)/src/symbols/cxx_%.o,nodes names types templates unqualified print \
+    print_names): private ALL_CFLAGS += -O2
+endif
+
 # The assembler reads them, of which the compiler knows nothing.
 $(BUILD)/src/output/svg_parts.o: src/output/flame.js src/output/flame.css
 

@@ -53,17 +53,22 @@ static void *grow(void *items, const void *stored, size_t *room, size_t size)
     return more;
 }
 
-static bool grow_nodes(struct cxx *cxx)
+/* Makes room for the next node; the number of the last, which is there. */
+static uint32_t grow_nodes(struct cxx *cxx)
 {
     void *more = NULL;
 
-    if (cxx->count >= MOST_NODES)
+    if (cxx->count >= MOST_NODES) {
         cxx->error = -EINVAL;
-    else if (!(more = grow(cxx->nodes, cxx->store->nodes, &cxx->room, sizeof(*cxx->nodes))))
-        cxx->error = -ENOMEM;
-    else
+    } else if ((more = grow(cxx->nodes, cxx->store->nodes, &cxx->room, sizeof(*cxx->nodes)))) {
         cxx->nodes = more;
-    return more != NULL;
+        return (uint32_t)cxx->count - 1;
+    } else {
+        cxx->error = -ENOMEM;
+    }
+    /* The last is given up, so that there is room for it when there is another try. */
+    cxx->count--;
+    return 0;
 }
 
 bool cxx_grow(struct cxx *cxx, struct cxx_numbers *numbers)
@@ -90,8 +95,6 @@ bool cxx_take_two(struct cxx *cxx, const char *two)
 
 uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c)
 {
-    if (cxx->count == cxx->room && !grow_nodes(cxx))
-        return 0;
     struct cxx_node *node = &cxx->nodes[cxx->count];
     node->kind = (uint8_t)kind;
     node->flags = 0;
@@ -99,7 +102,8 @@ uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, u
     node->a = a;
     node->b = b;
     node->c = c;
-    return (uint32_t)cxx->count++;
+    /* Afterwards, and last: what is done for each node needs no register that must be kept. */
+    return ++cxx->count < cxx->room ? (uint32_t)cxx->count - 1 : grow_nodes(cxx);
 }
 
 uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a)

@@ -46,9 +46,9 @@ enum cxx_kind {
     CXX_PARAMETER_NAME, /* of a lambda: small: kind, c: which */
     CXX_DECLARATION,   /* of a template parameter: small: kind, a: its name, b: type or list, c: more */
 
-    CXX_POINTER,       /* a: to */
-    CXX_REFERENCE,     /* a: to; flags: && */
-    CXX_QUALS,         /* a: type; flags: qualifiers */
+    CXX_POINTER,       /* a: to; small: it is plain, see cxx_types.c */
+    CXX_REFERENCE,     /* a: to; flags: &&; small: as above */
+    CXX_QUALS,         /* a: type; flags: qualifiers; small: as above */
     CXX_VENDOR_QUAL,   /* a: type, b: name, c: arguments */
     CXX_SUFFIXED,      /* a: type, small: which of cxx_texts behind it */
     CXX_PREFIXED,      /* a: type, small: which of cxx_texts before it */

@@ -21,11 +21,19 @@ static bool make_room(struct cxx_print *print, size_t length)
     return !print->error;
 }
 
+static void put_slowly(struct cxx_print *print, const char *bytes, size_t length)
+{
+    if (make_room(print, length))
+        cxx_put(print, bytes, length);
+}
+
 /* By pieces of a fixed size: they are short, and a call of memcpy() takes longer than they do. */
 void cxx_put(struct cxx_print *print, const char *bytes, size_t length)
 {
-    if (length > print->room - print->length && !make_room(print, length))
+    if (length > print->room - print->length) {
+        put_slowly(print, bytes, length);
         return;
+    }
     char *to = print->out + print->length;
     print->length += length;
     for (; length >= 8; length -= 8, to += 8, bytes += 8)
@@ -46,8 +54,10 @@ void cxx_put(struct cxx_print *print, const char *bytes, size_t length)
 
 void cxx_put_byte(struct cxx_print *print, char byte)
 {
-    if (print->length < print->room || make_room(print, 1))
+    if (print->length < print->room)
         print->out[print->length++] = byte;
+    else
+        cxx_put(print, &byte, 1);
 }
 
 void cxx_put_again(struct cxx_print *print, size_t first, size_t length)
@@ -182,10 +192,6 @@ void cxx_put_left(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);
 
-    if (node->kind == CXX_NAME) {
-        cxx_put(print, print->cxx->name + node->a, node->b);
-        return;
-    }
     if (!enter(print))
         return;
     if (node->kind == CXX_PARAMETER) {
@@ -203,28 +209,40 @@ void cxx_put_left(struct cxx_print *print, uint32_t number)
     print->depth--;
 }
 
-static bool may_have_right(uint8_t kind)
+static bool may_have_right(const struct cxx_node *node)
 {
-    return kind == CXX_PARAMETER || (kind >= CXX_POINTER && kind < CXX_DECLTYPE);
+    return node->kind == CXX_PARAMETER ||
+           (node->kind >= CXX_POINTER && node->kind < CXX_DECLTYPE && !node->small);
 }
 
 void cxx_put_right(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);
 
-    if (!may_have_right(node->kind) || !enter(print))
+    if (!may_have_right(node) || !enter(print))
         return;
     node = cxx_at(print->cxx, cxx_resolve(print, number));
-    if (node->kind >= CXX_POINTER && may_have_right(node->kind))
+    if (node->kind >= CXX_POINTER && may_have_right(node))
         cxx_put_type_right(print, node);
     print->depth--;
 }
 
-void cxx_put_node(struct cxx_print *print, uint32_t number)
+static void put_both(struct cxx_print *print, uint32_t number)
 {
     cxx_put_left(print, number);
-    if (may_have_right(cxx_at(print->cxx, number)->kind))
-        cxx_put_right(print, number);
+    cxx_put_right(print, number);
+}
+
+void cxx_put_node(struct cxx_print *print, uint32_t number)
+{
+    const struct cxx_node *node = cxx_at(print->cxx, number);
+
+    if (node->kind == CXX_NAME)
+        cxx_put(print, print->cxx->name + node->a, node->b);
+    else if (may_have_right(node))
+        put_both(print, number);
+    else
+        cxx_put_left(print, number);
 }
 
 /* The whole name, of a function without what is behind its name where that is wished. */

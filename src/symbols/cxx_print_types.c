@@ -232,8 +232,23 @@ static bool put_rare(struct cxx_print *print, const struct cxx_node *node)
     }
 }
 
+static void put_plain(struct cxx_print *print, const struct cxx_node *node)
+{
+    cxx_put_node(print, node->a);
+    if (node->kind == CXX_QUALS)
+        cxx_put_quals(print, node->flags);
+    else if (node->kind == CXX_POINTER)
+        cxx_put_byte(print, '*');
+    else
+        cxx_put(print, "&&", node->flags ? 2 : 1);
+}
+
 bool cxx_put_type_left(struct cxx_print *print, const struct cxx_node *node)
 {
+    if (node->small && node->kind <= CXX_QUALS) {
+        put_plain(print, node);
+        return true;
+    }
     switch (node->kind) {
     case CXX_POINTER:
         cxx_put_left(print, node->a);

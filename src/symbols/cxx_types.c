@@ -16,6 +16,24 @@ unsigned cxx_quals(struct cxx *cxx)
     return quals;
 }
 
+/*
+ * A pointer, a reference or a qualified type. Most are plain: nothing of them can stand behind what
+ * they declare, nor is one part of what they are as another is; printing asks no more then.
+ */
+static uint32_t around(struct cxx *cxx, enum cxx_kind kind, uint32_t of, unsigned flags)
+{
+    uint32_t type = cxx_wrap(cxx, kind, of);
+
+    if (!type)
+        return 0;
+    const struct cxx_node *inner = cxx_at(cxx, of);
+    struct cxx_node *node = cxx_at(cxx, type);
+    node->flags = (uint8_t)flags;
+    node->small = inner->kind < CXX_PARAMETER || (inner->kind >= CXX_POINTER &&
+                  inner->kind <= CXX_QUALS && inner->kind != kind && inner->small);
+    return type;
+}
+
 uint32_t cxx_parameters(struct cxx *cxx)
 {
     size_t first = cxx->open.count;
@@ -94,10 +112,7 @@ static uint32_t qualified_type(struct cxx *cxx)
 
     if (is_function(cxx))
         return function_type(cxx, quals);
-    uint32_t type = cxx_wrap(cxx, CXX_QUALS, cxx_type(cxx));
-    if (type)
-        cxx_at(cxx, type)->flags = (uint8_t)quals;
-    return type;
+    return around(cxx, CXX_QUALS, cxx_type(cxx), quals);
 }
 
 static uint32_t vendor_qualified(struct cxx *cxx)
@@ -239,10 +254,7 @@ static uint32_t t_type(struct cxx *cxx)
 static uint32_t wrapped(struct cxx *cxx, enum cxx_kind kind, unsigned flags)
 {
     cxx->at++;
-    uint32_t type = cxx_wrap(cxx, kind, cxx_type(cxx));
-    if (type)
-        cxx_at(cxx, type)->flags = (uint8_t)flags;
-    return type;
+    return around(cxx, kind, cxx_type(cxx), flags);
 }
 
 static uint32_t new_type(struct cxx *cxx, bool *is_new)
@@ -290,21 +302,25 @@ static uint32_t new_type(struct cxx *cxx, bool *is_new)
     return type;
 }
 
-uint32_t cxx_type(struct cxx *cxx)
+static uint32_t compound_type(struct cxx *cxx)
 {
     bool is_new = true;
-    char first = cxx_peek(cxx);
-    int row = cxx_builtin(first);
 
-    if (row >= 0) {
-        cxx->at++;
-        return worded(cxx, CXX_BUILTIN, 1, (uint16_t)row);
-    }
-    if (!first || !cxx_enter(cxx))
+    if (!cxx_enter(cxx))
         return 0;
     uint32_t type = new_type(cxx, &is_new);
     if (type && is_new)
         type = cxx_remember(cxx, type);
     cxx_leave(cxx);
     return type;
+}
+
+uint32_t cxx_type(struct cxx *cxx)
+{
+    int row = cxx_builtin(cxx_peek(cxx));
+
+    if (row < 0)
+        return compound_type(cxx);
+    cxx->at++;
+    return worded(cxx, CXX_BUILTIN, 1, (uint16_t)row);
 }
