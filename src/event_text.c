@@ -25,9 +25,6 @@ static char *event_name(const struct place *place, const struct demangle_wishes 
 int event_text_open(struct event_text *text, const struct places *places,
                     const struct demangle_wishes *readable)
 {
-    /* To readers of that format an event is one word. */
-    if (text->options.format == RECORD_PERF)
-        readable = NULL;
     text->places = calloc(places->count + 1, sizeof(*text->places));
     if (!text->places)
         return -ENOMEM;

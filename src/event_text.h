@@ -28,7 +28,7 @@ struct event_text {
 
 /*
  * Names the events at `places`, whose indices are the records' places; with `readable` of NULL as
- * the tables have them. The options have been set. 0 or -ENOMEM.
+ * the tables have them. 0 or -ENOMEM.
  */
 int event_text_open(struct event_text *text, const struct places *places,
                     const struct demangle_wishes *readable);

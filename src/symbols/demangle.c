@@ -15,7 +15,8 @@ int demangle(const char *name, size_t length, const struct demangle_wishes *wish
     /* A block's function in clang is called by the function's name, with two more. */
     if (length > 4 && !memcmp(name, "___Z", 4))
         return cxx_demangle(name, length, wishes, to);
-    if (length < 2 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+    if (length < 2 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
+        memchr(name, '\0', length))
         return -EINVAL;
     int result = rust_demangle(name, length, wishes, to);
     if (result == -EINVAL && name[1] == 'Z') {

@@ -361,6 +361,43 @@ static void nothing_to_name(void)
     tally_free(&tally);
 }
 
+/* Names of C++ and Rust are made readable where that is wished for, and kept beside as they were. */
+static void readable_names(void)
+{
+    static const char text[] = "ffffffff81000000 T _RNvNtCs1234_6kernel5print6format\n"
+                               "ffffffff81000100 T vfs_read\n"
+                               "ffffffff81000200 T _ZNSt6vectorIiSaIiEE4sizeEv\n"
+                               "ffffffff81000300 T _Znone\n";
+    static const uint64_t kernel[] = {0xffffffff81000010, 0xffffffff81000110, 0xffffffff81000210,
+                                      0xffffffff81000310};
+    static const char *const raw[] = {"_RNvNtCs1234_6kernel5print6format", "vfs_read",
+                                      "_ZNSt6vectorIiSaIiEE4sizeEv", "_Znone"};
+    static const char *const whole[] = {"kernel::print::format", "vfs_read",
+                                        "std::vector<int, std::allocator<int> >::size()", "_Znone"};
+    static const char *const folded[] = {"kernel::print::format", "vfs_read",
+                                         "std::vector<...>::size()", "_Znone"};
+    static const struct demangle_wishes ways[] = {{0}, {.shorten = true}};
+    const char *const *const shown[] = {raw, whole, folded};
+
+    for (size_t way = 0; way < COUNT_OF(shown); way++) {
+        struct tally tally = {0};
+        struct symbols symbols;
+        const struct symbolize_wishes wishes = {.kallsyms = file_of(text),
+                                                .readable = way ? &ways[way - 1] : NULL};
+        struct symbolize_notes notes = {0};
+        add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+        for (size_t i = 0; i < COUNT_OF(kernel); i++) {
+            const struct symbol *symbol = frame(&symbols, 0, i);
+            CHECK_STRING(symbol->function.data, shown[way][i]);
+            CHECK_STRING(symbol->raw.length ? symbol->raw.data : symbol->function.data, raw[i]);
+        }
+        symbols_free(&symbols);
+        tally_free(&tally);
+        close(wishes.kallsyms);
+    }
+}
+
 int main(void)
 {
     TEST(return_addresses);
@@ -372,5 +409,6 @@ int main(void)
     TEST(many_addresses);
     TEST(frames_of_tracing);
     TEST(nothing_to_name);
+    TEST(readable_names);
     return tests_done();
 }

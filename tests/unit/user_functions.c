@@ -237,6 +237,39 @@ static void lists(void)
     places_free(&places);
 }
 
+/* Functions of C++ by what is typed of them. */
+static void mangled_names(void)
+{
+    static const struct {
+        const char *typed;
+        uint64_t addresses; /* a bit for each 0x10 bytes of code */
+    } rows[] = {
+        {"_ZN1A1fEPc", 1}, {"A::f(char*)", 1}, {"A::f(char const*)", 2}, {"A::f", 3}, {"A::*", 7},
+        {"A::g", 0}, {"A::g<int>", 4}, {"A::g*", 4}, {"int A::g<int>(int)", 4}, {"*f(char*", 3},
+        {"f", 8}, {"f+4", 8}, {"*::f", 3}, {"A::f(char *)", 2}, {"A", 0},
+    };
+    static struct user_image image;
+    struct found found;
+
+    user_image_begin(&image, true, false);
+    user_image_symbol(&image, "_ZN1A1fEPc", STT_FUNC, CODE + 0x00, 0x10);
+    user_image_symbol(&image, "_ZN1A1fEPKc", STT_FUNC, CODE + 0x10, 0x10);
+    user_image_symbol(&image, "_ZN1A1gIiEEiT_", STT_FUNC, CODE + 0x20, 0x10);
+    user_image_symbol(&image, "f", STT_FUNC, CODE + 0x30, 0x10);
+    user_image_finish(&image);
+    CHECK(user_image_write(&image, path, image.elf.length));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint64_t addresses = 0;
+        int result = find(&found, "", rows[i].typed);
+        for (size_t j = 0; j < found.places.count; j++)
+            addresses |= (uint64_t)1 << ((found.places.items[j].address - CODE) >> 4);
+        if (addresses != rows[i].addresses || !result != !!rows[i].addresses)
+            printf("  %s\n", rows[i].typed);
+        CHECK_NUMBER(addresses, rows[i].addresses);
+        places_free(&found.places);
+    }
+}
+
 int main(void)
 {
     snprintf(path, sizeof(path), "/tmp/stackbox-functions.XXXXXX");
@@ -249,6 +282,7 @@ int main(void)
     TEST(refusals);
     TEST(no_programs);
     TEST(lists);
+    TEST(mangled_names);
     unlink(path);
     text_free(&error);
     return tests_done();

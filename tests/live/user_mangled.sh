@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Functions of C++ and Rust by the names that their authors gave them: in stacks of every form, in
+# patterns, in lists. The workload is one of C whose functions have such names in its symbol table;
+# what they mean is written here, read off the rules by which they are made.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_uprobes || skip_all "this kernel has no user probes"
+
+N=400 M=300
+program=$WORKLOADS/chains-mangled
+wait='Monitor::IWait(Thread*, long)'
+once='core::ops::FnOnce::call_once'
+push='std::vector<int, std::allocator<int> >::push_back(int const&) [clone .isra.0]'
+bar='mycrate::foo::bar::<u32>'
+lambda='A::f()::{lambda(char const*)#1}::operator()(char const*) const'
+
+# trace NAME PATTERN OPTION...: one run; the folded user stacks are in $scratch/stacks
+trace()
+{
+    local name=$1 pattern=$2
+    shift 2
+    : >"$scratch/stacks"
+    start_workload one chains-mangled -w -k -n $N -m $M || return
+    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$pattern"; then
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+        return 1
+    fi
+    go one
+    finish_stackbox
+    finish_workload one
+    user_stacks "$scratch/out" >"$scratch/stacks"
+}
+
+readable="main;$once;$push;$wait $N
+thread_b;$lambda;$bar;$wait $M"
+
+trace "by the raw name" "$program:_ZN7Monitor5IWaitEP6Threadl" &&
+    is "stacks as authors wrote them" "$(cat "$scratch/stacks")" "$readable"
+trace "by the whole name" "$program:$wait" &&
+    is "the whole name, whose * is a pointer" "$(cat "$scratch/stacks")" "$readable"
+trace "without parameters" "$program:Monitor::IWait" &&
+    is "the name without parameters" "$(cat "$scratch/stacks")" "$readable"
+trace "--raw-names" "$program:Monitor::IWait" --raw-names &&
+    is "--raw-names" "$(cat "$scratch/stacks")" \
+"main;_ZN4core3ops6FnOnce9call_once17h0123456789abcdefE;_ZNSt6vectorIiSaIiEE9push_backERKi.isra.0;\
+_ZN7Monitor5IWaitEP6Threadl $N
+thread_b;_ZZN1A1fEvENKUlPKcE_clES1_;_RINvNtCs1234_7mycrate3foo3barmE;_ZN7Monitor5IWaitEP6Threadl $M"
+trace "--shorten" "$program:Monitor::IWait" --shorten &&
+    is "--shorten" "$(cat "$scratch/stacks")" \
+"main;$once;std::vector<...>::push_back(int const&) [clone .isra.0];$wait $N
+thread_b;$lambda;mycrate::foo::bar::<...>;$wait $M"
+
+# listed NAME EXPECTED WORD...: what --list prints, without the file
+listed()
+{
+    name=$1 expected=$2
+    shift 2
+    run_stackbox stackcount --list "$@"
+    is "$name" "$(sed "s|^r*:*$program:||" "$scratch/out")" "$expected"
+}
+
+listed "a list has such names" "$wait" "$program:_ZN7Monitor*"
+line=$(cat "$scratch/out")
+listed "a line of it is a pattern" "$wait" "$line"
+listed "--list --raw-names" "_ZN7Monitor5IWaitEP6Threadl" --raw-names "$program:Monitor::*"
+listed "* over readable names" "$once
+$push" "$program:*::call_once" "$program:std::vector<*>::push_back"
+listed "a regular expression over them" "$lambda
+$bar" -r "$program:lambda\\(char|foo::bar"
+listed "its return" "$wait" "r:$program:Monitor::IWait"
+
+run_stackbox stackcount --list "$program:Monitor::IWiat"
+is "a slip: exit status" "$status" 1
+contains "a slip: what is near" "$scratch/err" "near: Monitor::IWait"
+run_stackbox stackcount --list "$program:_ZN7Monitor5IWaitEP6Thread"
+contains "a slip in a raw name: what is near" "$scratch/err" "near: _ZN7Monitor5IWaitEP6Threadl"
+
+# One event each, as it comes.
+start_workload one chains-mangled -w -k -n 1 -m 1
+start_stackbox stacksnoop -U -p "$(pid_of one)" --max 1 "$program:Monitor::IWait" ||
+    fail "stacksnoop" "did not start: $(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+contains "stacksnoop: the event" "$scratch/out" " $wait"
+contains "stacksnoop: a frame" "$scratch/out" "	$wait"
+start_workload one chains-mangled -w -k -n 1 -m 1
+start_stackbox stacksnoop -U -p "$(pid_of one)" --format perf --max 1 "$program:Monitor::IWait" ||
+    fail "stacksnoop --format perf" "did not start: $(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+contains "stacksnoop --format perf: a frame" "$scratch/out" " $wait ("
