@@ -16,7 +16,7 @@ static bool is_clone_letter(char byte)
            cxx_is_digit(byte);
 }
 
-/* .isra, .isra.0, .0, .__uniq.1.2: the part of an ending that a pass of a compiler added; its length. */
+/* .isra, .isra.0, .0, .__uniq.1.2: how long the part is that one pass of a compiler added. */
 static size_t clone_length(const char *at, const char *end)
 {
     const char *first = at;

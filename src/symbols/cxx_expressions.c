@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What stands in template arguments, decltype, noexcept, array bounds and requires clauses. */
+#include "symbols/cxx_expressions.h"
+
 #include <string.h>
 
-#include "symbols/cxx_nodes.h"
-
-/* Expressions up to an E (or '_'): a list. */
-static uint32_t expressions(struct cxx *cxx, char ending)
+uint32_t cxx_expressions(struct cxx *cxx, char ending)
 {
     size_t first = cxx->open.count;
 
@@ -15,7 +14,7 @@ static uint32_t expressions(struct cxx *cxx, char ending)
     return cxx_list(cxx, first);
 }
 
-static uint32_t with_operator(struct cxx *cxx, enum cxx_kind kind, int row, uint32_t a, uint32_t b)
+uint32_t cxx_with_operator(struct cxx *cxx, enum cxx_kind kind, int row, uint32_t a, uint32_t b)
 {
     uint32_t made = cxx_make(cxx, kind, a, b, 0);
 
@@ -81,25 +80,6 @@ static uint32_t function_parameter(struct cxx *cxx)
     }
     cxx_quals(cxx);
     return cxx_counted(cxx, &which) ? cxx_make(cxx, CXX_ARGUMENT, 0, 0, which + 1) : 0;
-}
-
-/* fl <operator> <pack>, fr ..., fL <operator> <first> <second>, fR ... */
-static uint32_t fold(struct cxx *cxx)
-{
-    char kind = cxx->at[1];
-
-    cxx->at += 2;
-    int row = cxx->end - cxx->at > 1 ? cxx_operator(cxx->at) : -1;
-    if (row < 0 || cxx_operators[row].shape != 'b')
-        return 0;
-    cxx->at += 2;
-    uint32_t a = cxx_expression(cxx), b = 0;
-    if (!a || ((kind == 'L' || kind == 'R') && !(b = cxx_expression(cxx))))
-        return 0;
-    uint32_t made = with_operator(cxx, CXX_FOLD, row, a, b);
-    if (made)
-        cxx_at(cxx, made)->flags = (uint8_t)kind;
-    return made;
 }
 
 /* <name> [<arguments>] */
@@ -185,129 +165,8 @@ static uint32_t cast(struct cxx *cxx)
     cxx->no_arguments = no_arguments;
     if (!type)
         return 0;
-    value = cxx_take(cxx, '_') ? expressions(cxx, 'E') : cxx_expression(cxx);
+    value = cxx_take(cxx, '_') ? cxx_expressions(cxx, 'E') : cxx_expression(cxx);
     return value ? cxx_make(cxx, CXX_CAST, type, value, 0) : 0;
-}
-
-/* nw <expression>... _ <type> (E | pi <expression>... E | il <expression>... E) */
-static uint32_t new_expression(struct cxx *cxx, int row, bool is_global)
-{
-    uint32_t value = 0, places = expressions(cxx, '_'), type = places ? cxx_type(cxx) : 0;
-
-    if (!type)
-        return 0;
-    if (cxx_take_two(cxx, "pi")) {
-        value = expressions(cxx, 'E');
-    } else if (cxx_take_two(cxx, "il")) {
-        value = expressions(cxx, 'E');
-        value = value ? cxx_make(cxx, CXX_BRACED, 0, value, 0) : 0;
-    } else {
-        return cxx_take(cxx, 'E') ? with_operator(cxx, CXX_NEW, row, places, type) : 0;
-    }
-    uint32_t made = value ? with_operator(cxx, CXX_NEW, row, places, type) : 0;
-    if (made) {
-        cxx_at(cxx, made)->c = value;
-        cxx_at(cxx, made)->flags = is_global;
-    }
-    return made;
-}
-
-/* di <name> <value>, dx <index> <value>, dX <first> <last> <value> */
-static uint32_t designated(struct cxx *cxx, char kind)
-{
-    uint32_t name = kind == 'i' ? cxx_source_name(cxx) : cxx_expression(cxx), last = 0;
-
-    if (!name || (kind == 'X' && !(last = cxx_expression(cxx))))
-        return 0;
-    uint32_t value = cxx_expression(cxx);
-    if (!value)
-        return 0;
-    return cxx_make(cxx, kind == 'i' ? CXX_DESIGNATED : CXX_INDEXED, name, value, last);
-}
-
-/* so <type> <expression> [<offset>] <selector>... [p] E */
-static uint32_t subobject(struct cxx *cxx)
-{
-    uint32_t unused, type = cxx_type(cxx), of = type ? cxx_expression(cxx) : 0;
-
-    if (!of)
-        return 0;
-    cxx_take(cxx, 'n');
-    if (cxx_is_digit(cxx_peek(cxx)))
-        cxx_number(cxx, &unused);
-    while (cxx_take(cxx, '_'))
-        if (cxx_is_digit(cxx_peek(cxx)))
-            cxx_number(cxx, &unused);
-    cxx_take(cxx, 'p');
-    return cxx_take(cxx, 'E') ? cxx_make(cxx, CXX_SUBOBJECT, type, of, 0) : 0;
-}
-
-/* X <expression> [N] [R <constraint>], T <type>, Q <expression> */
-static uint32_t requirement(struct cxx *cxx)
-{
-    char kind = cxx_peek(cxx);
-    uint32_t of = 0, type = 0;
-    bool is_noexcept = false;
-
-    cxx->at++;
-    if (kind == 'X') {
-        of = cxx_expression(cxx);
-        is_noexcept = of && cxx_take(cxx, 'N');
-        if (of && cxx_take(cxx, 'R') && !(type = cxx_name(cxx, NULL)))
-            return 0;
-    } else if (kind == 'T') {
-        of = cxx_type(cxx);
-    } else if (kind == 'Q') {
-        of = cxx_expression(cxx);
-    }
-    uint32_t made = of ? cxx_make(cxx, CXX_REQUIREMENT, of, type, 0) : 0;
-    if (made) {
-        cxx_at(cxx, made)->small = (uint16_t)kind;
-        cxx_at(cxx, made)->flags = is_noexcept;
-    }
-    return made;
-}
-
-/* rq <requirement>... E, rQ <parameters> _ <requirement>... E */
-static uint32_t requires_expression(struct cxx *cxx)
-{
-    uint32_t list = 0;
-
-    if (cxx->at[1] == 'Q') {
-        cxx->at += 2;
-        if (!(list = cxx_parameters(cxx)) || !cxx_take(cxx, '_'))
-            return 0;
-    } else {
-        cxx->at += 2;
-    }
-    size_t first = cxx->open.count;
-    do {
-        if (!cxx_push(cxx, &cxx->open, requirement(cxx)))
-            return 0;
-    } while (!cxx_take(cxx, 'E'));
-    uint32_t requirements = cxx_list(cxx, first);
-    return requirements ? cxx_make(cxx, CXX_REQUIRES, list, requirements, 0) : 0;
-}
-
-/* sP <argument>... E: how many they are. */
-static uint32_t captured_count(struct cxx *cxx)
-{
-    size_t first = cxx->open.count;
-
-    while (!cxx_take(cxx, 'E')) {
-        uint32_t item;
-        if (cxx_peek(cxx) == 'X') {
-            cxx->at++;
-            item = cxx_expression(cxx);
-            if (!cxx_take(cxx, 'E'))
-                return 0;
-        } else {
-            item = cxx_peek(cxx) == 'L' ? cxx_literal(cxx) : cxx_type(cxx);
-        }
-        if (!cxx_push(cxx, &cxx->open, item))
-            return 0;
-    }
-    return cxx_wrap(cxx, CXX_COUNT, cxx_list(cxx, first));
 }
 
 static bool comes(const struct cxx *cxx, const char *two)
@@ -333,7 +192,7 @@ static uint32_t s_expression(struct cxx *cxx)
         return cxx_peek(cxx) == 'f' ? cxx_wrap(cxx, CXX_COUNT, cxx_expression(cxx)) : 0;
     case 'P':
         cxx->at += 2;
-        return captured_count(cxx);
+        return cxx_captured_count(cxx);
     case 'y':
         cxx->at += 2;
         a = cxx_peek(cxx) == 'T' ? cxx_parameter(cxx) : cxx_expression(cxx);
@@ -341,7 +200,7 @@ static uint32_t s_expression(struct cxx *cxx)
         return b ? cxx_make(cxx, CXX_PACK_INDEX, a, b, 0) : 0;
     case 'o':
         cxx->at += 2;
-        return subobject(cxx);
+        return cxx_subobject(cxx);
     default:
         return 0;
     }
@@ -356,22 +215,22 @@ static uint32_t special_expression(struct cxx *cxx)
     case 'f':
         return comes(cxx, "fp") || (comes(cxx, "fL") && cxx_is_digit(cxx->at[2]))
                    ? function_parameter(cxx)
-                   : strchr("lrLR", cxx->at[1]) ? fold(cxx) : 0;
+                   : strchr("lrLR", cxx->at[1]) ? cxx_fold(cxx) : 0;
     case 's':
         return s_expression(cxx);
     case 'r':
-        return comes(cxx, "rq") || comes(cxx, "rQ") ? requires_expression(cxx) : 0;
+        return comes(cxx, "rq") || comes(cxx, "rQ") ? cxx_requires(cxx) : 0;
     case 't':
         if (cxx_take_two(cxx, "tr"))
             return cxx_make(cxx, CXX_UNARY, 0, 0, 0);
         if (!cxx_take_two(cxx, "tl") || !(type = cxx_type(cxx)))
             return 0;
-        list = expressions(cxx, 'E');
+        list = cxx_expressions(cxx, 'E');
         return list ? cxx_make(cxx, CXX_BRACED, type, list, 0) : 0;
     case 'i':
         if (!cxx_take_two(cxx, "il"))
             return 0;
-        list = expressions(cxx, 'E');
+        list = cxx_expressions(cxx, 'E');
         return list ? cxx_make(cxx, CXX_BRACED, 0, list, 0) : 0;
     case 'c':
         return comes(cxx, "cv") ? cast(cxx) : 0;
@@ -381,7 +240,7 @@ static uint32_t special_expression(struct cxx *cxx)
         if (!comes(cxx, "di") && !comes(cxx, "dx") && !comes(cxx, "dX"))
             return 0;
         cxx->at += 2;
-        return designated(cxx, cxx->at[-1]);
+        return cxx_designated(cxx, cxx->at[-1]);
     case 'm':
         if (!cxx_take_two(cxx, "mc") || !(type = cxx_type(cxx)))
             return 0;
@@ -396,35 +255,8 @@ static uint32_t special_expression(struct cxx *cxx)
     }
 }
 
-/* u <name> <argument>... E: what only one compiler knows. */
-static uint32_t vendor_call(struct cxx *cxx)
-{
-    size_t first = cxx->open.count;
-
-    cxx->at++;
-    uint32_t name = cxx_source_name(cxx);
-    if (!name)
-        return 0;
-    while (!cxx_take(cxx, 'E')) {
-        char next = cxx_peek(cxx);
-        uint32_t item;
-        if (next == 'X') {
-            cxx->at++;
-            item = cxx_expression(cxx);
-            if (!cxx_take(cxx, 'E'))
-                return 0;
-        } else {
-            item = next == 'L' ? cxx_literal(cxx) : cxx_type(cxx);
-        }
-        if (!cxx_push(cxx, &cxx->open, item))
-            return 0;
-    }
-    uint32_t list = cxx_list(cxx, first);
-    return list ? cxx_make(cxx, CXX_VENDOR_CALL, name, list, 0) : 0;
-}
-
 /* An operator of the table, and what it is done with. */
-static uint32_t operation(struct cxx *cxx, int row, bool is_global)
+static uint32_t operation(struct cxx *cxx, int row)
 {
     uint32_t a, b, c;
     bool is_prefix;
@@ -432,37 +264,37 @@ static uint32_t operation(struct cxx *cxx, int row, bool is_global)
     cxx->at += 2;
     switch (cxx_operators[row].shape) {
     case 'n':
-        return new_expression(cxx, row, is_global);
+        return cxx_new(cxx, row);
     case 't':
         a = cxx_type(cxx);
-        return a ? with_operator(cxx, CXX_OF_TYPE, row, a, 0) : 0;
+        return a ? cxx_with_operator(cxx, CXX_OF_TYPE, row, a, 0) : 0;
     case 'p':
         is_prefix = cxx_take(cxx, '_');
         a = cxx_expression(cxx);
-        a = a ? with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
+        a = a ? cxx_with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
         if (a)
             cxx_at(cxx, a)->flags = !is_prefix;
         return a;
     case 'u':
     case 'd':
         a = cxx_expression(cxx);
-        return a ? with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
+        return a ? cxx_with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
     case 'c':
         a = cxx_type(cxx);
         b = a ? cxx_expression(cxx) : 0;
-        return b ? with_operator(cxx, CXX_NAMED_CAST, row, a, b) : 0;
+        return b ? cxx_with_operator(cxx, CXX_NAMED_CAST, row, a, b) : 0;
     default:
         break;
     }
     if (!(a = cxx_expression(cxx)))
         return 0;
     if (!strcmp(cxx_operators[row].code, "cl")) {
-        b = expressions(cxx, 'E');
+        b = cxx_expressions(cxx, 'E');
         return b ? cxx_make(cxx, CXX_CALL, a, b, 0) : 0;
     }
     b = cxx_expression(cxx);
     if (!b || strcmp(cxx_operators[row].code, "qu"))
-        return b ? with_operator(cxx, CXX_BINARY, row, a, b) : 0;
+        return b ? cxx_with_operator(cxx, CXX_BINARY, row, a, b) : 0;
     c = cxx_expression(cxx);
     return c ? cxx_make(cxx, CXX_TERNARY, a, b, c) : 0;
 }
@@ -480,14 +312,14 @@ static uint32_t expression(struct cxx *cxx)
     if (cxx_is_digit(first))
         return base_name(cxx);
     if (first == 'u')
-        return vendor_call(cxx);
+        return cxx_vendor_call(cxx);
     if (cxx->end - cxx->at < 3)
         return 0;
     is_global = cxx_take_two(cxx, "gs");
     if (cxx->end - cxx->at < 3)
         return 0;
     row = cxx_operator(cxx->at);
-    uint32_t made = row >= 0 ? operation(cxx, row, is_global)
+    uint32_t made = row >= 0 ? operation(cxx, row)
                     : cxx_is_digit(cxx_peek(cxx)) ? base_name(cxx) : special_expression(cxx);
     return is_global ? cxx_wrap(cxx, CXX_GLOBAL, made) : made;
 }

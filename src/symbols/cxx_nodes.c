@@ -8,8 +8,8 @@
 /* A name of 64 KB has fewer, whatever it is; 16 bytes each. */
 #define MOST_NODES 131072
 /*
- * How deep types, names and expressions may be in each other: real ones come to some forty. A thread's
- * stack may be small.
+ * How deep types, names and expressions may be in each other: real ones come to some forty. The
+ * stack of a thread may be small.
  */
 #define DEEPEST 128
 

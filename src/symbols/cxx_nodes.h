@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What a C++ name is between reading (cxx_names.c, cxx_unqualified.c, cxx_types.c, cxx_templates.c,
- * cxx_expressions.c) and printing (cxx_print.c and its kin): nodes that refer to each other by number.
- * Number 0 is no node.
+ * cxx_expressions.c, cxx_rare.c) and printing (cxx_print.c and its kin): nodes that refer to each
+ * other by number. Number 0 is no node.
  */
 #ifndef STACKBOX_SYMBOLS_CXX_NODES_H
 #define STACKBOX_SYMBOLS_CXX_NODES_H
@@ -44,7 +44,8 @@ enum cxx_kind {
     CXX_ENCODING,      /* a: name, b: function type, c: list of what T_ are; flags: qualifiers */
     CXX_PARAMETER,     /* T_: small: which, a: its name in a lambda or 0 */
     CXX_PARAMETER_NAME, /* of a lambda: small: kind, c: which */
-    CXX_DECLARATION,   /* of a template parameter: small: kind, a: its name, b: type or list, c: more */
+    CXX_DECLARATION,   /* of a template parameter: small: kind, a: name, b: type or list, c: what it
+                        * requires */
 
     CXX_POINTER,       /* a: to; small: it is plain, see cxx_types.c */
     CXX_REFERENCE,     /* a: to; flags: &&; small: as above */
@@ -77,7 +78,7 @@ enum cxx_kind {
     CXX_NAMED_CAST,    /* small: operator, a: type, b */
     CXX_OF_TYPE,       /* small: operator, a: type */
     CXX_BRACED,        /* a: type or 0, b: list */
-    CXX_NEW,           /* small: operator, a: list of places, b: type, c: initializer; flags */
+    CXX_NEW,           /* small: operator, a: list of places, b: type, c: initializer */
     CXX_DESIGNATED,    /* .a=b */
     CXX_INDEXED,       /* [a]=b, [a ... c]=b */
     CXX_FOLD,          /* small: operator, a, b; flags: which is the pack */
@@ -119,7 +120,7 @@ struct cxx_numbers {
     size_t count, room;
 };
 
-/* How a template parameter of a lambda is: by its kind and number. */
+/* Template parameters that a lambda, or a template in one, declares. */
 struct cxx_heads {
     uint32_t first, count; /* among the open ones */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Names of C++, one a line: each is known or refused, the same way each time, in little room. What a
- * name is does not depend on whether its arguments are shown, nor on what is behind it.
+ * Names of C++, one a line: each is known or refused, the same way each time, in little room. What
+ * is shown whole is shown without its arguments, too, and by its name alone.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "symbols/cxx.h"
 
-/* What is printed of a name itself, and what its endings may add: " [clone ]" for each two bytes. */
+/* What a name comes to, and what its endings add: " [clone ]" for each two bytes. */
 #define MOST_BYTES (128 * 1024)
 #define MOST_OF_ENDING 6
 

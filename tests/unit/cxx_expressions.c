@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Expressions in names of C++. Where c++filt does not know one, llvm-cxxfilt does, and the style is c++filt's. */
+/*
+ * Expressions in names of C++. Where c++filt does not know one, llvm-cxxfilt does, and the style is
+ * that of c++filt.
+ */
 #include "unit/cxx_rows.h"
 
 static void literals(void)
