@@ -383,7 +383,8 @@ static void refused(void)
         "_ZN1A", "_ZN1AE1", "_ZNE", "_ZNStE", "_ZC1v", "_ZD1v", "_ZNC1Ev", "_Z1fPFvv",
         "_Z1fA3i", "_Z1fA3_", "_Z1fM1A", "_Z1fK", "_Z1fDT1xET", "_Z1fXLi1EE", "_Z1fILi1Evv",
         "_Z1fILi1_2EEvv", "_Z1fILi1aEEvv", "_ZTV", "_ZTC1A8_", "_ZThN1A1fEv", "_ZTv0_N1A1fEv",
-        "_ZGR", "_ZZ1fv", "_ZZ1fvE", "_ZZ1fvEd_", "_Z1fv.", "_Z1fv..", "_Z1fv.a.", "_Z1fv-", "_Z1fv E", "_Zqqi",
+        "_ZGR", "_ZZ1fv",
+        "_ZZ1fvE", "_ZZ1fvEd_", "_Z1fv.", "_Z1fv..", "_Z1fv.a.", "_Z1fv-", "_Z1fv E", "_Zqqi",
         "_Z99999999999999999999f", "_Z4294967297f", "_Z1fS99999999999_", "_ZSt", "_ZSs", "_Z1fDv_i",
         "_ZW", "_ZDCE", "_ZN1AUlvE", "_ZN1AUlvEx_1fEv", "_Z1fIT_Evv", "___Z1fv", "___Z1fv_block",
     };
