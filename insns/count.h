@@ -3,6 +3,7 @@
 #ifndef STACKBOX_COUNT_H
 #define STACKBOX_COUNT_H
 
+#include "insns/caller.h"
 #include "insns/filter.h"
 #include "insns/program.h"
 #include "insns/stacks.h"
@@ -14,6 +15,7 @@ struct count_wishes {
     bool without_idle; /* not where nobody runs: the idle task of each CPU, pid 0 */
     bool not_alone;   /* there are programs of other kinds, one of which may run inside this one */
     bool caller;      /* the event is at the first instruction of a user's function */
+    enum registers registers; /* where its caller is looked for */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */
     uint32_t depth;   /* frames per stack */
     /* Descriptors of the maps that layout.h describes; lives may be below 0. */

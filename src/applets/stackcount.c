@@ -11,6 +11,7 @@
 #include "counting.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
+#include "kernel/registers.h"
 #include "probes/find.h"
 
 #define SEE_HELP " (see stackcount -h)"
@@ -104,6 +105,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .per_process = per_process(),
         .not_alone = not_alone,
         .caller = attaching_variants[which].caller,
+        .registers = kernel_registers(),
         .flags = attaching_variants[which].flags,
         .depth = store->depth,
         .control = store->control,

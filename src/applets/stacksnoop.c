@@ -8,6 +8,7 @@
 #include "applet.h"
 #include "attaching.h"
 #include "insns/snoop.h"
+#include "kernel/registers.h"
 #include "probes/find.h"
 #include "snooping.h"
 
@@ -104,6 +105,7 @@ static void build_program(const struct snooping *snooping, enum attach_program w
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .caller = attaching_variants[which].caller,
+        .registers = kernel_registers(),
         .flags = attaching_variants[which].flags,
         .depth = recorder->depth,
         .to_ring = recorder->kind == RECORDER_RING,

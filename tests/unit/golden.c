@@ -249,10 +249,10 @@ static const struct count_wishes count_user_probe = {
     .flags = KEY_USER_PROBE, MAPS};
 static const struct count_wishes count_start = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .caller = true,
-    .flags = KEY_USER_PROBE, MAPS};
+    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE, MAPS};
 static const struct count_wishes count_other_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
-    .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
+    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
 
 static const struct count_wishes count_not_idle = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
@@ -266,6 +266,16 @@ static void build_count(struct program *program, const void *wishes)
     emit_count(program, wishes);
 }
 
+/* Nothing but what it does to find a caller, on other machines than that of the programs above. */
+static void build_caller(struct program *program, const void *registers)
+{
+    emit_load_caller(program, *(const enum registers *)registers, 32);
+    EMIT(program, EXIT());
+}
+
+static const enum registers aarch64 = REGISTERS_AARCH64, arm = REGISTERS_ARM,
+                            riscv64 = REGISTERS_RISCV64;
+
 /* ---- That of stacksnoop ---- */
 
 #define SNOOP_MAPS .depth = 127, .buffer = FD_BUFFER, .control = FD_CONTROL, .account = FD_ACCOUNT, \
@@ -277,12 +287,12 @@ static const struct snoop_wishes snoop_both = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .to_ring = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .kernel_stack = true, .user_stack = true, .caller = true,
-    .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
+    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_perf = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_perf_user = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .caller = true, .flags = KEY_USER_PROBE,
-    SNOOP_MAPS};
+    .filter = {ALL_EVENTS}, .user_stack = true, .caller = true,
+    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE, SNOOP_MAPS};
 
 static void build_snoop(struct program *program, const void *wishes)
 {
@@ -379,6 +389,9 @@ static const struct golden {
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
+    {"caller-aarch64", build_caller, &aarch64},
+    {"caller-arm", build_caller, &arm},
+    {"caller-riscv64", build_caller, &riscv64},
     {"count-not-idle", build_count, &count_not_idle},
     {"count-not-idle-namespace", build_count, &count_not_idle_namespace},
     {"follow-birth", build_follow_birth, &followed},
