@@ -14,6 +14,8 @@
 #define DISCARDED (1u << 30)
 /* The place of what was read is given back after so many records, not for each. */
 #define RECORDS_AT_A_TIME 32
+/* Where in an unsigned long its lower 32 bits are. */
+#define LOW_HALF (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && sizeof(long) == 8 ? 4 : 0)
 
 int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
 {
@@ -54,17 +56,29 @@ void bpf_ring_close(struct bpf_ring *ring)
     *ring = (struct bpf_ring){.map = -1};
 }
 
-/* Positions only grow, and are of the kernel's unsigned long. */
-static unsigned long *position_in(char *page)
+/*
+ * Positions only grow. They are the kernel's unsigned long, which may be twice as wide as ours: we count
+ * in 64 bits. A kernel of 32 has something else behind its own position, and nothing behind ours.
+ */
+static uint64_t *our_position(const struct bpf_ring *ring)
 {
-    return (unsigned long *)(void *)page;
+    return (uint64_t *)(void *)ring->consumer;
+}
+
+/* The programs' position is never further from ours than the ring is large: half of it is enough. */
+static uint64_t programs_position(const struct bpf_ring *ring, int order)
+{
+    const uint32_t *low = (const void *)(ring->producer + LOW_HALF);
+    uint64_t ours = *our_position(ring);
+
+    return ours + (uint32_t)(__atomic_load_n(low, order) - (uint32_t)ours);
 }
 
 /* The record at a position, if it was submitted: the size of its place, or 0. */
-static size_t record_at(const struct bpf_ring *ring, unsigned long at, uint32_t *length)
+static size_t record_at(const struct bpf_ring *ring, uint64_t at, uint32_t *length)
 {
     const char *data = ring->producer + sysconf(_SC_PAGESIZE);
-    const uint32_t *header = (const void *)(data + (at & (ring->bytes - 1)));
+    const uint32_t *header = (const void *)(data + ((size_t)at & (ring->bytes - 1)));
 
     *length = __atomic_load_n(header, __ATOMIC_ACQUIRE);
     uint32_t size = *length & ~(BUSY | DISCARDED);
@@ -82,13 +96,13 @@ static void set_mark(struct bpf_ring *ring)
     if (ring->is_marked)
         return;
     ring->mark_time = now_ns();
-    ring->mark = __atomic_load_n(position_in(ring->producer), __ATOMIC_SEQ_CST);
+    ring->mark = programs_position(ring, __ATOMIC_SEQ_CST);
     ring->is_marked = true;
 }
 
-static void look_at_mark(struct bpf_ring *ring, unsigned long position)
+static void look_at_mark(struct bpf_ring *ring, uint64_t position)
 {
-    if (!ring->is_marked || (long)(position - (unsigned long)ring->mark) < 0)
+    if (!ring->is_marked || position < ring->mark)
         return;
     ring->settled = ring->mark_time;
     ring->is_marked = false;
@@ -97,25 +111,26 @@ static void look_at_mark(struct bpf_ring *ring, unsigned long position)
 int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
 {
     const char *data = ring->producer + sysconf(_SC_PAGESIZE);
-    unsigned long *consumer = position_in(ring->consumer), position = *consumer;
+    uint64_t *ours = our_position(ring), position = *ours;
     int count = 0, result = 0;
     uint32_t length;
     size_t size;
 
     set_mark(ring);
     /* No further than it is now: programs could keep us here for ever. */
-    unsigned long end = __atomic_load_n(position_in(ring->producer), __ATOMIC_ACQUIRE);
-    while (!result && (long)(end - position) > 0 && (size = record_at(ring, position, &length))) {
+    const uint64_t end = programs_position(ring, __ATOMIC_ACQUIRE);
+    while (!result && end > position && (size = record_at(ring, position, &length))) {
         if (!(length & DISCARDED)) {
-            result = take(context, data + (position & (ring->bytes - 1)) + HEADER_BYTES, length);
+            const char *record = data + ((size_t)position & (ring->bytes - 1)) + HEADER_BYTES;
+            result = take(context, record, length);
             count++;
         }
         position += size;
         if (count % RECORDS_AT_A_TIME == 0)
-            __atomic_store_n(consumer, position, __ATOMIC_RELEASE);
+            __atomic_store_n(ours, position, __ATOMIC_RELEASE);
     }
     /* As strict as this, or the kernel may not see that we sleep when it submits the next. */
-    __atomic_store_n(consumer, position, __ATOMIC_SEQ_CST);
+    __atomic_store_n(ours, position, __ATOMIC_SEQ_CST);
     look_at_mark(ring, position);
     return result ? result : count;
 }
