@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "output/svg_parts.h"
 
-/* The assembler reads them as they are; their path begins where make runs. */
+/*
+ * The assembler reads them as they are; their path begins where make runs. The labels are global: of
+ * local ones GNU's linker for aarch64 makes one address, that of the section.
+ */
 #define PART(name, path)                              \
     __asm__(".pushsection .rodata." #name ",\"a\"\n" \
+            ".globl " #name "_start, " #name "_end\n" \
             #name "_start:\n"                         \
             ".incbin \"" path "\"\n"                  \
             #name "_end:\n"                           \
             ".byte 0\n"                               \
             ".popsection\n");                         \
-    extern const char name##_start[], name##_end[]
+    extern __attribute__((visibility("hidden"))) const char name##_start[], name##_end[]
 
 PART(flame_css, "src/output/flame.css");
 PART(flame_js, "src/output/flame.js");
