@@ -42,7 +42,7 @@ static void read_link(const struct elf *elf, struct traits *traits)
     if (!section || section->type == SHT_NOBITS)
         return;
     if (section->size < size)
-        size = section->size;
+        size = (size_t)section->size;
     if (elf_read(elf, section->offset, bytes, size))
         return;
     const size_t length = strlen((char *)bytes), at = (length + 4) & ~(size_t)3;

@@ -23,7 +23,7 @@ static int read_name(struct window *window, uint32_t place, struct text *name)
     const struct elf_symbol_table *table = window->table;
 
     for (int tries = 0; tries < 2 && place < table->names_size; tries++) {
-        const size_t skip = place - window->from;
+        const size_t skip = (size_t)(place - window->from);
         if (place >= window->from && skip < window->length) {
             const char *start = window->bytes + skip;
             const size_t length = strnlen(start, window->length - skip);

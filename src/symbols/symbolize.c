@@ -17,7 +17,7 @@ struct table {
     size_t size; /* a power of two */
 };
 
-static uint64_t hash_of(const struct symbol *symbol)
+static size_t hash_of(const struct symbol *symbol)
 {
     uint64_t hash = symbol->address * 0x9e3779b97f4a7c15;
 
@@ -25,7 +25,7 @@ static uint64_t hash_of(const struct symbol *symbol)
     hash ^= (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
             (uint64_t)symbol->foreign << 1 | symbol->is_return;
     hash *= 0xff51afd7ed558ccd;
-    return hash ^ hash >> 32;
+    return (size_t)(hash ^ hash >> 32);
 }
 
 static bool same_place(const struct symbol *a, const struct symbol *b)
