@@ -10,13 +10,13 @@
 #define MOST_FRAMES 65536 /* of each table */
 #define FIRST_SLOTS 1024
 
-static uint64_t hash_of(const struct symbol *symbol)
+static size_t hash_of(const struct symbol *symbol)
 {
     uint64_t hash = (symbol->address ^ (uint64_t)symbol->pid << 40) * 0x9e3779b97f4a7c15;
 
     hash ^= symbol->born + symbol->is_return;
     hash *= 0xff51afd7ed558ccd;
-    return hash ^ hash >> 32;
+    return (size_t)(hash ^ hash >> 32);
 }
 
 static bool same_place(const struct symbol *a, const struct symbol *b)

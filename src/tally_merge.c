@@ -62,7 +62,7 @@ static bool same_addresses(const struct merging *merging, const struct stack *fr
 static int take_stack(struct merging *merging, struct stack *stack)
 {
     const struct table *table = &merging->stacks;
-    size_t at = hash_stack(merging->from, stack) & (table->size - 1);
+    size_t at = (size_t)hash_stack(merging->from, stack) & (table->size - 1);
     struct stack made = {.state = stack->state};
     int result = 0;
 
@@ -121,7 +121,7 @@ static bool same_party(const struct tally_party *a, const struct tally_party *b)
 static int take_entry(struct merging *merging, const struct tally_entry *entry)
 {
     const struct table *table = &merging->entries;
-    size_t at = hash_entry(entry) & (table->size - 1);
+    size_t at = (size_t)hash_entry(entry) & (table->size - 1);
 
     for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
         struct tally_entry *known = &merging->to.entries[table->slots[at] - 1];

@@ -53,7 +53,7 @@ static int read_spilled(struct drain *drain, int64_t key, struct stack *stack)
         return result;
     uint64_t count = drain->spilled->bytes / sizeof(uint64_t);
     return tally_add_stack(drain->tally, stack, drain->spilled->frames,
-                           count < drain->store->depth ? count : drain->store->depth);
+                           count < drain->store->depth ? (size_t)count : drain->store->depth);
 }
 
 static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct stack *stack)

@@ -36,7 +36,7 @@ uint64_t perf_ring_head(const struct perf_ring *ring)
 
 static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t size)
 {
-    size_t begin = at & (ring->bytes - 1), whole = ring->bytes - begin;
+    size_t begin = (size_t)at & (ring->bytes - 1), whole = ring->bytes - begin;
 
     if (whole > size)
         whole = size;

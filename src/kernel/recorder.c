@@ -82,7 +82,7 @@ static int open_ring(struct recorder *recorder, uint64_t bytes, uint64_t least)
     bytes = bytes < least ? least : bytes;
     do {
         bpf_ring_close(&recorder->ring);
-        result = bpf_ring_open(&recorder->ring, bytes);
+        result = bpf_ring_open(&recorder->ring, (size_t)bytes);
         recorder->bytes = bytes;
         bytes /= 2;
     } while (result == -ENOMEM && bytes >= least);
@@ -98,7 +98,7 @@ static int open_buffers(struct recorder *recorder, uint64_t bytes, uint64_t leas
     bytes = bytes < least ? least : bytes;
     do {
         perf_rings_close(&recorder->buffers);
-        result = perf_rings_open(&recorder->buffers, bytes);
+        result = perf_rings_open(&recorder->buffers, (size_t)bytes);
         recorder->bytes = bytes * recorder->buffers.count;
         bytes /= 2;
     } while ((result == -ENOMEM || result == -EPERM) && bytes >= least);

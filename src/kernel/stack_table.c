@@ -71,7 +71,8 @@ int stack_table_add(struct stack_table *table, int64_t word, const struct spille
                     uint32_t depth)
 {
     struct kept_stack *kept = find(table, word);
-    uint64_t count = stack->bytes / sizeof(uint64_t);
+    uint64_t frames = stack->bytes / sizeof(uint64_t);
+    size_t count = frames < depth ? (size_t)frames : depth;
 
     if (kept) {
         kept->used = table->round;
@@ -80,8 +81,6 @@ int stack_table_add(struct stack_table *table, int64_t word, const struct spille
     if (table->count * 2 >= table->size &&
         rebuild(table, table->size ? table->size * 2 : FIRST_SIZE, 0))
         return -ENOMEM;
-    if (count > depth)
-        count = depth;
     kept = malloc(sizeof(*kept) + count * sizeof(uint64_t));
     if (!kept)
         return -ENOMEM;

@@ -156,7 +156,7 @@ static int add_name(struct flame *flame, const struct name_key *key, uint32_t *n
 /* Where it is, or could be, in the table, which has room. */
 static size_t find_name_slot(const struct flame *flame, const struct name_key *key)
 {
-    size_t slot = key->hash & (flame->name_slots - 1);
+    size_t slot = (size_t)key->hash & (flame->name_slots - 1);
 
     for (; flame->name_table[slot]; slot = (slot + 1) & (flame->name_slots - 1)) {
         uint32_t name = flame->name_table[slot] - 1;
@@ -201,7 +201,7 @@ static int grow_names(struct flame *flame)
     if (!table)
         return -ENOMEM;
     for (size_t i = 0; i < flame->name_count; i++) {
-        size_t slot = flame->name_hashes[i] & (slots - 1);
+        size_t slot = (size_t)flame->name_hashes[i] & (slots - 1);
         while (table[slot])
             slot = (slot + 1) & (slots - 1);
         table[slot] = (uint32_t)i + 1;
@@ -248,7 +248,7 @@ static int add_node(struct flame *flame, uint32_t parent, uint32_t name)
 /* Where it is in the table, or could be. */
 static size_t find_node_slot(const struct flame *flame, uint32_t parent, uint32_t name)
 {
-    size_t slot = hash_child(parent, name) & (flame->node_slots - 1);
+    size_t slot = (size_t)hash_child(parent, name) & (flame->node_slots - 1);
 
     for (; flame->node_table[slot]; slot = (slot + 1) & (flame->node_slots - 1)) {
         const struct flame_node *node = &flame->nodes[flame->node_table[slot]];

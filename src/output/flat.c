@@ -62,6 +62,7 @@ int flat_write(FILE *out, const struct report *report)
 {
     const struct blocks *blocks = report->blocks;
     struct flat_function *functions = calloc(blocks->label_count + 1, sizeof(*functions));
+    const uint64_t wished = report->options->functions;
     struct line line = {0};
     uint64_t sum = 0;
     size_t kept = 0;
@@ -81,7 +82,7 @@ int flat_write(FILE *out, const struct report *report)
                 report->when->tm_sec);
     if (!result)
         flat_write_functions(out, functions, kept,
-                             report->options->functions ? report->options->functions : kept, sum);
+                             wished && wished < kept ? (size_t)wished : kept, sum);
     line_free(&line);
     free(functions);
     return result;

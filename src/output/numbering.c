@@ -8,13 +8,13 @@
 #define FIRST_SLOTS 1024
 
 /* FNV-1a, with its high bits brought down to where slots are taken from. */
-static uint64_t hash_of(const char *key, size_t length)
+static size_t hash_of(const char *key, size_t length)
 {
     uint64_t hash = 0xcbf29ce484222325;
 
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3;
-    return hash ^ hash >> 32;
+    return (size_t)(hash ^ hash >> 32);
 }
 
 const char *numbering_key(const struct numbering *numbering, uint32_t number, size_t *length)

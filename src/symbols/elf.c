@@ -184,14 +184,15 @@ static int read_sections(struct elf *elf, const struct tables *tables)
 
     if (!tables->sections.count || tables->sections.count > MOST_SECTIONS)
         return 0;
-    elf->sections = calloc(tables->sections.count, sizeof(*elf->sections));
+    const size_t count = (size_t)tables->sections.count;
+    elf->sections = calloc(count, sizeof(*elf->sections));
     if (!elf->sections)
         return -ENOMEM;
-    for (uint64_t i = 0; i < tables->sections.count && !result; i++)
+    for (size_t i = 0; i < count && !result; i++)
         result = read_section(elf, &tables->sections, i, &elf->sections[i]);
     if (!result) {
-        elf->section_count = tables->sections.count;
-        elf->section_names = tables->section_names < elf->section_count ? tables->section_names : 0;
+        elf->section_count = count;
+        elf->section_names = tables->section_names < count ? (size_t)tables->section_names : 0;
         return 0;
     }
     free(elf->sections);
@@ -231,8 +232,8 @@ static int read_segments(struct elf *elf, const struct table *table)
         return 0; /* an object file */
     if (table->entry_size < ELF_SIZE(elf, Phdr) || table->count > MOST_SEGMENTS)
         return -ENOEXEC;
-    elf->segments = calloc(table->count, sizeof(*elf->segments));
-    elf->notes = calloc(table->count, sizeof(*elf->notes));
+    elf->segments = calloc((size_t)table->count, sizeof(*elf->segments));
+    elf->notes = calloc((size_t)table->count, sizeof(*elf->notes));
     if (!elf->segments || !elf->notes)
         return -ENOMEM;
     for (uint64_t i = 0; i < table->count && !result; i++)

@@ -33,7 +33,7 @@ static int give_note(struct walk *walk, uint64_t offset, uint64_t left, uint64_t
     int result = elf_read(elf, offset, header, sizeof(header));
     if (result)
         return result;
-    const uint64_t owner_size = elf_get32(elf, header), size = elf_get32(elf, header + 4);
+    const uint32_t owner_size = elf_get32(elf, header), size = elf_get32(elf, header + 4);
     const uint64_t at = sizeof(header) + aligned(owner_size);
     if (at > left || size > left - at)
         return -ENOEXEC;

@@ -27,17 +27,17 @@ int elf_pieces_open(struct elf_pieces *pieces, const struct elf *elf,
 bool elf_pieces_next(struct elf_pieces *pieces)
 {
     struct elf_table *left = &pieces->left;
-    size_t count = PIECE_BYTES / left->entry_size;
+    uint64_t count = PIECE_BYTES / left->entry_size;
 
     if (left->size / left->entry_size < count)
         count = left->size / left->entry_size;
     if (!count || pieces->error)
         return false;
-    const size_t size = count * left->entry_size;
+    const size_t size = (size_t)(count * left->entry_size);
     pieces->error = elf_read(pieces->elf, left->offset, pieces->bytes, size);
     left->offset += size;
     left->size -= size;
-    pieces->count = count;
+    pieces->count = (size_t)count;
     return !pieces->error;
 }
 

@@ -143,7 +143,7 @@ static int read_lines(const struct pass *pass, char *buffer, uint64_t from, uint
     struct entry entry;
 
     while (from < to) {
-        size_t want = BUFFER_BYTES - held < to - from ? BUFFER_BYTES - held : to - from;
+        size_t room = BUFFER_BYTES - held, want = to - from < room ? (size_t)(to - from) : room;
         ssize_t got = read_at(pass->fd, buffer + held, want, from);
         if (got <= 0)
             return (int)got;

@@ -383,10 +383,10 @@ int mapped_files_open(struct mapped_files **made)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    size_t room = limit.rlim_cur > LEFT_TO_OTHERS ? limit.rlim_cur - LEFT_TO_OTHERS : 0;
-    files->most = room < limit.rlim_cur / 2 ? room : limit.rlim_cur / 2;
-    if (files->most > MAPPED_FILES_KEPT)
-        files->most = MAPPED_FILES_KEPT;
+    rlim_t most = limit.rlim_cur > LEFT_TO_OTHERS ? limit.rlim_cur - LEFT_TO_OTHERS : 0;
+    if (most > limit.rlim_cur / 2)
+        most = limit.rlim_cur / 2;
+    files->most = most < MAPPED_FILES_KEPT ? (size_t)most : MAPPED_FILES_KEPT;
     if (!look_at_root("self", &files->own))
         files->own = (struct mapped_root){.fd = -1};
     return 0;

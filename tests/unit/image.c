@@ -125,7 +125,7 @@ static void there_is_a_bound(void)
     uint64_t at;
 
     for (at = 0; at < IMAGE_MAPPINGS; at++)
-        if (add(&image, at * 2, at * 2 + 1, 0, at % FILES))
+        if (add(&image, at * 2, at * 2 + 1, 0, (size_t)at % FILES))
             break;
     CHECK_NUMBER(at, IMAGE_MAPPINGS);
     CHECK_NUMBER(add(&image, at * 2, at * 2 + 1, 0, 0), -ENOSPC);

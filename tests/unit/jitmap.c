@@ -435,7 +435,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
 
 static void random_maps(void)
 {
-    for (uint64_t seed = 1; seed <= 1000; seed++)
+    for (unsigned seed = 1; seed <= 1000; seed++)
         check_random(seed * 0x9e3779b97f4a7c15, 1 + seed % 60, 1 + seed % MOST_ADDRESSES,
                      64 << seed % 9);
 }
@@ -489,9 +489,9 @@ static void *shrink_and_grow(void *context)
     uint64_t state = 42;
 
     while (!atomic_load(&shrinking->stop)) {
-        off_t length = (off_t)(next_random(&state) % map->length);
-        if (ftruncate(shrinking->fd, length) ||
-            pwrite(shrinking->fd, map->data + length, map->length - length, length) < 0)
+        size_t length = (size_t)next_random(&state) % map->length;
+        if (ftruncate(shrinking->fd, (off_t)length) ||
+            pwrite(shrinking->fd, map->data + length, map->length - length, (off_t)length) < 0)
             break;
     }
     return NULL;

@@ -57,7 +57,7 @@ static inline void gunzip_stored(struct bytes from, struct text *to)
     take_little(&from, 2);
     while (!last && from.left) {
         last = take_little(&from, 1) == 1;
-        size_t length = take_little(&from, 2);
+        size_t length = (size_t)take_little(&from, 2);
         CHECK_NUMBER(take_little(&from, 2), 0xffff & ~length);
         CHECK(from.left >= length && (last || length));
         if (from.left < length)
@@ -98,7 +98,7 @@ static inline bool take_field(struct bytes *from, unsigned *field, uint64_t *val
     if ((tag & 7) == 0)
         return true;
     CHECK(*value <= from->left);
-    *inside = (struct bytes){from->at, *value <= from->left ? *value : 0};
+    *inside = (struct bytes){from->at, *value <= from->left ? (size_t)*value : 0};
     from->at += inside->left;
     from->left -= inside->left;
     return true;

@@ -60,7 +60,7 @@ static void equal_times_stay_in_order(void)
         add(&timeline, 7 - i / 50, i);
     CHECK_NUMBER(timeline_ready(&timeline, 7), 100);
     for (uint64_t i = 0; i < 100; i++)
-        CHECK_NUMBER(number_at(&timeline, i), (i + 50) % 100);
+        CHECK_NUMBER(number_at(&timeline, (size_t)i), (i + 50) % 100);
     timeline_free(&timeline);
 }
 
