@@ -6,7 +6,9 @@
 #   make check      the quick part of it: no guest, no live tracing
 #   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md
-#   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages
+#   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages; make uninstall
+#   make cross      the binary for aarch64, armv7 and riscv64, tried in emulation; ARCH=: one of them
+#   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made
 #
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
 # each pairing of BUILD and PROGRAM is its own build. FUZZER=1 beside SANITIZE=1 is libFuzzer.
@@ -25,11 +27,15 @@ endif
 # line of a program like this one, and the casts would hide the conversions that matter.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings
+# Where size_t has 32 bits, glibc's times and offsets in files have them, too, unless it is told.
+ifeq ($(filter x86_64% aarch64% riscv64%,$(shell $(CC) -dumpmachine)),)
+WIDE := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+endif
 # The parts of glibc are dropped function by function, so that one binary stays small there too.
 CFLAGS   ?= -Os
 ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sections \
-            -fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. \
-            -D_GNU_SOURCE -DSTACKBOX_VERSION='"$(VERSION)"' \
+            -fno-asynchronous-unwind-tables '-ffile-prefix-map=$(CURDIR)=.' \
+            -D_GNU_SOURCE $(WIDE) -DSTACKBOX_VERSION='"$(VERSION)"' \
             -DSTACKBOX_DATE='"$(DATE)"' -Isrc -I. -MMD -MP
 ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -pthread $(LDFLAGS)
 
@@ -55,7 +61,7 @@ ALL_CFLAGS += $(KERNEL_HEADERS)
 
 # Programs to be traced: their stacks must look the same from every compiler and in every build.
 WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-            -D_GNU_SOURCE $(KERNEL_HEADERS) -MMD -MP -pthread
+            -D_GNU_SOURCE $(WIDE) $(KERNEL_HEADERS) -MMD -MP -pthread
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
@@ -161,7 +167,16 @@ bench-readme:
 	@sh scripts/bench/readme.sh --write
 
 install: $(PROGRAM)
-	sh scripts/install.sh "$(DESTDIR)$(PREFIX)" "$(abspath $(PROGRAM))"
+	sh scripts/install.sh "$(DESTDIR)$(PREFIX)" $(PROGRAM)
+
+uninstall:
+	sh scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
+
+dist:
+	@sh scripts/dist.sh $(VERSION) $(DATE)
+
+cross: $(PROGRAM)
+	@sh scripts/setup.sh cross; sh scripts/cross.sh $(ARCH)
 
 clean:
 	rm -rf build stackbox
@@ -169,5 +184,5 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads demo test check bench bench-readme install clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads demo test check bench bench-readme install uninstall dist cross clean FORCE
 .SECONDARY:

@@ -3,17 +3,26 @@
 #
 # install.sh DIR BINARY     the binary and a link for each applet into DIR/bin, their man pages into
 #                           DIR/share/man/man1
+# install.sh --remove DIR   takes away what that made, and nothing else
 #
 # BINARY is run: it makes the links and prints the man pages. Something else that has the name of an
 # applet in DIR/bin stays, and is an error.
 
 set -eu
-if [ $# != 2 ] || [ ! "$1" ]; then
-    echo "usage: install.sh DIR BINARY" >&2
+# What is installed is for all, whatever the installer's own files are.
+umask 022
+if [ $# != 2 ] || [ ! "$1" ] || [ ! "$2" ]; then
+    echo "usage: install.sh DIR BINARY, install.sh --remove DIR" >&2
     exit 2
 fi
-bin=$1/bin
-man=$1/share/man/man1
+[ "$1" = --remove ] && dir=$2 || dir=$1
+# A relative directory could begin with -.
+case $dir in
+/*) ;;
+*) dir=./$dir ;;
+esac
+bin=$dir/bin
+man=$dir/share/man/man1
 program=$bin/stackbox
 
 # page NAME COMMAND...: a page that could not be printed is not left half written
@@ -26,6 +35,17 @@ page()
         return 1
     fi
 }
+
+# By the links one sees what the applets were, be they of an older binary.
+if [ "$1" = --remove ]; then
+    for link in "$bin"/*; do
+        if [ -h "$link" ] && [ "$(readlink "$link")" = stackbox ]; then
+            rm -f "$link" "$man/${link##*/}.1"
+        fi
+    done
+    rm -f "$program" "$man/stackbox.1"
+    exit
+fi
 
 mkdir -p "$bin" "$man"
 install -m 755 "$2" "$program"

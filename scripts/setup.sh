@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# setup.sh build|test
+# setup.sh build|test|cross
 #
-# Sees to it that the Debian packages are there which building or testing needs. Nothing is done
-# where nothing is missing. On a Debian machine, as root, what is missing is installed, and that is
-# said; elsewhere it is named in one sentence. What Debian does not have, for tests, npm fetches into
-# build/npm.
+# Sees to it that the Debian packages are there which building, testing, or building for other machines
+# (680 MB) needs. Nothing is done where nothing is missing. On a Debian machine, as root, what is missing
+# is installed, and that is said; elsewhere it is named in one sentence. What Debian does not have, for
+# tests, npm fetches into build/npm.
 #
 # Exit: 0 all is there that is needed; 1 something is missing.
 
@@ -43,6 +43,13 @@ test  want chromium        chromium
 test  want golang-go       go
 test  want nodejs          node
 test  want npm             npm
+cross need gcc-aarch64-linux-gnu    aarch64-linux-gnu-gcc
+cross need libc6-dev-arm64-cross    /usr/aarch64-linux-gnu/lib/libc.a
+cross need gcc-arm-linux-gnueabihf  arm-linux-gnueabihf-gcc
+cross need libc6-dev-armhf-cross    /usr/arm-linux-gnueabihf/lib/libc.a
+cross need gcc-riscv64-linux-gnu    riscv64-linux-gnu-gcc
+cross need libc6-dev-riscv64-cross  /usr/riscv64-linux-gnu/lib/libc.a
+cross want qemu-user                /usr/bin/qemu-riscv64*
 END
 }
 
@@ -104,19 +111,19 @@ debian_packages()
     wanted=$(missing "need want")
     [ "$wanted" ] || return 0
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        echo "setup: installing with apt-get, for the $group: $wanted"
+        echo "setup: installing with apt-get, for the $what: $wanted"
         mkdir -p build && log=$PWD/build/setup-$group.log && : >"$log" || return 1
         export DEBIAN_FRONTEND=noninteractive
         install_missing "$wanted"
         needed=$(missing need)
         [ "$needed" ] || return 0
         grep '^E: ' "$log" | tail -n 3
-        echo "setup: the $group needs Debian packages that could not be installed: $needed"
+        echo "setup: the $what needs Debian packages that could not be installed: $needed"
         return 1
     fi
     needed=$(missing need)
     [ "$needed" ] || return 0
-    echo "setup: the $group needs Debian packages that are missing; as root: apt-get install $needed"
+    echo "setup: the $what needs Debian packages that are missing; as root: apt-get install $needed"
     return 1
 }
 
@@ -145,11 +152,13 @@ node_packages()
 
 group=${1:-}
 case $group in
-build | test) ;;
-*) echo "usage: setup.sh build|test" >&2; exit 2 ;;
+build | test | cross) ;;
+*) echo "usage: setup.sh build|test|cross" >&2; exit 2 ;;
 esac
 
+what=$group
+[ "$group" != cross ] || what="build for other machines"
 debian_packages
 status=$?
-[ "$group" = build ] || node_packages
+[ "$group" != test ] || node_packages
 exit $status

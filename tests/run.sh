@@ -175,6 +175,7 @@ lane_host()
     run_live without quiet
     run_readers
     run_other_builds
+    run_cross
     run_fuzzers
 }
 
@@ -196,6 +197,13 @@ run_other_builds()
             skip_part build-$compiler "$compiler is not installed"
         fi
     done
+}
+
+# What other machines get; where their compilers are not to be had, cross.sh says so.
+run_cross()
+{
+    rm -rf build/cross
+    part cross env STACKBOX="$PWD/stackbox" sh scripts/cross.sh
 }
 
 # The release build and the sanitized one are tried at the same time.
@@ -291,7 +299,7 @@ rm -rf $logs
 mkdir -p $logs || exit 1
 trap end_lanes HUP INT TERM
 sh scripts/setup.sh build || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-[ $quick = yes ] || sh scripts/setup.sh test
+[ $quick = yes ] || { sh scripts/setup.sh test; sh scripts/setup.sh cross; }
 [ $quick = yes ] || rm -rf build/release build/gcc build/clang build/asan stackbox
 if run_builds; then
     run_units

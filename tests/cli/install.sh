@@ -116,8 +116,35 @@ is "a relative directory with a blank" \
     "$? $(cat "$scratch/out") $(links_in "$scratch/a place/bin")" \
     "0  $(links_to stackbox)"
 is "what is private to the installer can be used by all" \
-    "$(stat -c %A "$scratch/a place/bin/stackbox" "$scratch/a place/share/man/man1/stackbox.1" |
-        tr '\n' ' ')" "-rwxr-xr-x -rw-r--r-- "
+    "$(stat -c %A "$scratch/a place/bin/stackbox" "$scratch/a place/share" \
+        "$scratch/a place/share/man" "$scratch/a place/share/man/man1" \
+        "$scratch/a place/share/man/man1/stackbox.1" | tr '\n' ' ')" \
+    "-rwxr-xr-x drwxr-xr-x drwxr-xr-x drwxr-xr-x -rw-r--r-- "
+
+# It runs while a new one is put in its place; what is not of ours stays when it is taken away.
+tree=$scratch/tree
+sh "$install_sh" "$tree" "$STACKBOX"
+mkfifo "$scratch/held"
+"$tree/bin/flamegraph" <"$scratch/held" >"$scratch/out" 2>&1 &
+exec 3>"$scratch/held"
+sh "$install_sh" "$tree" "$STACKBOX" >"$scratch/said" 2>&1
+is "over one that runs" "$? $(cat "$scratch/said")" "0 "
+echo 'a;b 1' >&3
+exec 3>&-
+wait $!
+is "that goes on" "$? $(tail -n 1 "$scratch/out")" "0 </svg>"
+ln -s stackbox "$tree/bin/an-applet-of-old"
+echo page >"$tree/share/man/man1/an-applet-of-old.1"
+rm "$tree/bin/profile"
+echo precious >"$tree/bin/profile"
+ln -s /bin/true "$tree/bin/true"
+echo page >"$tree/share/man/man1/true.1"
+for time in first second; do
+    sh "$install_sh" --remove "$tree" >"$scratch/out" 2>&1
+    is "removed, the $time time" "$? $(cat "$scratch/out")" "0 "
+done
+is "removed: what is left" "$(cd "$tree" && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
+    "./bin/profile ./bin/true ./share/man/man1/profile.1 ./share/man/man1/true.1 "
 
 if sh "$install_sh" "$scratch/moved" /nowhere >"$scratch/out" 2>&1; then
     fail "no binary" "install.sh said nothing of it"

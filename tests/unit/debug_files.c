@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "elf_image.h"
 #include "test.h"
@@ -274,6 +276,12 @@ static void prelinked(void)
 }
 
 /* A link of the container's leads into the container, and what is no file is not waited for. */
+/* openat2(2), since 5.6. Without it links lead out, to where nothing is here. */
+static bool has_openat2(void)
+{
+    return syscall(437, -1, "", NULL, 0) >= 0 || (errno != ENOSYS && errno != EPERM);
+}
+
 static void hostile_places(void)
 {
     const struct debug_search where = {.root = top, .path = "/bin/main"};
@@ -286,7 +294,7 @@ static void hostile_places(void)
     put_file(&image, "/real/file");
     put_file(&image, "/usr/lib/debug/.build-id/ab/x");
     CHECK_NUMBER(symlink("/real/file", below(ID_PATH)), 0);
-    check(&main, &where, "within");
+    check(&main, &where, has_openat2() ? "within" : "-");
     CHECK_NUMBER(unlink(below(ID_PATH)), 0);
     CHECK_NUMBER(mkfifo(below(ID_PATH), 0600), 0);
     put_file(&image, "/bin/x");

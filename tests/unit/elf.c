@@ -409,7 +409,7 @@ static void random_mutations(void)
     int fd = memfd_create("mutants", MFD_CLOEXEC);
 
     srand(4);
-    for (int round = 0; round < 200000; round++) {
+    for (int round = 0, most = rounds(200000); round < most; round++) {
         int kind = round & 3;
         if (round < 4 || !(round & 63))
             make_sample(&image, kind & 1, kind & 2, TABLE, kind & 1 ? 56 : 32);
@@ -429,7 +429,7 @@ static void random_mutations(void)
         refused += result != 0;
     }
     /* Mutants of both kinds came by. */
-    CHECK(opened > 10000 && refused > 10000);
+    CHECK(opened > (unsigned)rounds(10000) && refused > (unsigned)rounds(10000));
     close(fd);
 }
 

@@ -16,6 +16,9 @@
 
 #define BEGIN 1000
 
+/* No program of any machine has anything from here on. */
+#define FREE ((uint64_t)0x600000000000)
+
 static struct processes *processes;
 
 static void begin(void)
@@ -63,7 +66,7 @@ static void maps_at(uint64_t time, uint32_t pid, uint64_t start, const char *wha
 
 static void maps(uint64_t time, uint32_t pid, const char *what)
 {
-    maps_at(time, pid, 0x10000, what);
+    maps_at(time, pid, FREE + 0x10000, what);
 }
 
 static void ends_thread(uint64_t time, uint32_t pid, uint32_t tid)
@@ -90,7 +93,7 @@ static const char *at(uint64_t address, uint32_t pid, uint64_t born)
 
 static const char *what(uint32_t pid, uint64_t born)
 {
-    return at(0x10010, pid, born);
+    return at(FREE + 0x10010, pid, born);
 }
 
 static void forks_inherit(void)
@@ -101,19 +104,19 @@ static void forks_inherit(void)
     CHECK_STRING(what(B, 0), "[first]");
     CHECK_NUMBER(processes->history.past_bytes, 0);
     maps(30, A, "[of the parent]");
-    maps_at(40, B, 0x20000, "[of the child]");
+    maps_at(40, B, FREE + 0x20000, "[of the child]");
     CHECK_STRING(what(A, 0), "[of the parent]");
     CHECK_STRING(what(B, 0), "[first]");
-    CHECK_STRING(at(0x20000, B, 0), "[of the child]");
-    CHECK_STRING(at(0x20000, A, 0), "");
-    CHECK_STRING(at(0x20fff, B, 0), "[of the child]");
-    CHECK_STRING(at(0x21000, B, 0), "");
-    CHECK_STRING(at(0x1ffff, B, 0), "");
+    CHECK_STRING(at(FREE + 0x20000, B, 0), "[of the child]");
+    CHECK_STRING(at(FREE + 0x20000, A, 0), "");
+    CHECK_STRING(at(FREE + 0x20fff, B, 0), "[of the child]");
+    CHECK_STRING(at(FREE + 0x21000, B, 0), "");
+    CHECK_STRING(at(FREE + 0x1ffff, B, 0), "");
     forks(50, B, C);
     ends(60, A);
     ends(70, B);
     CHECK_STRING(what(C, 0), "[first]");
-    CHECK_STRING(at(0x20000, C, 0), "[of the child]");
+    CHECK_STRING(at(FREE + 0x20000, C, 0), "[of the child]");
     CHECK_STRING(what(5000009, 0), "-");
     end();
 }
@@ -197,12 +200,12 @@ static void threads_that_outlive_the_first(void)
     begins_thread(2200, B, C);
     ends(3000, B);
     CHECK(!history_newest(&processes->history, B)->ended);
-    maps_at(3100, B, 0x20000, "[later]");
-    CHECK_STRING(at(0x20000, B, 2999), "[later]");
+    maps_at(3100, B, FREE + 0x20000, "[later]");
+    CHECK_STRING(at(FREE + 0x20000, B, 2999), "[later]");
     CHECK_STRING(what(B, 2999), "[program]");
     ends_thread(3200, B, C);
     CHECK(history_newest(&processes->history, B)->ended);
-    CHECK_STRING(at(0x20000, B, 2999), "[later]");
+    CHECK_STRING(at(FREE + 0x20000, B, 2999), "[later]");
     CHECK_STRING(what(B, 2120), "[program]");
     end();
 }
@@ -267,11 +270,11 @@ static void what_was_seen_is_not_told_again(void)
 
     begin();
     uint64_t before = now_ns();
-    maps_at(before, pid, 0x20000, "[too old]"); /* the first that we hear of it */
+    maps_at(before, pid, FREE + 0x20000, "[too old]"); /* the first that we hear of it */
     struct life *life = history_newest(&processes->history, pid);
     CHECK(life && life->seen >= before && life->seen_until <= now_ns());
     processes->begin = now_ns();
-    CHECK_STRING(at(0x20000, pid, 0), "");
+    CHECK_STRING(at(FREE + 0x20000, pid, 0), "");
     CHECK_STRING(at(here, pid, 0), "history");
     maps_at(before, pid, here & -4096ULL, "[too old]");
     executes(before, pid);
@@ -280,15 +283,15 @@ static void what_was_seen_is_not_told_again(void)
     CHECK(history_newest(&processes->history, pid) == life && !life->ended);
     CHECK_NUMBER(life->parent, A);
     CHECK_STRING(at(here, pid, 0), "history");
-    maps_at(now_ns(), pid, 0x20000, "[told]");
-    CHECK_STRING(at(0x20000, pid, 0), "[told]");
+    maps_at(now_ns(), pid, FREE + 0x20000, "[told]");
+    CHECK_STRING(at(FREE + 0x20000, pid, 0), "[told]");
     /* It may have run another program when it forked: who was forked is looked at itself. */
     forks(before, pid, (uint32_t)other);
     CHECK_STRING(at(here, (uint32_t)other, 0), "history");
-    CHECK_STRING(at(0x20000, (uint32_t)other, 0), "");
+    CHECK_STRING(at(FREE + 0x20000, (uint32_t)other, 0), "");
     /* One that is gone may at least be what its parent is. */
     forks(before, pid, B);
-    CHECK_STRING(at(0x20000, B, 0), "[told]");
+    CHECK_STRING(at(FREE + 0x20000, B, 0), "[told]");
     end_child(child);
     end_child(other);
     end();
@@ -327,7 +330,7 @@ static void programs_that_nobody_told_of(void)
     forks(6000, C, B); /* by whom nothing is known */
     maps(6010, B, "[known]");
     CHECK_STRING(what(B, 0), "[known]");
-    CHECK_STRING(at(0x20000, B, 0), "");
+    CHECK_STRING(at(FREE + 0x20000, B, 0), "");
     end();
 }
 

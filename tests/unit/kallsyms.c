@@ -459,10 +459,10 @@ static void a_plain_search_agrees(void)
     unsigned wrong = 0, named = 0;
 
     srand(20);
-    for (int round = 0; round < 10000 && !wrong; round++)
+    for (int round = 0, most = rounds(10000); round < most && !wrong; round++)
         wrong += play_round(&file, &named);
     CHECK_NUMBER(wrong, 0);
-    CHECK(named > 30000);
+    CHECK(named > (unsigned)rounds(30000));
     text_free(&file);
 }
 
@@ -537,7 +537,7 @@ static void garbage(void)
     struct kallsyms_found found;
 
     srand(3);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0, most = rounds(300); round < most; round++) {
         for (size_t i = 0; i < sizeof(bytes); i++)
             bytes[i] = round % 2 ? (char)(below(256)) : likely[below(sizeof(likely))];
         int result = find_alone(bytes, sizeof(bytes), 0xffffffff81000000, &found);

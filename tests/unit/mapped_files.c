@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "elf_image.h"
+#include "followable.h"
 #include "test.h"
 #include "util.h"
 
@@ -303,11 +304,9 @@ static void check_memfd(const char *content, size_t length, enum mapped_kind kin
 
 static void files_in_memory(void)
 {
-    struct stat about;
-
     check_memfd("code", 4, MAPPED_ANONYMOUS);
-    if (geteuid() || stat("/proc/self/map_files", &about))
-        printf("SKIP files_in_memory, in part: there is no right to follow mappings\n");
+    if (!can_follow_mappings())
+        printf("SKIP files_in_memory, in part: mappings cannot be followed here\n");
     else
         check_memfd("\177ELF", 4, MAPPED_FILE);
 }

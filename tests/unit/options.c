@@ -447,7 +447,7 @@ static void right_words(void)
 {
     bool right = true;
 
-    for (int round = 0; round < 50000 && right; round++) {
+    for (int round = 0, most = rounds(50000); round < most && right; round++) {
         struct settings meant = {.cpu = -1};
         char words[12][64];
         const char *argv[13];
@@ -521,7 +521,7 @@ static void any_words(void)
     static const struct option *const trace_tables[] = {trace_options, common_options, NULL};
     bool right = true;
 
-    for (int round = 0; round < 200000 && right; round++) {
+    for (int round = 0, most = rounds(200000); round < most && right; round++) {
         char words[4][256];
         char *argv[6] = {(char *)"program"};
         int argc = 1;

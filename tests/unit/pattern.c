@@ -237,7 +237,7 @@ static void any_bytes(void)
     char typed[24];
 
     srand(1);
-    for (int round = 0; round < 200000; round++) {
+    for (int round = 0, most = rounds(200000); round < most; round++) {
         size_t length = (size_t)rand() % (sizeof(typed) - 1);
         for (size_t i = 0; i < length; i++)
             typed[i] = letters[(size_t)rand() % (sizeof(letters) - 1)];
@@ -258,7 +258,7 @@ static void globs_as_fnmatch(void)
     char glob[10], name[10];
 
     srand(2);
-    for (int round = 0; round < 300000; round++) {
+    for (int round = 0, most = rounds(300000); round < most; round++) {
         size_t glob_length = 1 + (size_t)rand() % 8, name_length = (size_t)rand() % 8;
         for (size_t i = 0; i < glob_length; i++)
             glob[i] = "ab*"[rand() % 3];

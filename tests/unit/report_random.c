@@ -239,7 +239,7 @@ static void check_sums(const struct scene *scene, struct report_options options)
 
 static void entries_alone_and_together(void)
 {
-    for (int round = 0; round < ROUNDS && !test_failures_here; round++) {
+    for (int round = 0, most = rounds(ROUNDS); round < most && !test_failures_here; round++) {
         struct scene scene = random_scene();
         struct report_options options = random_options();
 
@@ -253,7 +253,7 @@ static void entries_alone_and_together(void)
 /* Where processes of a name are one, the text says how many: it is not that of each alone. */
 static void names_for_processes(void)
 {
-    for (int round = 0; round < ROUNDS && !test_failures_here; round++) {
+    for (int round = 0, most = rounds(ROUNDS); round < most && !test_failures_here; round++) {
         struct scene scene = random_scene();
         struct report_options options = random_options();
 

@@ -7,6 +7,7 @@
 #define STACKBOX_TEST_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int test_failures, test_failures_here;
@@ -54,6 +55,15 @@ static int test_failures, test_failures_here;
         fflush(stdout);                                                                   \
         test_failures += test_failures_here;                                              \
     } while (0)
+
+/* Of a test with random numbers: one of $FEWER_ROUNDS, where each takes long, as in an emulator. */
+static inline int rounds(int usual)
+{
+    const char *fewer = getenv("FEWER_ROUNDS");
+    const int part = fewer ? atoi(fewer) : 1;
+
+    return part > 1 ? (usual + part - 1) / part : usual;
+}
 
 static inline int tests_done(void)
 {

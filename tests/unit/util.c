@@ -504,7 +504,7 @@ static void escapes_random_bytes(void)
     unsigned char bytes[16];
     unsigned wrong = 0;
 
-    for (int round = 0; round < 200000; round++) {
+    for (int round = 0, most = rounds(200000); round < most; round++) {
         size_t length = (size_t)rand() % sizeof(bytes);
         for (size_t i = 0; i < length; i++)
             bytes[i] = edges[(size_t)rand() % sizeof(edges)];

@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# cross.sh [ARCH...]    ARCH: aarch64, armv7, riscv64; all of them where none is named
+#
+# Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
+# build/cross/ARCH/stackbox: static, it needs nothing there), and tries what came out in qemu's emulation
+# of programs: the unit tests, with the golden ones; and what the binary makes of words and files, which
+# must be the same to the byte as from the binary for this machine ($STACKBOX).
+#
+# Prints PASS, FAIL and SKIP line by line. Exit: 0 nothing failed; 1 something did; 77 nothing was built.
+
+set -u
+umask 022
+cd "$(dirname "$0")/.." || exit 1
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+# Each round of a test with random numbers takes longer here, by so much and more.
+export FEWER_ROUNDS=${FEWER_ROUNDS:-10}
+
+native=${STACKBOX:-$PWD/stackbox}
+built=no failed=no
+
+# arch NAME: $compiler and $emulator for it
+arch()
+{
+    case $1 in
+    aarch64) compiler=aarch64-linux-gnu-gcc emulator=qemu-aarch64 ;;
+    armv7)   compiler=arm-linux-gnueabihf-gcc emulator=qemu-arm ;;
+    riscv64) compiler=riscv64-linux-gnu-gcc emulator=qemu-riscv64 ;;
+    *)       echo "cross.sh: $1: not one of aarch64, armv7, riscv64" >&2; exit 2 ;;
+    esac
+    command -v $emulator >/dev/null || emulator=$emulator-static
+}
+
+pass()
+{
+    echo "PASS $arch: $1"
+}
+
+fail()
+{
+    echo "FAIL $arch: $1: $2"
+    failed=yes
+}
+
+skip()
+{
+    echo "SKIP $arch: $1"
+}
+
+# Whatever a compiler has to say is a failure.
+build()
+{
+    began=$(date +%s)
+    make --no-print-directory -j"$(nproc)" CC=$compiler BUILD="$build" PROGRAM="$build/stackbox" \
+        all units >"$build/make.log" 2>&1
+    status=$?
+    if grep -vE '^[^ ]+: [0-9]+ bytes \(|^make.*: Nothing to be done' "$build/make.log" ||
+        [ $status != 0 ]; then
+        fail build "see above"
+        return 1
+    fi
+    pass "build: $(wc -c <"$build/stackbox") bytes ($(($(date +%s) - began)) s)"
+}
+
+# All but what asks LLVM of bytes that are the same from every machine.
+units()
+{
+    for source in tests/unit/*.c; do
+        unit=${source##*/}
+        [ "$unit" = llvm.c ] || echo "${unit%.c}"
+    done
+}
+
+# Two at a time: each writes its own log.
+run_units()
+{
+    began=$(date +%s)
+    units | xargs -P "$(nproc)" -I UNIT sh -c \
+        'timeout 300 "$1" "$2/unit/$3" >"$2/$3.log" 2>&1 </dev/null; echo $? >"$2/$3.status"' \
+        unit "$emulator" "$build" UNIT
+    for unit in $(units); do
+        read -r status <"$build/$unit.status"
+        sed -n "s/^\(PASS\|FAIL\|SKIP\) /\1 $arch: $unit: /p; /^  /p" "$build/$unit.log"
+        grep -q '^FAIL ' "$build/$unit.log" && failed=yes
+        if [ "$status" != 0 ]; then
+            grep -q '^FAIL ' "$build/$unit.log" || fail "$unit" "exit status $status"
+        fi
+    done
+    echo "$arch: the unit tests took $(($(date +%s) - began)) s"
+}
+
+# same NAME WORD...: both binaries make the same of these words
+same()
+{
+    name=$1
+    shift
+    "$native" "$@" >"$build/native.out" 2>&1 </dev/null
+    native_status=$?
+    timeout 60 "$emulator" "$build/stackbox" "$@" >"$build/cross.out" 2>&1 </dev/null
+    status=$?
+    if [ $status != $native_status ]; then
+        fail "$name" "exit status $status, should be $native_status: $(head -n 1 "$build/cross.out")"
+    elif ! cmp "$build/native.out" "$build/cross.out"; then
+        fail "$name" "not what the binary for this machine prints"
+    else
+        pass "$name"
+    fi
+}
+
+compare()
+{
+    same "applets"
+    same "--version" --version
+    for applet in $("$native" | cut -d ' ' -f 1); do
+        same "$applet --help" "$applet" --help
+        same "$applet --man" "$applet" --man
+        same "$applet: a word that it does not know" "$applet" --no-such-option
+    done
+    for file in tests/fuzz/corpus/folded/*; do
+        for format in text folded svg flat pprof speedscope; do
+            same "flamegraph --format $format of ${file##*/}" flamegraph --format $format "$file"
+        done
+    done
+}
+
+[ $# -gt 0 ] || set -- aarch64 armv7 riscv64
+for arch; do
+    arch "$arch"
+    build=build/cross/$arch
+    if ! command -v $compiler >/dev/null; then
+        skip "$compiler is not installed"
+        continue
+    fi
+    mkdir -p "$build" || exit 1
+    build || continue
+    built=yes
+    if ! command -v $emulator >/dev/null; then
+        skip "it is built, but not tried: ${emulator%-static} is not installed"
+        continue
+    fi
+    run_units
+    if [ -x "$native" ]; then
+        compare
+    else
+        skip "there is no $native to compare with"
+    fi
+done
+[ $failed = no ] || exit 1
+[ $built = yes ] || exit 77

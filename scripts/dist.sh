@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# dist.sh VERSION DATE      build/stackbox-VERSION.tar.gz, a source archive whose files are of DATE
+#
+# In it is what git has or would take, or where there is no git (in an unpacked archive), all that is no
+# product of building. The bytes depend on the files alone: not on who they belong to, when they were made, in what
+# order a directory has them, or on the machine's language.
+
+set -eu
+cd "$(dirname "$0")/.."
+if [ $# != 2 ]; then
+    echo "usage: dist.sh VERSION DATE" >&2
+    exit 2
+fi
+name=stackbox-$1
+date=$2
+umask 022
+# Words for both that somebody keeps in the environment.
+unset TAR_OPTIONS GZIP
+
+files()
+{
+    if [ -e .git ]; then
+        git ls-files --cached --others --exclude-standard --deduplicate | while IFS= read -r file; do
+            [ ! -f "$file" ] || echo "$file"
+        done
+    else
+        find . \( -path ./build -o -path ./stackbox \) -prune -o -type f -print | sed 's,^\./,,'
+    fi
+}
+
+mkdir -p build
+archive=build/$name.tar
+trap 'rm -f "$archive" "$archive.files"' EXIT
+if [ -e .git ] && [ "$(git status --porcelain)" ]; then
+    echo "dist: what is not committed is in it as well" >&2
+fi
+files >"$archive.files"
+[ -s "$archive.files" ] || exit 1
+LC_ALL=C sort -o "$archive.files" "$archive.files"
+tar --format=ustar --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w,a+X,a-s \
+    --mtime="$date 00:00:00 UTC" --transform "s,^,$name/," --no-recursion \
+    --verbatim-files-from --files-from "$archive.files" -cf "$archive"
+gzip -9n <"$archive" >"$archive.gz.new"
+mv "$archive.gz.new" "$archive.gz"
+echo "$archive.gz: $(wc -c <"$archive.gz") bytes"

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# The source archive: made twice it is the same, unpacked it builds and its tests run; and the binary
+# that is built there, otherwise than here, has the same bytes.
+
+# shellcheck source=tests/live/lib.sh
+. "${0%/*}/../live/lib.sh"
+
+cd "${0%/*}/../.." || exit 1
+case ${BUILD:-} in
+*/asan) skip_all "the archive is the same for every build" ;;
+esac
+unset MAKEFLAGS MFLAGS MAKELEVEL BUILD PROGRAM
+version=$(sed -n 's/^VERSION *:= *//p' Makefile)
+name=stackbox-$version
+
+# dist WHERE NAME: `make dist` there
+dist()
+{
+    (cd "$1" && make --no-print-directory dist) >"$scratch/out" 2>&1
+    is "$2" "$? $(grep -v '^dist: what is not committed is in it as well$' "$scratch/out")" \
+        "0 build/$name.tar.gz: $(wc -c <"$1/build/$name.tar.gz") bytes"
+}
+
+# other_files DIRECTORY: what is not built in it, but for some of git's own
+other_files()
+{
+    (cd "$1" && find . \( -path ./build -o -path ./stackbox -o -path ./.git \) -prune -o \
+        -type f -print | LC_ALL=C sort)
+}
+
+mkdir "$scratch/here"
+if command -v git >/dev/null && [ -e .git ] && git ls-files >/dev/null 2>&1; then
+    # What git ignores is no part of it.
+    git ls-files --cached --others --exclude-standard | while IFS= read -r file; do
+        [ -f "$file" ] && echo "$file"
+    done | tar --files-from - -cf - | tar -xf - -C "$scratch/here"
+else
+    other_files . | tar --files-from - -cf - | tar -xf - -C "$scratch/here"
+fi
+mkdir -p build
+dist . "here"
+cp "build/$name.tar.gz" "$scratch/first.tar.gz"
+
+# Elsewhere: in a long path with a blank in it, where no git is, with other habits.
+there="$scratch/a much longer way/to the same sources"
+mkdir -p "$there"
+umask 077
+tar -xzf "$scratch/first.tar.gz" -C "$there"
+is "it is all in one directory" "$(ls "$there")" "$name"
+there=$there/$name
+is "it has what is here" "$(other_files "$there")" "$(other_files "$scratch/here")"
+is "to the byte" "$(diff -r "$scratch/here" "$there" 2>&1)" ""
+is "what can be run here can be there" "$(cd "$there" && find . -type f -perm -100 | LC_ALL=C sort)" \
+    "$(cd "$scratch/here" && find . -type f -perm -100 | LC_ALL=C sort)"
+# Their times are not those of building, nor are they in the order of this directory.
+mv "$there" "$there.old" && cp -R "$there.old" "$there" && rm -r "$there.old"
+(
+    export LC_ALL=C.UTF-8 TZ=Pacific/Kiritimati SOURCE_DATE_EPOCH=1 HOME=/nowhere GZIP=-1
+    export TAR_OPTIONS=--sparse USER=somebody LANG=de_DE LANGUAGE=de
+    dist "$there" "there"
+    is "the same archive" "$(cksum <"$there/build/$name.tar.gz")" "$(cksum <"$scratch/first.tar.gz")"
+    make --no-print-directory -C "$there" -j3 all build/release/unit/golden >"$scratch/out" 2>&1
+    is "it builds, and no compiler has anything to say" \
+        "$? $(grep -vE "^stackbox: [0-9]+ bytes \(" "$scratch/out")" "0 "
+    if cmp "$there/stackbox" "$STACKBOX" >"$scratch/out" 2>&1; then
+        pass "the same binary"
+    else
+        fail "the same binary" "$(cat "$scratch/out")"
+    fi
+    (cd "$there" && build/release/unit/golden) >"$scratch/out" 2>&1
+    is "its golden tests" "$? $(grep -v '^PASS ' "$scratch/out")" "0 "
+    (cd "$there" && STACKBOX="$there/stackbox" sh tests/cli/install.sh) >"$scratch/out" 2>&1
+    is "its tests of the command line" "$? $(grep -v '^PASS ' "$scratch/out")" "0 "
+    dist "$there" "after that"
+    is "the same archive after that" "$(cksum <"$there/build/$name.tar.gz")" \
+        "$(cksum <"$scratch/first.tar.gz")"
+    exit "$test_failures"
+)
+test_failures=$((test_failures + $?))

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Whether this process may open what it has mapped by the mapping itself. */
+#ifndef STACKBOX_TEST_FOLLOWABLE_H
+#define STACKBOX_TEST_FOLLOWABLE_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * That takes a right. An emulator of programs of other machines may have put us elsewhere than we are
+ * by our own account: then the kernel finds none of our mappings.
+ */
+static inline bool can_follow_mappings(void)
+{
+    int fd = memfd_create("followed", MFD_CLOEXEC), opened = -1;
+    long size = sysconf(_SC_PAGESIZE);
+    char path[96];
+
+    if (fd >= 0 && !ftruncate(fd, size)) {
+        char *at = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+        snprintf(path, sizeof(path), "/proc/self/map_files/%llx-%llx",
+                 (unsigned long long)(uintptr_t)at, (unsigned long long)(uintptr_t)(at + size));
+        opened = open(path, O_PATH | O_CLOEXEC);
+        if (at != MAP_FAILED)
+            munmap(at, (size_t)size);
+    }
+    if (fd >= 0)
+        close(fd);
+    if (opened >= 0)
+        close(opened);
+    return opened >= 0;
+}
+
+#endif
