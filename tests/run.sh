@@ -192,7 +192,8 @@ run_other_builds()
     for compiler in gcc clang; do
         if command -v $compiler >/dev/null; then
             build build-$compiler CC=$compiler BUILD=build/$compiler \
-                PROGRAM=build/$compiler/stackbox all workloads units
+                PROGRAM=build/$compiler/stackbox all workloads units &&
+                part build-$compiler-again sh tests/reproducible.sh $compiler build/$compiler/stackbox
         else
             skip_part build-$compiler "$compiler is not installed"
         fi

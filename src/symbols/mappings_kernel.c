@@ -13,7 +13,7 @@
 
 #define KERNEL_NOTES "/sys/kernel/notes"
 #define MODULE_NOTES "/sys/module/%s/notes/.note.gnu.build-id"
-/* The half that kernels are in. */
+/* The half that kernels of 64 bits are in; for one of 32 each address space is the whole. */
 #define KERNEL_HALF ((uint64_t)1 << 63)
 #define PAGE ((uint64_t)4096)
 
@@ -64,7 +64,7 @@ int mappings_add_kernel(struct symbol_mappings *mappings, int kallsyms,
 
     if (kallsyms >= 0)
         (void)kallsyms_each(kallsyms, take_bound, &bounds);
-    if (bounds.end <= bounds.start || bounds.start < KERNEL_HALF)
+    if (bounds.end <= bounds.start || (bounds.start < KERNEL_HALF && bounds.end > UINT32_MAX))
         bounds = (struct bounds){KERNEL_HALF, UINT64_MAX};
     read_build_id(KERNEL_NOTES, build_id);
     if (mappings_add(mappings, KERNEL_PATH, build_id, kernel))
