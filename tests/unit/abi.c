@@ -7,6 +7,7 @@
 
 #include <linux/bpf.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "kernel/bpf_abi.h"
 
@@ -79,10 +80,19 @@ static void programs(void)
     SAME_ATTR(bpf_abi_link_kprobe_multi, link_flags, link_create.flags);
 }
 
+/* Of the libc that this was built with: of every machine's the same. */
+static void sizes(void)
+{
+    CHECK_NUMBER(sizeof(off_t), 8);
+    CHECK_NUMBER(sizeof(time_t), 8);
+    CHECK_NUMBER(sizeof(ino_t), 8);
+}
+
 int main(void)
 {
     TEST(commands);
     TEST(maps);
     TEST(programs);
+    TEST(sizes);
     return tests_done();
 }

@@ -17,7 +17,7 @@
 #define BEGIN 1000
 
 /* No program of any machine has anything from here on. */
-#define FREE ((uint64_t)0x600000000000)
+#define FREE ((uint64_t)0x200000000000)
 
 static struct processes *processes;
 

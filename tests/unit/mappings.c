@@ -283,6 +283,36 @@ static void this_program(void)
     tally_free(&tally);
 }
 
+/* Its modules are below it. */
+static void a_kernel_of_32_bits(void)
+{
+    static const char text[] =
+        "c0300000 T _text\n"
+        "c0300100 T first\n"
+        "c0f00000 T _etext\n"
+        "bf000000 t in_module\t[mod]\n";
+    static const uint64_t kernel[] = {0xc0300104, 0xbf000010};
+    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+    struct tally tally = {0};
+    struct symbols symbols;
+    struct symbolize_notes notes = {0};
+    const struct symbolize_wishes wishes = {.kallsyms = fd, .mapped_for = &nothing};
+    struct tally_entry *entry = tally_add(&tally);
+
+    if (!entry || write(fd, text, strlen(text)) < 0 ||
+        tally_add_stack(&tally, &entry->task.kernel, kernel, COUNT_OF(kernel)))
+        abort();
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols.mappings.items[0].start, 0xc0300000);
+    CHECK_NUMBER(symbols.mappings.items[0].limit, 0xc0f00000);
+    CHECK_NUMBER(symbols.items[symbols.frames[0]].mapping, 1);
+    CHECK_STRING(symbols.mappings.items[symbols.items[symbols.frames[1]].mapping - 1].path.data,
+                 "[mod]");
+    symbols_free(&symbols);
+    tally_free(&tally);
+    close(fd);
+}
+
 int main(void)
 {
     TEST(segments);
@@ -290,6 +320,7 @@ int main(void)
     TEST(what_has_no_segments);
     TEST(hostile_segments);
     TEST(the_kernel);
+    TEST(a_kernel_of_32_bits);
     TEST(this_program);
     return tests_done();
 }
