@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # Each round of a test with random numbers takes longer here, by so much and more.
-export FEWER_ROUNDS=${FEWER_ROUNDS:-10}
+export FEWER_ROUNDS="${FEWER_ROUNDS:-10}"
 
 native=${STACKBOX:-$PWD/stackbox}
 built=no failed=no
@@ -77,6 +77,7 @@ units()
 run_units()
 {
     began=$(date +%s)
+    # shellcheck disable=SC2016 # for that shell
     units | xargs -P "$(nproc)" -I UNIT sh -c \
         'timeout 300 "$1" "$2/unit/$3" >"$2/$3.log" 2>&1 </dev/null; echo $? >"$2/$3.status"' \
         unit "$emulator" "$build" UNIT
