@@ -32,7 +32,7 @@ bool rust_decimal(struct rust_name *name, size_t *number)
     if (!rust_eat(name, '0'))
         for (; name->at < name->end && isdigit((unsigned char)*name->at); name->at++) {
             value = 10 * value + (size_t)(*name->at - '0');
-            if (value > INT32_MAX)
+            if (value > INT32_MAX / 16) /* ten times that is a number at 32 bits, too */
                 return false;
         }
     *number = value;

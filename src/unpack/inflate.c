@@ -30,7 +30,7 @@ static int stored_block(struct inflating *now)
     if (!source_take(now->bits.source, 4, &head) ||
         low_first(head.at, 2) != (uint16_t)~low_first(head.at + 2, 2))
         return -EBADMSG;
-    return sink_move(now->sink, now->bits.source, low_first(head.at, 2));
+    return sink_move(now->sink, now->bits.source, (size_t)low_first(head.at, 2));
 }
 
 /* The codes that need not be said. */
