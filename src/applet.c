@@ -14,6 +14,7 @@ const struct applet *const applets[] = {
     &offwaketime_applet,
     &stacksnoop_applet,
     &flamegraph_applet,
+    &check_applet,
     NULL,
 };
 

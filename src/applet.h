@@ -37,6 +37,7 @@ extern const struct applet profile_applet;
 extern const struct applet offcputime_applet, wakeuptime_applet, offwaketime_applet;
 extern const struct applet stacksnoop_applet;
 extern const struct applet flamegraph_applet;
+extern const struct applet check_applet;
 
 /* All of them, up to a NULL: the one table. */
 extern const struct applet *const applets[];

@@ -229,7 +229,7 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
     bool single = attachment->failed && attachment->failed == places->count;
     if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION))
         say_none_traced(places);
-    else if (refusal_explain(REFUSED_PROBES, error, 0, &why), why.data)
+    else if (refusal_explain(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, 0, &why), why.data)
         say("cannot trace: %s", why.data);
     text_free(&why);
     return EXIT_FAILURE;

@@ -283,8 +283,7 @@ void session_say_names_lost(const struct session *session)
         say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
             "mounted?");
     else if (notes->kernel_hidden)
-        say("the kernel hides its addresses, so its functions have no names: run as root or with "
-            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
+        say("%s", refusal_hidden_names);
 }
 
 /* With --best-effort it runs though tracing failed, unless a signal asked for the end before. */

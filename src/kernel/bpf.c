@@ -163,6 +163,21 @@ static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size
     return result;
 }
 
+bool bpf_has_batches(int map)
+{
+    uint64_t key, value, place;
+    struct bpf_abi_map_batch batch = {
+        .out_batch = pointer(&place),
+        .keys = pointer(&key),
+        .values = pointer(&value),
+        .count = 1,
+        .map_fd = (uint32_t)map,
+    };
+    int result = bpf_call(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, &batch, sizeof(batch));
+
+    return !result || result == -ENOENT;
+}
+
 static int drain_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
                         void *context)
 {

@@ -47,6 +47,9 @@ int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, v
  */
 int bpf_list(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
 
+/* Can an empty hash map, of keys and values of 8 bytes at most, be drained by batches? */
+bool bpf_has_batches(int map);
+
 struct bpf_load {
     uint32_t type;        /* BPF_PROG_TYPE_* */
     uint32_t attach_type; /* 0, or what the program type asks for */

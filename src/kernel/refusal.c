@@ -44,7 +44,7 @@ static bool in_user_namespace(void)
 }
 
 /* "integrity" or "confidentiality"; false when the kernel is not locked down (or does not say). */
-static bool lockdown(struct text *level)
+bool refusal_locked_down(struct text *level)
 {
     struct text state = {0};
     bool locked = false;
@@ -72,7 +72,7 @@ static bool explain_seccomp(const char *call, struct text *sentence)
 static bool explain_lockdown(struct text *sentence)
 {
     struct text level = {0};
-    bool locked = lockdown(&level);
+    bool locked = refusal_locked_down(&level);
 
     if (locked)
         text_format(sentence, "this kernel is locked down (%s), which keeps tracers out of it: boot "
@@ -119,18 +119,35 @@ static bool explain_locked_memory(uint64_t map_bytes, struct text *sentence)
     return true;
 }
 
-static bool explain_paranoid(struct text *sentence)
+long refusal_paranoid(void)
 {
     struct text level = {0};
     bool read = !read_file(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", 64, &level);
-    long value = read && level.data ? strtol(level.data, NULL, 10) : 0;
+    long value = read && level.data ? strtol(level.data, NULL, 10) : -1;
 
     text_free(&level);
+    return value;
+}
+
+static bool explain_paranoid(struct text *sentence)
+{
+    long value = refusal_paranoid();
+
     /* Up to 2 CAP_PERFMON is enough. Higher values are Debian's and others' own. */
     if (value < 3 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
         return false;
     text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run it "
                 "as root, or set it lower (sysctl kernel.perf_event_paranoid=2)", value);
+    return true;
+}
+
+/* Links to programs take no more than CAP_PERFMON; events of them are for CAP_SYS_ADMIN alone. */
+static bool explain_user_probes(struct text *sentence)
+{
+    if (refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
+        return false;
+    text_add(sentence, "CAP_SYS_ADMIN is missing, which probes in programs take on kernels without "
+             "uprobe.multi links (before Linux 6.6): run it as root, or give it CAP_SYS_ADMIN");
     return true;
 }
 
@@ -147,6 +164,8 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
         return;
     if (maps && explain_locked_memory(map_bytes, sentence))
         return;
+    if (what == REFUSED_USER_PROBES && explain_user_probes(sentence))
+        return;
     if (!maps && explain_paranoid(sentence))
         return;
     if (explain_lockdown(sentence))
@@ -158,7 +177,8 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
 static void explain_tracefs(int error, struct text *sentence)
 {
     if (error == -ENODEV || error == -ENOENT) {
-        text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need");
+        text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need: boot one "
+                 "that has it");
         return;
     }
     if ((error == -EPERM || error == -EACCES) && explain_lockdown(sentence))
@@ -175,6 +195,19 @@ static const char no_sampling[] =
 static const char no_probes[] =
     "this kernel has no kernel probes (CONFIG_KPROBE_EVENTS): tracepoints, such as "
     "t:sched:sched_switch, may do";
+static const char no_user_probes[] =
+    "this kernel has no probes in programs (CONFIG_UPROBE_EVENTS): its own functions and tracepoints "
+    "may do";
+const char refusal_hidden_names[] =
+    "the kernel hides its addresses, so its functions have no names: run as root or with "
+    "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
+
+static const char *unsupported(enum refused what)
+{
+    return what == REFUSED_SAMPLING      ? no_sampling
+           : what == REFUSED_USER_PROBES ? no_user_probes
+                                         : no_probes;
+}
 
 void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence)
 {
@@ -189,7 +222,7 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         break;
     case -ENOSYS:
         if (!explain_seccomp(what == REFUSED_MAPS ? "bpf(2)" : "perf_event_open(2)", sentence))
-            text_format(sentence, "this kernel was built without %s",
+            text_format(sentence, "this kernel was built without %s: boot one that has it",
                         what == REFUSED_MAPS ? "bpf(2) (CONFIG_BPF_SYSCALL)"
                                              : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
         break;
@@ -197,7 +230,7 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         text_add(sentence, what == REFUSED_SAMPLING ? no_sampling : strerror(-error));
         break;
     case -EOPNOTSUPP:
-        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling : no_probes);
+        text_add(sentence, unsupported(what));
         break;
     case -ENOMEM:
         text_format(sentence, "not enough memory%s",

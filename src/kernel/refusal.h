@@ -6,19 +6,30 @@
 #include "util.h"
 
 enum refused {
-    REFUSED_MAPS,     /* bpf(2): the maps */
-    REFUSED_PROBES,   /* bpf(2) for the program, perf_event_open(2), links */
-    REFUSED_SAMPLING, /* bpf(2) for the program, perf_event_open(2) for events of CPUs */
-    REFUSED_TRACEFS,  /* finding or mounting tracefs */
+    REFUSED_MAPS,        /* bpf(2): the maps */
+    REFUSED_PROBES,      /* bpf(2) for the program, perf_event_open(2), links */
+    REFUSED_USER_PROBES, /* the same in programs and libraries */
+    REFUSED_SAMPLING,    /* bpf(2) for the program, perf_event_open(2) for events of CPUs */
+    REFUSED_TRACEFS,     /* finding or mounting tracefs */
 };
 
 /*
- * Appends the sentence for a negative errno, from what /proc and /sys say of rights, limits and
- * lockdown. `map_bytes` is about what the maps need, for a limit on locked memory (0: not known).
+ * Appends the sentence for a negative errno: why and, behind ": ", what to do; from what /proc and
+ * /sys say of rights, limits and lockdown. `map_bytes` is about what the maps need, for a limit on
+ * locked memory (0: not known).
  */
 void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence);
 
 /* Does this process have a capability (CAP_... number) in effect? */
 bool refusal_has_capability(unsigned capability);
+
+/* The same where names of kernel functions are hidden. */
+extern const char refusal_hidden_names[];
+
+/* How far the kernel is locked down, if it is: "integrity" or "confidentiality". */
+bool refusal_locked_down(struct text *level);
+
+/* kernel.perf_event_paranoid; -1: nobody tells. */
+long refusal_paranoid(void);
 
 #endif

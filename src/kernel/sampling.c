@@ -89,12 +89,19 @@ static int try_event(void *event, unsigned cpu)
     return -ECANCELED;
 }
 
+int sampling_try(const struct sampling_event *event)
+{
+    int result = cpus_each_online(try_event, (void *)(uintptr_t)event);
+
+    return result == -ECANCELED ? 0 : result ? result : -ENODEV;
+}
+
 void sampling_add_available(struct text *names)
 {
     const char *between = "";
 
     for (const struct sampling_event *event = sampling_events; event->name; event++)
-        if (cpus_each_online(try_event, (void *)(uintptr_t)event) == -ECANCELED) {
+        if (!sampling_try(event)) {
             text_format(names, "%s%s", between, event->name);
             between = ", ";
         }

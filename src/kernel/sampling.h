@@ -22,6 +22,8 @@ struct sampling_event {
 extern const struct sampling_event sampling_events[];
 const struct sampling_event *sampling_find_event(const char *name);
 
+/* Can it be opened here? 0, or a negative errno: -ENOENT where the machine has no such event. */
+int sampling_try(const struct sampling_event *event);
 /* Appends the names of those that this machine has, as far as we may open them: "a, b, c". */
 void sampling_add_available(struct text *names);
 

@@ -37,7 +37,7 @@ static int open_directory(int at, const char *path)
     return fd < 0 ? -errno : fd;
 }
 
-static int open_mounted(void)
+int tracefs_open_mounted(void)
 {
     static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
     int result = -ENOENT;
@@ -173,7 +173,7 @@ static int mount_by_child(void)
 
 int tracefs_open(void)
 {
-    int fd = open_mounted();
+    int fd = tracefs_open_mounted();
 
     /* Not allowed in, or mounted nowhere: a mount of our own may still go. */
     if (fd < 0)

@@ -13,6 +13,8 @@
  * for a moment. Neither changes what any other process sees.
  */
 int tracefs_open(void);
+/* The same where it is mounted already, or nowhere. */
+int tracefs_open_mounted(void);
 
 /* The id of a tracepoint, from events/CATEGORY/NAME/id. 0, -ENOENT when there is none. */
 int tracefs_event_id(int tracefs, const char *category, const char *name, uint32_t *id);

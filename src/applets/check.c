@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* check: what this kernel and these rights allow, and which applets can run. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "applet.h"
+#include "checks/print.h"
+#include "near.h"
+
+#define SEE_HELP " (see check -h)"
+
+static struct settings {
+    const char *format;
+} settings;
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct option own_options[] = {
+    {0, "format", "FORMAT", option_string, AT(format), 0, 0,
+     "text or json (default: text)"},
+    {0},
+};
+
+static const struct option *const options[] = {own_options, common_options, NULL};
+
+static const struct manual_row lines[] = {
+    {NULL, "A line for each thing that was tried, and then for each applet:"},
+    {"NAME: yes", "it works; what else is to be known about it may follow"},
+    {"NAME: no: WHY: WHAT TO DO", "the sentence that an applet which needs it would say"},
+    {"APPLET: yes: without A (B)", "it runs, but without A, because of B above"},
+    {NULL, "Maps, programs and probes are made as applets make them, and nothing of them stays. What a "
+     "kernel's version should have is not asked."},
+    {0},
+};
+
+static const struct manual_section sections[] = {{"Lines", lines}, {0}};
+
+static const struct manual_row examples[] = {
+    {"check", "what works here, and what to do about the rest"},
+    {"check profile && profile 5", "ask first"},
+    {"check --format json offcputime", "for programs"},
+    {0},
+};
+
+static const struct manual_row notes[] = {
+    {NULL, "The exit status is 0 when all applets that were named, or all there are, can run; without "
+     "some of what they do, perhaps."},
+    {NULL, "In JSON \"checks\" and \"applets\" are lists. Of a check \"key\" never changes, while "
+     "\"name\" and the sentences may. What is no has \"why\" and \"what_to_do\". \"without\" lists "
+     "what an applet runs without, and the key of the check that is the reason."},
+    {0},
+};
+
+static const struct applet *find_applet(const char *name)
+{
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        if (!strcmp((*applet)->name, name))
+            return *applet;
+    return NULL;
+}
+
+static void refuse_name(const char *name, struct text *error)
+{
+    struct near near = {.wanted = name};
+
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        near_offer(&near, (*applet)->name);
+    text_format(error, "there is no applet \"%s\"", name);
+    near_add_to(&near, error);
+    near_free(&near);
+}
+
+/* 0, or -EINVAL with one line in `error`. */
+static int check_usage(const struct arguments *arguments, bool *as_json, struct text *error)
+{
+    const char *format = settings.format ? settings.format : "text";
+
+    *as_json = !strcmp(format, "json");
+    if (!*as_json && strcmp(format, "text"))
+        text_format(error, "--format: \"%s\" is none of text, json", format);
+    else if (arguments->command)
+        text_add(error, "--: no command is run");
+    for (size_t i = 0; i < arguments->count && !error->length; i++)
+        if (!find_applet(arguments->words[i]))
+            refuse_name(arguments->words[i], error);
+    if (!error->length)
+        return error->failed ? -ENOMEM : 0;
+    text_add(error, SEE_HELP);
+    return -EINVAL;
+}
+
+/* Those that were named, or all but this one. The number of them, or -ENOMEM. */
+static int list_applets(const struct arguments *arguments, struct judged **judged)
+{
+    size_t count = 0, room = arguments->count;
+
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        room++;
+    *judged = calloc(room, sizeof(**judged));
+    if (!*judged)
+        return -ENOMEM;
+    for (size_t i = 0; i < arguments->count; i++)
+        (*judged)[count++].applet = arguments->words[i];
+    for (const struct applet *const *applet = applets; *applet && !arguments->count; applet++)
+        if (*applet != &check_applet)
+            (*judged)[count++].applet = (*applet)->name;
+    return (int)count;
+}
+
+/* Whether all can run, or a negative errno. */
+static int judge(const struct checks *checks, const struct arguments *arguments, bool as_json)
+{
+    struct judged *judged;
+    int count = list_applets(arguments, &judged), result = count < 0 ? count : 0;
+    bool all = true;
+
+    for (int i = 0; i < count; i++) {
+        checks_judge(checks, judged[i].applet, &judged[i].verdict);
+        all = all && judged[i].verdict.yes;
+    }
+    if (!result)
+        result = as_json ? checks_print_json(stdout, checks, judged, (size_t)count)
+                         : checks_print_text(stdout, checks, judged, (size_t)count);
+    free(judged);
+    if (!result && (fflush(stdout) || ferror(stdout)))
+        result = errno ? -errno : -EIO;
+    return result && result != -EPIPE ? result : all;
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct text error = {0};
+    struct checks checks;
+    bool as_json;
+    int result = check_usage(arguments, &as_json, &error);
+
+    if (result) {
+        result = applet_refuse(result, &error, false);
+        text_free(&error);
+        return result;
+    }
+    checks_look(&checks);
+    result = judge(&checks, arguments, as_json);
+    checks_free(&checks);
+    if (result < 0)
+        say("cannot write: %s", strerror(-result));
+    return result > 0 ? 0 : EXIT_FAILURE;
+}
+
+const struct applet check_applet = {
+    .name = "check",
+    .summary = "say what works on this kernel with these rights, and what to do",
+    .usage = "[--format FORMAT] [APPLET...]",
+    .about = "Tries what the applets need of this kernel, with the rights that it is run with, and says "
+             "of each thing whether it works, or why not and what to do about it; then of each APPLET, "
+             "or of all, whether it can run.",
+    .sections = sections,
+    .examples = examples,
+    .notes = notes,
+    .options = options,
+    .settings = &settings,
+    .filter = true,
+    .run = run,
+};

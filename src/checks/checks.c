@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "checks/look.h"
+
+#include <string.h>
+
+#include "insns/insn.h"
+
+const struct check_title check_titles[CHECKS] = {
+    [CHECK_BPF] = {"bpf", "bpf(2)"},
+    [CHECK_JIT] = {"jit", "JIT"},
+    [CHECK_STACK_MAPS] = {"stack_maps", "stack maps"},
+    [CHECK_BATCHES] = {"map_batch", "map batch"},
+    [CHECK_MEMORY] = {"memory", "memory"},
+    [CHECK_BUFFER] = {"ring_buffer", "ring buffer"},
+    [CHECK_KPROBE_MULTI] = {"kprobe_multi", "kprobe multi"},
+    [CHECK_KPROBE_PMU] = {"kprobe_pmu", "kprobe PMU"},
+    [CHECK_KERNEL_FUNCTIONS] = {"kernel_functions", "functions of the kernel"},
+    [CHECK_UPROBE_MULTI] = {"uprobe_multi", "uprobe multi"},
+    [CHECK_UPROBE_PMU] = {"uprobe_pmu", "uprobe PMU"},
+    [CHECK_USER_FUNCTIONS] = {"user_functions", "functions of programs"},
+    [CHECK_TRACEFS] = {"tracefs", "tracefs"},
+    [CHECK_TRACEPOINTS] = {"tracepoints", "tracepoints"},
+    [CHECK_SWITCHES] = {"switches", "switches and wakes"},
+    [CHECK_PERF_EVENTS] = {"perf_events", "perf_event_open(2)"},
+    [CHECK_SAMPLING] = {"sampling", "perf sampling"},
+    [CHECK_HARDWARE] = {"hardware_events", "hardware events"},
+    [CHECK_COMMANDS] = {"commands", "-- COMMAND"},
+    [CHECK_LIVES] = {"process_ends", "execs and ends"},
+    [CHECK_KALLSYMS] = {"kallsyms", "kallsyms addresses"},
+    [CHECK_BTF] = {"btf", "BTF"},
+    [CHECK_OTHERS] = {"other_processes", "others' processes"},
+    [CHECK_REAL_TIME] = {"real_time", "exact intervals"},
+    [CHECK_CGROUPS] = {"cgroup_v2", "cgroup v2"},
+    [CHECK_CAPABILITIES] = {"capabilities", "capabilities"},
+    [CHECK_LOCKDOWN] = {"not_locked_down", "no lockdown"},
+};
+
+const struct bpf_insn check_program[2] = {
+    {.code = BPF_ALU64 | BPF_MOV | BPF_K}, /* r0 = 0 */
+    {.code = BPF_JMP | BPF_EXIT},
+};
+
+void check_decide(struct check *check, enum refused what, int result, uint64_t map_bytes)
+{
+    check->yes = result >= 0;
+    if (!check->yes)
+        refusal_explain(what, result, map_bytes, &check->detail);
+}
+
+void check_refuse(struct check *check, const char *sentence)
+{
+    check->yes = false;
+    text_add(&check->detail, sentence);
+}
+
+int check_load(uint32_t type)
+{
+    const struct bpf_load load = {
+        .type = type,
+        .name = "check",
+        .insns = check_program,
+        .count = COUNT_OF(check_program),
+    };
+    struct text unwanted = {0};
+    int program = bpf_load_program(&load, &unwanted);
+
+    text_free(&unwanted);
+    return program;
+}
+
+void checks_look(struct checks *checks)
+{
+    *checks = (struct checks){0};
+    check_maps(checks);
+    check_probes(checks);
+    check_tracepoints(checks);
+    check_events(checks);
+    check_rights(checks);
+}
+
+void checks_free(struct checks *checks)
+{
+    for (size_t i = 0; i < CHECKS; i++)
+        text_free(&checks->of[i].detail);
+}
+
+/* ---- Applets ---- */
+
+/* What applets need, in the order in which they ask for it, and what they can go without. */
+struct need {
+    const char *applets; /* with a blank before and behind each */
+    const char *without; /* NULL: it cannot go without */
+    enum check_name check;
+};
+
+#define TRACERS " stackcount profile offcputime wakeuptime offwaketime stacksnoop "
+#define COUNTERS " stackcount profile offcputime wakeuptime offwaketime "
+#define WAITS " offcputime wakeuptime offwaketime "
+#define PATTERNS " stackcount stacksnoop "
+
+static const struct need needs[] = {
+    {COUNTERS, NULL, CHECK_MEMORY},
+    {" stacksnoop ", NULL, CHECK_BUFFER},
+    {" profile ", NULL, CHECK_SAMPLING},
+    {WAITS, NULL, CHECK_SWITCHES},
+    {PATTERNS, "functions of the kernel", CHECK_KERNEL_FUNCTIONS},
+    {PATTERNS, "functions of programs and USDT probes", CHECK_USER_FUNCTIONS},
+    {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS},
+    {" profile ", "-e cycles and the like", CHECK_HARDWARE},
+    {TRACERS, "-- COMMAND", CHECK_COMMANDS},
+    {TRACERS, "--cgroup", CHECK_CGROUPS},
+    {TRACERS, "names of kernel functions", CHECK_KALLSYMS},
+    {TRACERS, "user frames' names in others' processes", CHECK_OTHERS},
+    {TRACERS, "user frames' names once a process has ended", CHECK_PERF_EVENTS},
+    {TRACERS, "user frames' names across execs", CHECK_LIVES},
+    {COUNTERS, "exact intervals", CHECK_REAL_TIME},
+};
+
+static bool concerns(const struct need *need, const char *applet)
+{
+    size_t length = strlen(applet);
+
+    for (const char *at = need->applets; (at = strstr(at, applet)); at += length)
+        if (at[-1] == ' ' && at[length] == ' ')
+            return true;
+    return false;
+}
+
+/* Of an applet that takes patterns: there is none whose events it could get. */
+static bool has_no_events(const struct checks *checks, const char *applet)
+{
+    static const struct need patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS};
+
+    return concerns(&patterns, applet) && !checks->of[CHECK_KERNEL_FUNCTIONS].yes &&
+           !checks->of[CHECK_USER_FUNCTIONS].yes && !checks->of[CHECK_TRACEPOINTS].yes;
+}
+
+void checks_judge(const struct checks *checks, const char *applet, struct verdict *verdict)
+{
+    *verdict = (struct verdict){.yes = true};
+    for (size_t i = 0; i < COUNT_OF(needs); i++) {
+        if (!concerns(&needs[i], applet) || checks->of[needs[i].check].yes)
+            continue;
+        if (!needs[i].without) {
+            *verdict = (struct verdict){.because = needs[i].check};
+            return;
+        }
+        if (verdict->limit_count < MOST_LIMITS)
+            verdict->limits[verdict->limit_count++] =
+                (struct limit){needs[i].without, needs[i].check};
+    }
+    if (has_no_events(checks, applet))
+        *verdict = (struct verdict){.because = CHECK_KERNEL_FUNCTIONS};
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What this kernel and these rights allow: each thing is tried, by the same calls that applets make
+ * and with the same sentence where it is refused, and undone at once. Nothing is told by a version.
+ */
+#ifndef STACKBOX_CHECKS_CHECKS_H
+#define STACKBOX_CHECKS_CHECKS_H
+
+#include <stdbool.h>
+
+#include "util.h"
+
+/* In the order in which they are tried and shown. */
+enum check_name {
+    CHECK_BPF,
+    CHECK_JIT,
+    CHECK_STACK_MAPS,
+    CHECK_BATCHES,
+    CHECK_MEMORY,
+    CHECK_BUFFER,
+    CHECK_KPROBE_MULTI,
+    CHECK_KPROBE_PMU,
+    CHECK_KERNEL_FUNCTIONS,
+    CHECK_UPROBE_MULTI,
+    CHECK_UPROBE_PMU,
+    CHECK_USER_FUNCTIONS,
+    CHECK_TRACEFS,
+    CHECK_TRACEPOINTS,
+    CHECK_SWITCHES,
+    CHECK_PERF_EVENTS,
+    CHECK_SAMPLING,
+    CHECK_HARDWARE,
+    CHECK_COMMANDS,
+    CHECK_LIVES,
+    CHECK_KALLSYMS,
+    CHECK_BTF,
+    CHECK_OTHERS,
+    CHECK_REAL_TIME,
+    CHECK_CGROUPS,
+    CHECK_CAPABILITIES,
+    CHECK_LOCKDOWN,
+    CHECKS,
+};
+
+struct check {
+    bool yes;
+    struct text detail; /* what is to know; where it is no: why and, behind ": ", what to do */
+};
+
+struct checks {
+    struct check of[CHECKS];
+};
+
+/* What it is called in JSON, and for people. */
+struct check_title {
+    const char *key, *title;
+};
+extern const struct check_title check_titles[CHECKS];
+
+/* Tries everything. checks_free after it. */
+void checks_look(struct checks *checks);
+void checks_free(struct checks *checks);
+
+/* ---- An applet by these ---- */
+
+#define MOST_LIMITS 12
+
+struct verdict {
+    bool yes;
+    enum check_name because; /* where it is no */
+    struct limit {
+        const char *without; /* it runs, without this */
+        enum check_name because;
+    } limits[MOST_LIMITS];
+    size_t limit_count;
+};
+
+/* An applet that is not known here needs nothing of the kernel. */
+void checks_judge(const struct checks *checks, const char *applet, struct verdict *verdict);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the parts of the checks share. Of src/checks alone. */
+#ifndef STACKBOX_CHECKS_LOOK_H
+#define STACKBOX_CHECKS_LOOK_H
+
+#include "checks/checks.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+
+/* Yes where `result` is not negative; else no, with the sentence of refusal_explain. */
+void check_decide(struct check *check, enum refused what, int result, uint64_t map_bytes);
+/* No, with a sentence of its own. */
+void check_refuse(struct check *check, const char *sentence);
+
+/* A program that returns 0. */
+extern const struct bpf_insn check_program[2];
+/* Loads it: a descriptor or a negative errno. */
+int check_load(uint32_t type);
+
+/* Each of these fills in checks of its part. */
+void check_maps(struct checks *checks);
+void check_probes(struct checks *checks);
+void check_tracepoints(struct checks *checks);
+void check_events(struct checks *checks);
+void check_rights(struct checks *checks);
+
+#endif

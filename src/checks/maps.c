@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* bpf(2), what it makes of a program, and the maps. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checks/look.h"
+#include "kernel/recorder.h"
+#include "kernel/store.h"
+
+static int create_hash(void)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_HASH,
+        .name = "check",
+        .key_size = sizeof(uint64_t),
+        .value_size = sizeof(uint64_t),
+        .entries = 1,
+    };
+
+    return bpf_create_map(&shape);
+}
+
+static void check_bpf(struct checks *checks)
+{
+    struct check *batches = &checks->of[CHECK_BATCHES];
+    int map = create_hash();
+
+    check_decide(&checks->of[CHECK_BPF], REFUSED_MAPS, map, 0);
+    if (map < 0) {
+        check_decide(batches, REFUSED_MAPS, map, 0);
+        return;
+    }
+    batches->yes = bpf_has_batches(map);
+    if (!batches->yes)
+        check_refuse(batches, "this kernel has none, which came with Linux 5.6: tables are emptied one "
+                              "entry after the other, and reports take longer");
+    close(map);
+}
+
+/* "0": programs are interpreted by somebody's choice. */
+static bool jit_is_off(void)
+{
+    struct text content = {0};
+    bool off = !read_file(AT_FDCWD, "/proc/sys/net/core/bpf_jit_enable", 16, &content) &&
+               content.data && content.data[0] == '0';
+
+    text_free(&content);
+    return off;
+}
+
+/* A kind of program that anybody may load who may do anything here. */
+static void check_jit(struct check *check)
+{
+    struct bpf_program_info info;
+    int program = check_load(BPF_PROG_TYPE_SOCKET_FILTER);
+    int result = program < 0 ? program : bpf_program_info(program, &info);
+
+    check_decide(check, REFUSED_MAPS, result, 0);
+    check->yes = check->yes && info.jited_bytes;
+    if (result >= 0 && !check->yes)
+        check_refuse(check, jit_is_off()
+                                ? "net.core.bpf_jit_enable is 0, so programs are interpreted, and events "
+                                  "take several times as long: sysctl net.core.bpf_jit_enable=1"
+                                : "this kernel interprets programs, and events take several times as "
+                                  "long: boot one with CONFIG_BPF_JIT");
+    if (program >= 0)
+        close(program);
+}
+
+static void check_stack_maps(struct check *check)
+{
+    struct settled settled = SETTLED_NONE;
+    int result = settled_open(&settled, 1, (uint32_t)store_depth_limit());
+
+    check_decide(check, REFUSED_MAPS, result, 0);
+    if (!result && !settled.ids.buckets)
+        check_refuse(check, "this kernel cannot map arrays, which came with Linux 5.5: stacks are kept by "
+                            "hashes of their own, and events take longer");
+    settled_close(&settled);
+}
+
+/* As an applet that counts takes it without options. */
+static void check_memory(struct check *check)
+{
+    const struct store_wishes wishes = {.by_id = true};
+    struct store store;
+    int result = store_open(&store, &wishes);
+
+    check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
+    if (!result)
+        text_format(&check->detail, "%llu KB for %u stacks of %u frames, of %llu KB that are free",
+                    (unsigned long long)store_bytes(&store) / 1024, store.stacks, store.depth,
+                    (unsigned long long)store_free_memory() / 1024);
+    store_close(&store);
+}
+
+/* Of events one by one; the least that there is. */
+static void check_buffer(struct check *check)
+{
+    const struct recorder_wishes wishes = {.bytes = 1, .stacks = 2};
+    struct recorder recorder;
+    int result = recorder_open(&recorder, &wishes);
+
+    check_decide(check, REFUSED_MAPS, result, recorder.bytes);
+    if (!result && recorder.kind == RECORDER_PERF)
+        text_add(&check->detail, "perf buffers of each CPU, since this kernel has no ring buffer");
+    recorder_close(&recorder);
+}
+
+void check_maps(struct checks *checks)
+{
+    check_bpf(checks);
+    check_jit(&checks->of[CHECK_JIT]);
+    check_stack_maps(&checks->of[CHECK_STACK_MAPS]);
+    check_memory(&checks->of[CHECK_MEMORY]);
+    check_buffer(&checks->of[CHECK_BUFFER]);
+}

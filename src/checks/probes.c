@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Probes on functions of the kernel and of programs: each way is tried by itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "checks/look.h"
+#include "kernel/tracefs.h"
+#include "probes/attach.h"
+#include "symbols/elf.h"
+
+/* Every kernel has it, it is there for modules, and next to nobody calls it. */
+static const char function[] = "vfs_mknod";
+
+static int attach(const struct place *place, enum attach_way way, int tracefs)
+{
+    struct attach_request request = {.program_name = "check", .tracefs = tracefs, .way = way};
+    struct places places = {0};
+    struct attachment attachment;
+    int result = places_add(&places, place);
+
+    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
+        request.programs[i] = (struct linked){check_program, COUNT_OF(check_program)};
+    if (!result) {
+        /* places_add has copied the names alone. */
+        result = attach_open(&attachment, &request, &places);
+        (void)attach_close(&attachment);
+    }
+    places_free(&places);
+    return result;
+}
+
+/* What attaching would take in the end, if neither link nor event does. */
+static int attach_by_text(const struct place *place)
+{
+    int tracefs = tracefs_open();
+    int result = attach(place, ATTACH_BEST, tracefs);
+
+    if (tracefs >= 0)
+        close(tracefs);
+    return result;
+}
+
+/* The instruction that this program began with, which it will not come to again. */
+static int find_own_start(const char *path, uint64_t *offset)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    unsigned char header[sizeof(Elf64_Ehdr)];
+    struct elf elf;
+
+    if (fd < 0)
+        return -errno;
+    int result = elf_open(&elf, fd);
+    if (!result) {
+        result = elf_read(&elf, 0, header, sizeof(header));
+        if (!result && !elf_offset_of(&elf, ELF_FIELD(&elf, header, Ehdr, e_entry), offset))
+            result = -ENOEXEC;
+        elf_close(&elf);
+    }
+    close(fd);
+    return result;
+}
+
+/* Without /proc the kernel has said where we are from. */
+static int find_own_file(struct place *place)
+{
+    const char *given = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    int result;
+
+    place->file = place->path = "/proc/self/exe";
+    result = find_own_start(place->file, &place->file_offset);
+    if (!result || !given)
+        return result;
+    place->file = place->path = given;
+    return find_own_start(given, &place->file_offset);
+}
+
+static void decide_way(struct check *check, enum refused what, int result, const char *without)
+{
+    if (result == -EOPNOTSUPP)
+        check_refuse(check, without);
+    else
+        check_decide(check, what, result, 0);
+}
+
+/* An applet takes the first way that there is; a refusal of that one is the last word. */
+static int best_of(int multi, int pmu, const struct place *place)
+{
+    if (multi != -EOPNOTSUPP)
+        return multi;
+    return pmu == -EOPNOTSUPP ? attach_by_text(place) : pmu;
+}
+
+static void check_kernel_functions(struct checks *checks)
+{
+    const struct place place = {
+        .kind = PLACE_KERNEL_FUNCTION,
+        .named = true,
+        .name = (char *)(uintptr_t)function,
+    };
+    int multi = attach(&place, ATTACH_MULTI, -1), pmu = attach(&place, ATTACH_PMU, -1);
+
+    decide_way(&checks->of[CHECK_KPROBE_MULTI], REFUSED_PROBES, multi,
+               "this kernel has none (Linux 5.18, CONFIG_FPROBE): functions are probed one by one");
+    decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
+               "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are taken");
+    check_decide(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES,
+                 best_of(multi, pmu, &place), 0);
+}
+
+static void check_user_functions(struct checks *checks)
+{
+    struct place place = {.kind = PLACE_USER, .name = (char *)(uintptr_t)"start"};
+    int found = find_own_file(&place);
+    int multi = found ? found : attach(&place, ATTACH_MULTI, -1);
+    int pmu = found ? found : attach(&place, ATTACH_PMU, -1);
+
+    decide_way(&checks->of[CHECK_UPROBE_MULTI], REFUSED_USER_PROBES, multi,
+               "this kernel has none (Linux 6.6): functions are probed one by one");
+    decide_way(&checks->of[CHECK_UPROBE_PMU], REFUSED_USER_PROBES, pmu,
+               "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are taken");
+    check_decide(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
+                 found ? found : best_of(multi, pmu, &place), 0);
+}
+
+void check_probes(struct checks *checks)
+{
+    check_kernel_functions(checks);
+    check_user_functions(checks);
+}

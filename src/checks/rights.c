@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What may be read, and who we are to the kernel. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checks/look.h"
+#include "kernel/store.h"
+#include "symbols/kallsyms.h"
+
+/* So many functions without an address tell that there are none with. */
+#define ENOUGH_FUNCTIONS 64
+#define CGROUPS "/sys/fs/cgroup"
+
+struct kernel_names {
+    size_t hidden;
+    bool shown;
+};
+
+static int look_at_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct kernel_names *names = context;
+
+    if (symbol->type != 't' && symbol->type != 'T')
+        return 0;
+    names->shown = symbol->address;
+    names->hidden++;
+    return names->shown || names->hidden == ENOUGH_FUNCTIONS;
+}
+
+static void check_kallsyms(struct check *check)
+{
+    struct kernel_names names = {0};
+    int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int result = fd < 0 ? -errno : kallsyms_each(fd, look_at_symbol, &names);
+
+    check->yes = names.shown;
+    if (fd >= 0)
+        close(fd);
+    if (check->yes)
+        return;
+    if (!result && names.hidden)
+        check_refuse(check, refusal_hidden_names);
+    else
+        text_format(&check->detail, "/proc/kallsyms cannot be read, so the kernel's functions have no "
+                    "names (%s): is /proc mounted?", result ? strerror(-result) : "it is empty");
+}
+
+static void check_btf(struct check *check)
+{
+    static const char path[] = "/sys/kernel/btf/vmlinux";
+    int fd = open(path, O_RDONLY | O_CLOEXEC), error = errno;
+
+    check->yes = fd >= 0;
+    if (fd >= 0)
+        close(fd);
+    else if (error == ENOENT)
+        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which is asked for the kernel's structs "
+                            "where tracefs is closed: mount /sys, or boot a kernel with "
+                            "CONFIG_DEBUG_INFO_BTF");
+    else
+        text_format(&check->detail, "%s cannot be read: %s", path, strerror(error));
+}
+
+/* The first process is root's, or somebody else's than ours, wherever there are users. */
+static void check_others(struct check *check)
+{
+    int fd = open("/proc/1/maps", O_RDONLY | O_CLOEXEC), error = errno;
+    char byte;
+
+    check->yes = fd >= 0 && read(fd, &byte, 1) >= 0;
+    if (fd >= 0)
+        close(fd);
+    else if (error == ENOENT)
+        check_refuse(check, "there is no /proc/1/maps, and so nothing tells what processes have mapped: "
+                            "mount /proc");
+    if (!check->yes && !check->detail.length)
+        check_refuse(check, "CAP_SYS_PTRACE is missing, without which nothing tells what processes of "
+                            "others have mapped: run it as root, or give it CAP_SYS_PTRACE, and "
+                            "CAP_DAC_READ_SEARCH for programs that not everybody may read");
+}
+
+static void check_real_time(struct check *check)
+{
+    check->yes = bpf_begin_unpreempted();
+    bpf_end_unpreempted();
+    if (!check->yes)
+        check_refuse(check, "CAP_SYS_NICE is missing, without which a preemptible kernel may lose some "
+                            "events while tables are read: run it as root, or give it CAP_SYS_NICE");
+}
+
+static void check_cgroups(struct check *check)
+{
+    static const char *const places[] = {CGROUPS, CGROUPS "/unified"};
+    int map = -ENOENT;
+
+    for (size_t i = 0; i < COUNT_OF(places) && map < 0; i++)
+        map = store_open_cgroup(places[i]);
+    check->yes = map >= 0;
+    if (map >= 0)
+        close(map);
+    else if (map == -EPERM || map == -EACCES || map == -ENOSYS)
+        check_decide(check, REFUSED_MAPS, map, 0);
+    else
+        check_refuse(check, "there is no cgroup v2 at " CGROUPS ": mount it (mount -t cgroup2 none "
+                            CGROUPS "), and not version 1, or name a directory of it where it is");
+}
+
+/* ---- Capabilities ---- */
+
+static const struct {
+    unsigned number;
+    bool as_admin; /* CAP_SYS_ADMIN does as well */
+    const char *name, *use;
+} capabilities[] = {
+    {39, true, "CAP_BPF", "maps and programs"},
+    {38, true, "CAP_PERFMON", "programs and events"},
+    {34, false, "CAP_SYSLOG", "names of kernel functions"},
+    {19, false, "CAP_SYS_PTRACE", "what others' processes have mapped"},
+    {2, false, "CAP_DAC_READ_SEARCH", "others' files"},
+    {23, false, "CAP_SYS_NICE", "exact intervals"},
+    {21, false, "CAP_SYS_ADMIN", "tracefs, and what kernel.perf_event_paranoid above 2 closes"},
+};
+
+static void check_capabilities(struct check *check)
+{
+    struct text missing = {0}, held = {0};
+    bool admin = refusal_has_capability(21);
+
+    for (size_t i = 0; i < COUNT_OF(capabilities); i++) {
+        if (refusal_has_capability(capabilities[i].number))
+            text_format(&held, "%s%s", held.length ? ", " : "", capabilities[i].name);
+        else if (!admin || !capabilities[i].as_admin)
+            text_format(&missing, "%s%s (%s)", missing.length ? ", " : "", capabilities[i].name,
+                        capabilities[i].use);
+    }
+    check->yes = !missing.length;
+    if (!check->yes)
+        text_format(&check->detail, "missing are %s; ", missing.data);
+    text_format(&check->detail, "held are %s", held.length ? held.data : "none");
+    if (!check->yes)
+        text_add(&check->detail, ": run it as root, or give it those that are wanted");
+    text_free(&missing);
+    text_free(&held);
+}
+
+static void check_lockdown(struct check *check)
+{
+    struct text level = {0};
+
+    check->yes = !refusal_locked_down(&level);
+    if (!check->yes)
+        text_format(&check->detail, "this kernel is locked down (%s), which keeps tracers out of what is "
+                    "no above: boot with lockdown=none, or without secure boot", level.data);
+    text_free(&level);
+}
+
+void check_rights(struct checks *checks)
+{
+    check_kallsyms(&checks->of[CHECK_KALLSYMS]);
+    check_btf(&checks->of[CHECK_BTF]);
+    check_others(&checks->of[CHECK_OTHERS]);
+    check_real_time(&checks->of[CHECK_REAL_TIME]);
+    check_cgroups(&checks->of[CHECK_CGROUPS]);
+    check_capabilities(&checks->of[CHECK_CAPABILITIES]);
+    check_lockdown(&checks->of[CHECK_LOCKDOWN]);
+}
