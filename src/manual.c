@@ -320,6 +320,14 @@ static void roff_head(FILE *out, const char *name, const char *summary, const ch
     fputc('\n', out);
 }
 
+static bool has_section(const struct applet *applet, const char *title)
+{
+    for (const struct manual_section *own = applet->sections; own->title; own++)
+        if (!strcmp(own->title, title))
+            return true;
+    return false;
+}
+
 void manual_man(FILE *out, const struct applet *applet)
 {
     roff_head(out, applet->name, applet->summary, applet->usage, applet->about);
@@ -328,7 +336,8 @@ void manual_man(FILE *out, const struct applet *applet)
     roff_options(out, applet->options);
     const struct manual_section *section = applet->filter ? filter_sections : tracing_sections;
     for (; section->title; section++)
-        roff_section(out, section);
+        if (!has_section(applet, section->title))
+            roff_section(out, section);
     roff_section(out, &(struct manual_section){"Notes", applet->notes});
     roff_section(out, &(struct manual_section){"Examples", applet->examples});
     fputs(".SH SEE ALSO\n.BR stackbox (1)\n", out);

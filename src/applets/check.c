@@ -35,18 +35,24 @@ static const struct manual_row lines[] = {
     {0},
 };
 
-static const struct manual_section sections[] = {{"Lines", lines}, {0}};
+static const struct manual_row status[] = {
+    {"0", "all applets that were named, or all there are, can run; without some of what they do, perhaps"},
+    {"1", "some cannot"},
+    {"2", "the command line is wrong"},
+    {0},
+};
+
+static const struct manual_section sections[] = {{"Lines", lines}, {"Exit status", status}, {0}};
 
 static const struct manual_row examples[] = {
     {"check", "what works here, and what to do about the rest"},
-    {"check profile && profile 5", "ask first"},
+    {"check profile", "whether that can run: the exit status says it, too"},
+    {"check stackcount stacksnoop", "what these two would go without"},
     {"check --format json offcputime", "for programs"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "The exit status is 0 when all applets that were named, or all there are, can run; without "
-     "some of what they do, perhaps."},
     {NULL, "In JSON \"checks\" and \"applets\" are lists. Of a check \"key\" never changes, while "
      "\"name\" and the sentences may. What is no has \"why\" and \"what_to_do\". \"without\" lists "
      "what an applet runs without, and the key of the check that is the reason."},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "checks/look.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "insns/insn.h"
@@ -68,14 +69,37 @@ int check_load(uint32_t type)
     return program;
 }
 
+struct part {
+    void (*look)(struct checks *checks);
+    struct checks *checks;
+};
+
+static void *look_at_part(void *part)
+{
+    ((struct part *)part)->look(((struct part *)part)->checks);
+    return NULL;
+}
+
+/* What is detached is waited for in the kernel, up to a tenth of a second: so all wait at once. */
 void checks_look(struct checks *checks)
 {
+    struct part parts[] = {
+        {check_user_functions, checks}, {check_commands, checks},         {check_lives, checks},
+        {check_tracepoints, checks},    {check_kernel_functions, checks}, {check_events, checks},
+        {check_maps, checks},           {check_rights, checks},
+    };
+    pthread_t threads[COUNT_OF(parts)];
+    bool started[COUNT_OF(parts)];
+
     *checks = (struct checks){0};
-    check_maps(checks);
-    check_probes(checks);
-    check_tracepoints(checks);
-    check_events(checks);
-    check_rights(checks);
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        started[i] = !pthread_create(&threads[i], NULL, look_at_part, &parts[i]);
+        if (!started[i])
+            look_at_part(&parts[i]);
+    }
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        if (started[i])
+            pthread_join(threads[i], NULL);
 }
 
 void checks_free(struct checks *checks)
@@ -104,7 +128,7 @@ static const struct need needs[] = {
     {" profile ", NULL, CHECK_SAMPLING},
     {WAITS, NULL, CHECK_SWITCHES},
     {PATTERNS, "functions of the kernel", CHECK_KERNEL_FUNCTIONS},
-    {PATTERNS, "functions of programs and USDT probes", CHECK_USER_FUNCTIONS},
+    {PATTERNS, "functions of programs", CHECK_USER_FUNCTIONS},
     {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS},
     {" profile ", "-e cycles and the like", CHECK_HARDWARE},
     {TRACERS, "-- COMMAND", CHECK_COMMANDS},

@@ -17,10 +17,13 @@ extern const struct bpf_insn check_program[2];
 /* Loads it: a descriptor or a negative errno. */
 int check_load(uint32_t type);
 
-/* Each of these fills in checks of its part. */
+/* Each of these fills in checks of its part, beside the others and at the same time. */
 void check_maps(struct checks *checks);
-void check_probes(struct checks *checks);
+void check_kernel_functions(struct checks *checks);
+void check_user_functions(struct checks *checks);
 void check_tracepoints(struct checks *checks);
+void check_commands(struct checks *checks);
+void check_lives(struct checks *checks);
 void check_events(struct checks *checks);
 void check_rights(struct checks *checks);
 

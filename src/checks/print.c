@@ -25,7 +25,7 @@ static int print_line(FILE *out, const char *name, bool yes, const struct text *
     return result;
 }
 
-/* "yes: without A (check), B (check)", or why not, as the check has it. */
+/* "yes: without A (check), B", or why not, as the check has it. */
 static int print_applet(FILE *out, const struct checks *checks, const struct judged *judged)
 {
     const struct verdict *verdict = &judged->verdict;
@@ -33,9 +33,13 @@ static int print_applet(FILE *out, const struct checks *checks, const struct jud
 
     if (!verdict->yes)
         return print_line(out, judged->applet, false, &checks->of[verdict->because].detail);
-    for (size_t i = 0; i < verdict->limit_count; i++)
-        text_format(&detail, "%s%s (%s)", i ? ", " : "without ", verdict->limits[i].without,
-                    check_titles[verdict->limits[i].because].title);
+    for (size_t i = 0; i < verdict->limit_count; i++) {
+        const char *without = verdict->limits[i].without;
+        const char *because = check_titles[verdict->limits[i].because].title;
+        text_format(&detail, "%s%s", i ? ", " : "without ", without);
+        if (strcmp(without, because))
+            text_format(&detail, " (%s)", because);
+    }
     int result = print_line(out, judged->applet, true, &detail);
     text_free(&detail);
     return result;

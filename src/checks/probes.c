@@ -94,7 +94,7 @@ static int best_of(int multi, int pmu, const struct place *place)
     return pmu == -EOPNOTSUPP ? attach_by_text(place) : pmu;
 }
 
-static void check_kernel_functions(struct checks *checks)
+void check_kernel_functions(struct checks *checks)
 {
     const struct place place = {
         .kind = PLACE_KERNEL_FUNCTION,
@@ -111,7 +111,7 @@ static void check_kernel_functions(struct checks *checks)
                  best_of(multi, pmu, &place), 0);
 }
 
-static void check_user_functions(struct checks *checks)
+void check_user_functions(struct checks *checks)
 {
     struct place place = {.kind = PLACE_USER, .name = (char *)(uintptr_t)"start"};
     int found = find_own_file(&place);
@@ -124,10 +124,4 @@ static void check_user_functions(struct checks *checks)
                "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are taken");
     check_decide(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
                  found ? found : best_of(multi, pmu, &place), 0);
-}
-
-void check_probes(struct checks *checks)
-{
-    check_kernel_functions(checks);
-    check_user_functions(checks);
 }

@@ -39,30 +39,23 @@ static int check_tracefs(struct check *check)
     return tracefs;
 }
 
-static void check_patterns(struct check *check, int tracefs)
-{
-    if (tracefs < 0)
-        check_decide(check, REFUSED_TRACEFS, tracefs, 0);
-    else
-        check_decide(check, REFUSED_PROBES, attach(tracefs), 0);
-}
 
-static void check_commands(struct check *check)
+void check_commands(struct checks *checks)
 {
     struct event_filter filter = {.cpu = -1};
     struct follow follow;
     enum refused what;
     int result = follow_open(&follow, &filter, &what);
 
-    check_decide(check, what, result, follow.size);
+    check_decide(&checks->of[CHECK_COMMANDS], what, result, follow.size);
     follow_close(&follow);
 }
 
-static void check_lives(struct check *check)
+void check_lives(struct checks *checks)
 {
     struct lives lives;
 
-    check_decide(check, REFUSED_PROBES, lives_open(&lives), 0);
+    check_decide(&checks->of[CHECK_LIVES], REFUSED_PROBES, lives_open(&lives), 0);
     lives_close(&lives);
 }
 
@@ -70,10 +63,11 @@ void check_tracepoints(struct checks *checks)
 {
     int tracefs = check_tracefs(&checks->of[CHECK_TRACEFS]);
 
-    check_patterns(&checks->of[CHECK_TRACEPOINTS], tracefs);
-    check_patterns(&checks->of[CHECK_SWITCHES], tracefs);
-    check_commands(&checks->of[CHECK_COMMANDS]);
-    check_lives(&checks->of[CHECK_LIVES]);
+    enum refused what = tracefs < 0 ? REFUSED_TRACEFS : REFUSED_PROBES;
+    int result = tracefs < 0 ? tracefs : attach(tracefs);
+
+    check_decide(&checks->of[CHECK_TRACEPOINTS], what, result, 0);
+    check_decide(&checks->of[CHECK_SWITCHES], what, result, 0);
     if (tracefs >= 0)
         close(tracefs);
 }

@@ -35,7 +35,7 @@ wrong()
 run
 is "alone: exit status" $status 0
 is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" \
-    "stackcount profile offcputime wakeuptime offwaketime stacksnoop flamegraph "
+    "stackcount profile offcputime wakeuptime offwaketime stacksnoop flamegraph check "
 is "alone: nothing on stderr" "$(cat "$scratch/err")" ""
 run --version
 is "--version" "$status $(cat "$scratch/out")" \
@@ -161,6 +161,15 @@ wrong_of_snoop '-U and -K exclude each other: without either both stacks are sho
 refuses 'stacksnoop: --format: "sgv" is none of text, perf' stacksnoop --format sgv vfs_read
 refuses 'stacksnoop: --buffer: "big" is none of ring, perf' stacksnoop --buffer big vfs_read
 refuses 'stacksnoop: "5" is no pattern; did you mean -D 5?' stacksnoop vfs_read 5
+
+# ---- check: all of it before anything is tried
+
+refuses 'check: there is no applet "proflie"; near: profile (see check -h)' check stackcount proflie
+refuses 'check: there is no applet "ls" (see check -h)' check ls
+refuses 'check: there is no applet "a\x1b[31m" (see check -h)' check "$(printf 'a\033[31m')"
+refuses 'check: --format: "yaml" is none of text, json (see check -h)' check --format yaml
+refuses 'check: --: no command is run (see check -h)' check profile -- ls
+refuses 'check: -D: there is no such option (see check -h)' check -D 5
 
 # What says all there is to say does not send on to the help.
 refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
