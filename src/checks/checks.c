@@ -124,6 +124,7 @@ struct need {
 
 static const struct need needs[] = {
     {COUNTERS, NULL, CHECK_MEMORY},
+    {" stackcount ", NULL, CHECK_STACK_MAPS},
     {" stacksnoop ", NULL, CHECK_BUFFER},
     {" profile ", NULL, CHECK_SAMPLING},
     {WAITS, NULL, CHECK_SWITCHES},

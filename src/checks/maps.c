@@ -76,15 +76,15 @@ static void check_stack_maps(struct check *check)
 
     check_decide(check, REFUSED_MAPS, result, 0);
     if (!result && !settled.ids.buckets)
-        check_refuse(check, "this kernel cannot map arrays, which came with Linux 5.5: stacks are kept by "
-                            "hashes of their own, and events take longer");
+        text_add(&check->detail, "but not used, since this kernel cannot map arrays (Linux 5.5): stacks "
+                                 "are kept by hashes of their own, and events take longer");
     settled_close(&settled);
 }
 
-/* As an applet that counts takes it without options. */
+/* As applets that count take it without options; stackcount has stack maps besides. */
 static void check_memory(struct check *check)
 {
-    const struct store_wishes wishes = {.by_id = true};
+    const struct store_wishes wishes = {.by_id = false};
     struct store store;
     int result = store_open(&store, &wishes);
 

@@ -1,0 +1,260 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# check says what works and what does not, and the applets do as it says: in each state that a
+# machine or its user can be in. Each reason that it names is made true here.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_check.sh"
+
+DENY="$WORKLOADS/deny"
+RIGHTS="CAP_BPF and CAP_PERFMON are missing: run it as root"
+
+have_root || {
+    look_at_all
+    is "not root: status" $check_status 1
+    tells "not root" stackcount "run it as root, or give it CAP_BPF and CAP_PERFMON"
+    exit 0
+}
+
+# set_sysctl NAME VALUE, and reset_sysctls: only where the machine is ours
+set_sysctl()
+{
+    echo "$1 $(cat "/proc/sys/$1")" >>"$scratch/sysctls"
+    echo "$2" >"/proc/sys/$1"
+}
+reset_sysctls()
+{
+    while read -r name value; do
+        echo "$value" >"/proc/sys/$name"
+    done <"$scratch/sysctls"
+    : >"$scratch/sysctls"
+}
+
+# Nothing stays: programs, maps and links are gone as soon as it is.
+"$WORKLOADS/bpf_ids" >"$scratch/before" 2>"$scratch/err"
+cat /proc/self/mountinfo >"$scratch/mounts"
+agree "root"
+[ "$(cat /proc/self/mountinfo)" = "$(cat "$scratch/mounts")" ] &&
+    pass "no mount stays" || fail "no mount stays" "$(diff /proc/self/mountinfo "$scratch/mounts")"
+if [ "$GUEST" ]; then
+    nothing_stays()
+    {
+        "$WORKLOADS/bpf_ids" >"$scratch/after"
+        cmp -s "$scratch/before" "$scratch/after"
+    }
+    run_stackbox check
+    wait_until 10 nothing_stays
+    is "nothing of bpf(2) stays" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
+fi
+for name in "bpf(2)" memory "ring buffer" "stack maps" "perf sampling" tracefs tracepoints \
+    "switches and wakes" "-- COMMAND" "kallsyms addresses" "functions of programs" "execs and ends"; do
+    begins "root" "$name" yes
+done
+# What is known without asking in this way.
+is "root: functions of the kernel" "$(line_of "functions of the kernel" | cut -c 1-2)" \
+    "$(have_kprobes && echo ye || echo no)"
+is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
+    "$(grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms && have_kprobes && echo ye || echo no)"
+is "root: uprobe multi" "$(line_of "uprobe multi" | cut -c 1-2)" \
+    "$(grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms && echo ye || echo no)"
+is "root: BTF" "$(line_of BTF | cut -c 1-2)" "$([ -r /sys/kernel/btf/vmlinux ] && echo ye || echo no)"
+is "root: no lockdown" "$(line_of "no lockdown" | cut -c 1-2)" \
+    "$(grep -qE '\[(integrity|confidentiality)\]' /sys/kernel/security/lockdown 2>/dev/null &&
+        echo no || echo ye)"
+
+# The applets that are named decide the exit status.
+under="$DENY --syscall perf_event_open:EACCES --"
+run_stackbox check flamegraph
+is "an applet that can run" "$status $(tail -n 1 "$scratch/out")" "0 flamegraph: yes"
+run_stackbox check flamegraph profile
+is "two, of which one cannot" "$status $(tail -n 2 "$scratch/out" | cut -c 1-14 | tr '\n' '|')" \
+    "1 flamegraph: ye|profile: no: a|"
+under=
+
+# JSON: a reader of another's making finds what the text has.
+if command -v node >/dev/null; then
+    cat >"$scratch/read.mjs" <<'END'
+import { readFileSync } from "node:fs";
+const told = JSON.parse(readFileSync(0, "utf8"));
+const titles = new Map(told.checks.map((check) => [check.key, check.name]));
+function line(one) {
+    if (!one.yes)
+        return `${one.name}: no: ${one.why}${one.what_to_do ? ": " + one.what_to_do : ""}`;
+    const without = (one.without ?? []).map(({ what, because }) =>
+        what === titles.get(because) ? what : `${what} (${titles.get(because)})`);
+    const more = without.length ? "without " + without.join(", ") : one.detail;
+    return `${one.name}: yes${more ? ": " + more : ""}`;
+}
+for (const one of [...told.checks, ...told.applets])
+    if (one.key !== "memory")
+        console.log(line(one));
+END
+    for denial in "--cap 0" "--syscall bpf:EPERM" "--only bpf --only perfmon --uid 65534"; do
+        under="$DENY $denial --"
+        run_stackbox check --format json
+        is "JSON: $denial" "$(node "$scratch/read.mjs" <"$scratch/out" 2>&1)" \
+            "$(run_stackbox check; grep -v '^memory: ' "$scratch/out")"
+    done
+    under=
+else
+    skip "JSON" "node is not installed"
+fi
+
+# ---- Rights
+
+ulimit -l unlimited 2>/dev/null
+under="$DENY --uid 65534 --"
+agree "nobody"
+for name in JIT memory "perf sampling" stackcount profile; do
+    tells "nobody" "$name" "$RIGHTS"
+done
+begins "nobody" flamegraph yes
+tells "nobody" "kallsyms addresses" "with CAP_SYSLOG"
+tells "nobody" "others' processes" "give it CAP_SYS_PTRACE"
+tells "nobody" "exact intervals" "give it CAP_SYS_NICE"
+tells "nobody" capabilities "missing are CAP_BPF (maps and programs), CAP_PERFMON"
+tells "nobody" tracefs "run it as root"
+
+under="$DENY --only bpf --uid 65534 --"
+agree "CAP_BPF alone"
+begins "CAP_BPF alone" memory yes
+tells "CAP_BPF alone" stackcount "CAP_PERFMON is missing: run it as root"
+tells "CAP_BPF alone" capabilities "held are CAP_BPF: run it as root"
+under="$DENY --only perfmon --uid 65534 --"
+agree "CAP_PERFMON alone"
+tells "CAP_PERFMON alone" stackcount "CAP_BPF is missing: run it as root"
+
+BOTH="$DENY --only bpf --only perfmon --uid 65534 --"
+under=$BOTH
+agree "both capabilities"
+for name in memory "ring buffer" "execs and ends"; do
+    begins "both capabilities" "$name" yes
+done
+tells "both capabilities" tracefs "tracefs cannot be read: run it as root"
+tells "both capabilities" "uprobe PMU" "give it CAP_SYS_ADMIN"
+under="$DENY --cap syslog --"
+look_at_all
+tells "no CAP_SYSLOG" "kallsyms addresses" "with CAP_SYSLOG"
+run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
+contains "no CAP_SYSLOG: the applet, too" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+under=
+
+# ---- What is closed by a filter
+
+under="$DENY --syscall bpf:EPERM --"
+agree "bpf(2) refused by seccomp"
+tells "bpf(2) refused by seccomp" "bpf(2)" "a seccomp filter refuses bpf(2): start the container"
+under="$DENY --syscall bpf:ENOSYS --"
+look_at_all
+tells "no bpf(2) by seccomp" stackcount "a seccomp filter refuses bpf(2): start the container"
+under="$DENY --syscall perf_event_open:EACCES --"
+agree "perf_event_open(2) refused by seccomp"
+tells "perf_event_open(2) refused by seccomp" "perf_event_open(2)" "a seccomp filter refuses"
+# 24 and 25 are BPF_MAP_LOOKUP_BATCH and BPF_MAP_LOOKUP_AND_DELETE_BATCH.
+under="$DENY --syscall bpf/25:EINVAL --"
+look_at_all
+tells "no batches" "map batch" "Linux 5.6"
+begins "no batches" stackcount yes
+if [ "${TRACEFS:-no}" = no ]; then
+    under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
+    agree "tracefs denied"
+    tells "tracefs denied" tracepoints "tracefs cannot be read: run it as root"
+    under="$DENY --syscall fsopen:ENOSYS --"
+    look_at_all
+    begins "tracefs in a namespace of its own" tracepoints yes
+fi
+under=
+
+# ---- Where it is run
+
+if unshare -U -r true 2>/dev/null; then
+    under="unshare -U -r"
+    agree "root of a user namespace"
+    tells "root of a user namespace" stackcount "run it as root outside of the container"
+    under=
+else
+    skip "root of a user namespace" "there are none"
+fi
+mkdir "$scratch/root" && cp "$STACKBOX" "$scratch/root/stackbox"
+chroot "$scratch/root" /stackbox check </dev/null >"$scratch/checked" 2>"$scratch/err"
+is "no /proc, no /sys: it can run" "$? $(cat "$scratch/err")" "0 "
+tells "no /proc" "kallsyms addresses" "is /proc mounted?"
+tells "no /proc" "others' processes" "mount /proc"
+tells "no /sys" BTF "mount /sys"
+tells "no /sys" "cgroup v2" "mount it"
+
+# ---- What the machine's owner has set
+
+[ "$GUEST" ] || exit 0
+set_sysctl kernel/kptr_restrict 2
+look_at_all
+tells "kptr_restrict" "kallsyms addresses" "kernel.kptr_restrict below 2"
+run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
+contains "kptr_restrict: the applet, too" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+reset_sysctls
+
+# Debian's own: 3 and 4 close perf_event_open(2) to all but root.
+set_sysctl kernel/perf_event_paranoid 4
+under=$BOTH
+agree "perf_event_paranoid"
+tells "perf_event_paranoid" "perf sampling" "sysctl kernel.perf_event_paranoid=2"
+tells "perf_event_paranoid" profile "at kernel.perf_event_paranoid = 4: run it as root"
+under=
+look_at_all
+begins "perf_event_paranoid: root" "perf_event_open(2)" "yes: kernel.perf_event_paranoid is 4"
+reset_sysctls
+set_sysctl kernel/perf_event_paranoid 2
+under=$BOTH
+agree "perf_event_paranoid of 2"
+begins "perf_event_paranoid of 2" profile yes
+under=
+reset_sysctls
+
+for value in 2 0; do
+    set_sysctl kernel/unprivileged_bpf_disabled $value
+    [ "$(cat /proc/sys/kernel/unprivileged_bpf_disabled)" = $value ] || continue
+    under="$DENY --uid 65534 --"
+    agree "unprivileged_bpf_disabled=$value"
+    tells "unprivileged_bpf_disabled=$value" stackcount "$RIGHTS"
+    under=
+    reset_sysctls
+done
+
+set_sysctl net/core/bpf_jit_enable 0
+if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then
+    agree "no JIT"
+    tells "no JIT" JIT "sysctl net.core.bpf_jit_enable=1"
+    begins "no JIT" profile yes
+else
+    skip "no JIT" "this kernel has no interpreter"
+fi
+reset_sysctls
+look_at_all
+begins "JIT" JIT yes
+
+# Before 5.11 maps count against RLIMIT_MEMLOCK.
+under="$DENY --memlock 65536 --cap sys_resource --"
+agree "RLIMIT_MEMLOCK"
+case $GUEST in
+5.10*) tells "RLIMIT_MEMLOCK" memory "ulimit -l unlimited" ;;
+*) begins "RLIMIT_MEMLOCK" memory yes ;;
+esac
+under=
+
+umount /sys/fs/cgroup
+look_at_all
+tells "no cgroups" "cgroup v2" "mount it"
+if mount -t cgroup -o none,name=stackbox cgroup /sys/fs/cgroup; then
+    look_at_all
+    tells "cgroup v1 alone" "cgroup v2" "mount it (mount -t cgroup2"
+    run_stackbox stackcount --cgroup /sys/fs/cgroup t:sched:sched_switch
+    is "cgroup v1 alone: the applet" "$status $(grep -c 'is no directory of cgroup v2' "$scratch/err")" "1 1"
+    umount /sys/fs/cgroup
+else
+    skip "cgroup v1 alone" "this kernel has none"
+fi
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+look_at_all
+begins "cgroup v2" "cgroup v2" yes

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What check says beside what the applets do. Read after lib.sh.
+#
+#     under="$WORKLOADS/deny --cap bpf --"     as for run_stackbox, or empty
+#     agree "no CAP_BPF"                       check and the applets say the same
+#     says "no CAP_BPF" JIT TEXT               the line of check begins so
+#
+# agree runs check once; its lines are in $scratch/checked, to be looked at by says.
+
+# line_of NAME: what check says of it, without the name
+line_of()
+{
+    sed -n "s#^$1: ##p" "$scratch/checked"
+}
+
+# sentence_of NAME: why it is no, and what to do
+sentence_of()
+{
+    line_of "$1" | sed -n 's/^no: //p'
+}
+
+# without APPLET WHAT: it can run, but not with that
+without()
+{
+    case "$(line_of "$1"), " in
+    *" without $2 ("* | *", $2 ("* | *" without $2, "* | *", $2, "*) return 0 ;;
+    esac
+    return 1
+}
+
+# begins NAME CHECK TEXT: the line of check that is called so begins with TEXT
+begins()
+{
+    case "$(line_of "$2")" in
+    "$3"*) pass "$1: $2" ;;
+    *) fail "$1: $2" "it is \"$(line_of "$2")\", should be \"$3...\"" ;;
+    esac
+}
+
+# tells NAME CHECK TEXT: it is no, with TEXT, and there is a way out
+tells()
+{
+    case "$(sentence_of "$2")" in
+    *": "*) ;;
+    *) fail "$1: $2" "it is \"$(line_of "$2")\", should be no, and say what to do"; return ;;
+    esac
+    case "$(sentence_of "$2")" in
+    *"$3"*) pass "$1: $2 tells the way out" ;;
+    *) fail "$1: $2" "it is \"$(line_of "$2")\", should be no, with \"$3\"" ;;
+    esac
+}
+
+# works_or_says NAME SENTENCE ARG...: it is done; or, with a SENTENCE, refused in one line that ends in it
+works_or_says()
+{
+    local name=$1 sentence=$2
+    shift 2
+    run_stackbox "$@"
+    if [ -z "$sentence" ]; then
+        is "$name works" "$status" 0
+        [ $status = 0 ] || cat "$scratch/err"
+    elif [ $status != 0 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] &&
+        grep -qF -e ": $sentence" "$scratch/err"; then
+        pass "$name does not, and says why"
+    else
+        fail "$name" "check said \"$sentence\": status $status, $(tr '\n' '|' <"$scratch/err")"
+    fi
+}
+
+# one_way NAME APPLET CHECK ARG...: APPLET run with ARG works or not, as check says of it, which must fit
+# to what it says of CHECK, if that is not empty
+one_way()
+{
+    local name=$1 applet=$2 check=$3 sentence
+    shift 3
+    sentence=$(sentence_of "$check")
+    # A command is followed before anything else is asked; and before a probe there must be maps.
+    if [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ]; then
+        case "$(line_of "$applet")" in
+        no*) [ "$check" ] && [ "$sentence" ] && [ -z "$(sentence_of "stack maps")" ] ||
+            sentence=$(sentence_of "$applet") ;;
+        esac
+    fi
+    works_or_says "$name: $applet${check:+: $check}" "$sentence" "$applet" -D 0.1 "$@"
+}
+
+# is_without NAME APPLET WHAT CHECK: it says that it can run without WHAT where CHECK is no
+is_without()
+{
+    local expected=no
+    case "$(line_of "$2")" in
+    no*) return ;;
+    esac
+    [ "$(sentence_of "$4")" ] && expected=yes
+    is "$1: $2 is without $3" "$(without "$2" "$3" && echo yes || echo no)" $expected
+}
+
+# look_at_all: check, of all applets
+look_at_all()
+{
+    run_stackbox check
+    cp "$scratch/out" "$scratch/checked"
+    cp "$scratch/err" "$scratch/check_err"
+    check_status=$status
+}
+
+agree()
+{
+    look_at_all
+    is "$1: check speaks on stdout alone" "$(cat "$scratch/check_err")" ""
+    is "$1: exit status" $check_status "$(grep -qE '^(stackcount|profile|off.*|wakeuptime|stacksnoop): no' \
+        "$scratch/checked" && echo 1 || echo 0)"
+    is "$1: each no has a reason and a way out" \
+        "$(grep -E '^[^:]*: no' "$scratch/checked" | grep -vE '^[^:]*: no: .+: .+')" ""
+    one_way "$1" stackcount "functions of the kernel" vfs_mknod
+    one_way "$1" stackcount "functions of programs" "$WORKLOADS/calls:main"
+    one_way "$1" stackcount tracepoints t:sched:sched_process_exec
+    is_without "$1" stackcount "functions of the kernel" "functions of the kernel"
+    is_without "$1" stackcount "functions of programs" "functions of programs"
+    is_without "$1" stacksnoop t:CATEGORY:EVENT tracepoints
+    is_without "$1" profile "-- COMMAND" "-- COMMAND"
+    is_without "$1" offwaketime "names of kernel functions" "kallsyms addresses"
+    one_way "$1" profile ""
+    one_way "$1" offcputime ""
+    one_way "$1" offwaketime ""
+    one_way "$1" profile "-- COMMAND" -- true
+    # By any event that there is in this state.
+    if [ -z "$(sentence_of "functions of the kernel")" ]; then
+        one_way "$1" stacksnoop "" vfs_mknod
+    elif [ -z "$(sentence_of "functions of programs")" ]; then
+        one_way "$1" stacksnoop "" "$WORKLOADS/calls:main"
+    elif [ -z "$(sentence_of tracepoints)" ] || ! have_kprobes; then
+        one_way "$1" stacksnoop tracepoints t:sched:sched_process_exec
+    else
+        one_way "$1" stacksnoop "" vfs_mknod
+    fi
+}
