@@ -18,9 +18,6 @@
 #include "kernel/tracepoint.h"
 #include "kernel/waits.h"
 
-/* Interrupts come anywhere: each stack that one wakes from is another. */
-#define USUAL_STACKS 16384
-
 static const enum report_layout layouts[] = {
     [VIEW_OFFCPU] = LAYOUT_PROFILE,
     [VIEW_WAKEUP] = LAYOUT_WAKEUPTIME,
@@ -346,7 +343,7 @@ static int trace(struct tracing *tracing)
     const struct counting_wishes wishes = {
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->wishes->view),
         .value_bytes = sizeof(struct blocked),
-        .usual_stacks = USUAL_STACKS,
+        .usual_stacks = WAITS_USUAL_STACKS,
     };
     struct counting *counting = &tracing->counting;
     int status = counting_open(counting, tracing->wishes->trace, &wishes);

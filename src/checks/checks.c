@@ -12,6 +12,7 @@ const struct check_title check_titles[CHECKS] = {
     [CHECK_STACK_MAPS] = {"stack_maps", "stack maps"},
     [CHECK_BATCHES] = {"map_batch", "map batch"},
     [CHECK_MEMORY] = {"memory", "memory"},
+    [CHECK_WAITS] = {"wait_memory", "memory for waits"},
     [CHECK_BUFFER] = {"ring_buffer", "ring buffer"},
     [CHECK_KPROBE_MULTI] = {"kprobe_multi", "kprobe multi"},
     [CHECK_KPROBE_PMU] = {"kprobe_pmu", "kprobe PMU"},
@@ -123,10 +124,11 @@ struct need {
 #define PATTERNS " stackcount stacksnoop "
 
 static const struct need needs[] = {
-    {COUNTERS, NULL, CHECK_MEMORY},
+    {" profile ", NULL, CHECK_MEMORY},
     {" stackcount ", NULL, CHECK_STACK_MAPS},
     {" stacksnoop ", NULL, CHECK_BUFFER},
     {" profile ", NULL, CHECK_SAMPLING},
+    {WAITS, NULL, CHECK_WAITS},
     {WAITS, NULL, CHECK_SWITCHES},
     {PATTERNS, "functions of the kernel", CHECK_KERNEL_FUNCTIONS},
     {PATTERNS, "functions of programs", CHECK_USER_FUNCTIONS},

@@ -8,6 +8,7 @@
 #include "checks/look.h"
 #include "kernel/recorder.h"
 #include "kernel/store.h"
+#include "kernel/waits.h"
 
 static int create_hash(void)
 {
@@ -69,51 +70,88 @@ static void check_jit(struct check *check)
         close(program);
 }
 
-static void check_stack_maps(struct check *check)
+static uint64_t kilobytes(uint64_t bytes)
 {
-    struct settled settled = SETTLED_NONE;
-    int result = settled_open(&settled, 1, (uint32_t)store_depth_limit());
-
-    check_decide(check, REFUSED_MAPS, result, 0);
-    if (!result && !settled.ids.buckets)
-        text_add(&check->detail, "but not used, since this kernel cannot map arrays (Linux 5.5): stacks "
-                                 "are kept by hashes of their own, and events take longer");
-    settled_close(&settled);
+    return bytes / 1024;
 }
 
-/* As applets that count take it without options; stackcount has stack maps besides. */
+/* As applets that count take it without options. */
 static void check_memory(struct check *check)
 {
-    const struct store_wishes wishes = {.by_id = false};
+    const struct store_wishes wishes = {0};
     struct store store;
     int result = store_open(&store, &wishes);
 
     check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
     if (!result)
         text_format(&check->detail, "%llu KB for %u stacks of %u frames, of %llu KB that are free",
-                    (unsigned long long)store_bytes(&store) / 1024, store.stacks, store.depth,
-                    (unsigned long long)store_free_memory() / 1024);
+                    (unsigned long long)kilobytes(store_bytes(&store)), store.stacks, store.depth,
+                    (unsigned long long)kilobytes(store_free_memory()));
     store_close(&store);
 }
 
-/* Of events one by one; the least that there is. */
+/* The same where stacks are kept by the kernel's ids, too. */
+static void check_stack_maps(struct check *check)
+{
+    const struct store_wishes wishes = {.by_id = true};
+    struct store store;
+    int result = store_open(&store, &wishes);
+
+    check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
+    if (!result && !store.settled.ids.buckets)
+        text_add(&check->detail, "but not used, since this kernel cannot map arrays (Linux 5.5): stacks "
+                                 "are kept by hashes of their own, and events take longer");
+    store_close(&store);
+}
+
+/* And what is remembered of threads that wait. The sentence is of what was refused. */
+static void check_waits(struct check *check)
+{
+    const struct store_wishes wishes = {
+        .usual_stacks = WAITS_USUAL_STACKS,
+        .key_bytes = (uint32_t)offwake_key_bytes(VIEW_OFFWAKE),
+        .value_bytes = sizeof(struct blocked),
+    };
+    struct store store;
+    struct waits waits = {.store = &store, .view = VIEW_OFFWAKE, .most = UINT64_MAX, .map = -1};
+    int result = store_open(&store, &wishes);
+    uint64_t bytes = store_bytes(&store);
+
+    if (!result) {
+        result = waits_open(&waits);
+        bytes = result ? waits_bytes(&waits) : bytes + waits_bytes(&waits);
+    }
+    check_decide(check, REFUSED_MAPS, result, bytes);
+    if (!result)
+        text_format(&check->detail, "%llu KB for as many threads as %u that wait",
+                    (unsigned long long)kilobytes(bytes), waits.entries);
+    waits_close(&waits);
+    store_close(&store);
+}
+
+/* Of events one by one. */
 static void check_buffer(struct check *check)
 {
-    const struct recorder_wishes wishes = {.bytes = 1, .stacks = 2};
+    const struct recorder_wishes wishes = {.stacks = 2};
     struct recorder recorder;
     int result = recorder_open(&recorder, &wishes);
 
     check_decide(check, REFUSED_MAPS, result, recorder.bytes);
-    if (!result && recorder.kind == RECORDER_PERF)
-        text_add(&check->detail, "perf buffers of each CPU, since this kernel has no ring buffer");
+    if (!result)
+        text_format(&check->detail, recorder.kind == RECORDER_RING
+                                        ? "of %llu KB"
+                                        : "no, but perf buffers of each CPU do, of %llu KB in all",
+                    (unsigned long long)kilobytes(recorder.bytes));
     recorder_close(&recorder);
 }
 
+/* One after the other: together they would take more than an applet does. */
 void check_maps(struct checks *checks)
 {
     check_bpf(checks);
     check_jit(&checks->of[CHECK_JIT]);
-    check_stack_maps(&checks->of[CHECK_STACK_MAPS]);
     check_memory(&checks->of[CHECK_MEMORY]);
+    check_stack_maps(&checks->of[CHECK_STACK_MAPS]);
+    check_waits(&checks->of[CHECK_WAITS]);
     check_buffer(&checks->of[CHECK_BUFFER]);
 }

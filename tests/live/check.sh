@@ -56,7 +56,7 @@ done
 is "root: functions of the kernel" "$(line_of "functions of the kernel" | cut -c 1-2)" \
     "$(have_kprobes && echo ye || echo no)"
 is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
-    "$(grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms && have_kprobes && echo ye || echo no)"
+    "$(grep -q ' register_fprobe_ips$' /proc/kallsyms && echo ye || echo no)"
 is "root: uprobe multi" "$(line_of "uprobe multi" | cut -c 1-2)" \
     "$(grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms && echo ye || echo no)"
 is "root: BTF" "$(line_of BTF | cut -c 1-2)" "$([ -r /sys/kernel/btf/vmlinux ] && echo ye || echo no)"
