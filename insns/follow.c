@@ -24,6 +24,17 @@ enum {
     SCRATCH = -16,
 };
 
+/* r1 = the number of the new task */
+static void emit_load_new_pid(struct program *program, const struct follow_programs *programs)
+{
+    if (!programs->task.known) {
+        EMIT(program, LDX(W, R1, R6, (int16_t)programs->pid));
+        return;
+    }
+    emit_read_task(program, NEWTASK_TASK, programs->task.pid, 4, SCRATCH);
+    EMIT(program, LDX(W, R1, R10, SCRATCH));
+}
+
 void emit_follow_birth(struct program *program, const struct follow_programs *programs)
 {
     const struct event_filter *filter = programs->filter;
@@ -48,8 +59,9 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
         MOV32_REG(R1, R7),
         JNE_IMM(R1, (int32_t)programs->self, "another"),
         MOV_IMM(R8, TASK_HELD),
-    LABEL("another"),
-        LDX(W, R1, R6, (int16_t)programs->pid),
+    LABEL("another"));
+    emit_load_new_pid(program, programs);
+    EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         JGE_IMM(R1, (int32_t)filter->followed_size, "out"),
         LOAD_MAP_VALUE(R2, filter->followed, 0),

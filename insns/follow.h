@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The programs that keep the map of who is followed (layout.h), on the tracepoint task:task_newtask
- * and the raw one sched_process_exec. A new task of any kind, a worker of io_uring too, is what its
+ * The programs that keep the map of who is followed (layout.h), on the tracepoint task:task_newtask, or
+ * the raw one of that name, and the raw one sched_process_exec. A new task of any kind, a worker of io_uring too, is what its
  * maker is, from before its first instruction; a number that somebody had before is its new owner's
  * then, so that nothing need ever be taken out.
  */
@@ -9,11 +9,13 @@
 #define STACKBOX_FOLLOW_H
 
 #include "insns/filter.h"
+#include "insns/task.h"
 
 struct follow_programs {
     const struct event_filter *filter; /* the map, and whose numbers `self` goes by */
     uint32_t self;                     /* what this thread makes is held */
-    uint16_t pid;                      /* where task_newtask has the new one's number */
+    uint16_t pid;                      /* where task_newtask has the new one's number; or, of */
+    struct task_fields task;           /* a raw one, where the task has it, if that is known */
 };
 
 void emit_follow_birth(struct program *program, const struct follow_programs *programs);

@@ -91,6 +91,42 @@ static void emit_begin(struct program *program, const struct offwake_wishes *wis
     emit_load_account(program, wishes->control, wishes->account, INDEX, "end");
 }
 
+/* ---- Fields: of the tracepoint's context r6, or on the stack ---- */
+
+/* Reads what a raw tracepoint does not hand over as numbers; who leaves is current. */
+static void emit_read_fields(struct program *program, const struct offwake_wishes *wishes,
+                             bool switches)
+{
+    const struct task_fields *task = &wishes->task;
+
+    if (!task->known)
+        return;
+    emit_read_task(program, switches ? SWITCH_NEXT : WAKING_TASK, task->pid, 4, RAW_PID);
+    if (switches)
+        emit_read_state(program, task, RAW_STATE, RAW_SCRATCH);
+}
+
+/* r1 = prev_pid; r0 and r2 to r5 are lost */
+static void emit_load_prev_pid(struct program *program, const struct offwake_wishes *wishes)
+{
+    if (wishes->task.known)
+        EMIT(program,
+            CALL(BPF_FUNC_get_current_pid_tgid),
+            MOV32_REG(R1, R0));
+    else
+        EMIT(program, LDX(W, R1, R6, wishes->prev_pid));
+}
+
+/* r1 = next_pid, or the pid of who is woken */
+static void emit_load_other_pid(struct program *program, const struct offwake_wishes *wishes,
+                                int16_t field)
+{
+    if (wishes->task.known)
+        EMIT(program, LDX(W, R1, R10, RAW_PID));
+    else
+        EMIT(program, LDX(W, R1, R6, field));
+}
+
 /* ---- Threads ---- */
 
 static struct party_wishes party_wishes_of(const struct offwake_wishes *wishes)
@@ -130,7 +166,9 @@ static void emit_slot(struct program *program, const struct offwake_wishes *wish
 
 static void emit_load_state(struct program *program, const struct offwake_wishes *wishes)
 {
-    if (wishes->wide_state)
+    if (wishes->task.known)
+        EMIT(program, LDX(DW, R1, R10, RAW_STATE));
+    else if (wishes->wide_state)
         EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
     else
         EMIT(program, LDX(W, R1, R6, wishes->prev_state));
@@ -155,8 +193,8 @@ static void emit_state_filter(struct program *program, const struct offwake_wish
 /* TID = prev_pid; what it waited for it waits for no more. On to "ends" if it will never run again. */
 static void emit_forget_prev(struct program *program, const struct offwake_wishes *wishes)
 {
+    emit_load_prev_pid(program, wishes);
     EMIT(program,
-        LDX(W, R1, R6, wishes->prev_pid),
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
     emit_find_wait(program, wishes->waits);
@@ -224,8 +262,8 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
  */
 static void emit_come(struct program *program, const struct offwake_wishes *wishes)
 {
+    emit_load_other_pid(program, wishes, wishes->next_pid);
     EMIT(program,
-        LDX(W, R1, R6, wishes->next_pid),
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
     emit_find_wait(program, wishes->waits);
@@ -258,6 +296,7 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
 void emit_switch(struct program *program, const struct offwake_wishes *wishes)
 {
     emit_begin(program, wishes);
+    emit_read_fields(program, wishes, true);
     EMIT(program, ST(DW, R10, LEFT, 0));
     emit_leave(program, wishes);
     EMIT(program, LABEL("out"));
@@ -311,8 +350,9 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     shown.user_stack = wishes->user_stack;
 
     emit_begin(program, wishes);
+    emit_read_fields(program, wishes, false);
+    emit_load_other_pid(program, wishes, wishes->target_pid);
     EMIT(program,
-        LDX(W, R1, R6, wishes->target_pid),
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
     emit_waking_filter(program, wishes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The programs that see threads block, be woken and run again, on the tracepoints sched:sched_switch
- * and, where wakers are asked for, sched:sched_waking. Neither can be preempted, and no other program
- * of their kind runs on their CPU before they end.
+ * and, where wakers are asked for, sched:sched_waking; or on the raw ones of these names, which take
+ * less rights. Neither can be preempted, and no other program of their kind runs on their CPU before
+ * they end.
  */
 #ifndef STACKBOX_OFFWAKE_H
 #define STACKBOX_OFFWAKE_H
@@ -10,6 +11,7 @@
 #include "insns/filter.h"
 #include "insns/program.h"
 #include "insns/stacks.h"
+#include "insns/task.h"
 
 /* Whose stacks stand by the time, and until when a wait is. */
 enum offwake_view {
@@ -40,7 +42,8 @@ struct offwake_wishes {
     bool runnable;   /* being able to run and not running counts, too */
     uint64_t least, most; /* ns: a wait of less or more does not count */
     uint32_t depth;       /* frames per stack */
-    /* Where the tracepoints' fields stand. */
+    struct task_fields task; /* known: the programs are for raw tracepoints; */
+    /* else where the tracepoints' fields stand. */
     int16_t prev_pid, prev_state, next_pid, target_pid;
     bool wide_state; /* prev_state has 64 bits, else 32 */
     /* Descriptors of the maps that layout.h describes; lives may be below 0. */

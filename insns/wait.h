@@ -19,6 +19,10 @@ enum {
     NEW_COUNT = -40, /* a struct blocked */
     NEW_WAIT = -168, /* a struct wait */
     LEFT = -176, /* when the thread left, or 0 */
+    /* Of raw tracepoints, as the fields of the others: */
+    RAW_STATE = -184,
+    RAW_SCRATCH = -192,
+    RAW_PID = -196, /* next_pid, or that of who is woken */
 };
 _Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wait), "room for a wait");
 

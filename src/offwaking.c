@@ -14,8 +14,7 @@
 #include "insns/dump.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
-#include "kernel/tracefs.h"
-#include "kernel/tracepoint.h"
+#include "kernel/switches.h"
 #include "kernel/waits.h"
 
 static const enum report_layout layouts[] = {
@@ -33,56 +32,11 @@ struct tracing {
     const struct offwaking_wishes *wishes;
     struct counting counting;
     struct waits waits;
-    struct tracepoint switches, wakings;
-    int tracefs;
+    struct switches switches;
     struct interrupts interrupts;
     bool knows_interrupts;
     uint64_t started; /* since boot, ns */
 };
-
-static void find_fields_fail(const char *event, int why)
-{
-    struct text sentence = {0};
-
-    if (why == -ENOENT) {
-        say("this kernel has no tracepoint sched:%s with the fields that are needed", event);
-        return;
-    }
-    refusal_explain(REFUSED_TRACEFS, why, 0, &sentence);
-    say("cannot read the format of sched:%s: %s", event,
-        sentence.data ? sentence.data : strerror(-why));
-    text_free(&sentence);
-}
-
-static int find_field(const struct tracing *tracing, const char *event, const char *name,
-                      int16_t *offset, uint16_t *size)
-{
-    struct tracefs_field field;
-    int result = tracefs_find_field(tracing->tracefs, "sched", event, name, &field);
-
-    if (result) {
-        find_fields_fail(event, result);
-        return result;
-    }
-    *offset = (int16_t)field.offset;
-    *size = field.size;
-    return 0;
-}
-
-static int find_fields(const struct tracing *tracing, struct offwake_wishes *wishes)
-{
-    uint16_t size;
-    int result = find_field(tracing, "sched_switch", "prev_pid", &wishes->prev_pid, &size);
-
-    if (!result)
-        result = find_field(tracing, "sched_switch", "next_pid", &wishes->next_pid, &size);
-    if (!result && tracing->wishes->view != VIEW_OFFCPU)
-        result = find_field(tracing, "sched_waking", "pid", &wishes->target_pid, &size);
-    if (!result)
-        result = find_field(tracing, "sched_switch", "prev_state", &wishes->prev_state, &size);
-    wishes->wide_state = size == sizeof(uint64_t);
-    return result;
-}
 
 static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wishes)
 {
@@ -124,64 +78,41 @@ static void debug_program(struct program *program, const char *event)
     text_free(&dump);
 }
 
-static int attach_program(const struct tracing *tracing, struct tracepoint *tracepoint,
-                          const char *event, struct program *program)
-{
-    const struct tracepoint_wishes wishes = {
-        .tracefs = tracing->tracefs,
-        .category = "sched",
-        .name = event,
-        .program_name = event,
-    };
-    struct text log = {0}, why = {0};
-
-    if (tracing->wishes->trace->debug)
-        debug_program(program, event);
-    int result = tracepoint_open(tracepoint, &wishes, program, &log);
-    if (result) {
-        refusal_explain(REFUSED_PROBES, result, 0, &why);
-        say("cannot trace sched:%s: %s", event, why.data ? why.data : strerror(-result));
-        if (tracing->wishes->trace->debug && log.data)
-            fprintf(stderr, "%s\n", log.data);
-    }
-    text_free(&log);
-    text_free(&why);
-    program_free(program);
-    return result;
-}
-
-/* Wakings first: who wakes is known before anybody is seen to wait. 0 or the exit status. */
-static int attach(struct tracing *tracing)
-{
-    struct program switches = {0}, wakings = {0};
-    struct offwake_wishes wishes;
-    int result = 0;
-
-    make_wishes(tracing, &wishes);
-    if (find_fields(tracing, &wishes))
-        return EXIT_FAILURE;
-    if (tracing->wishes->view != VIEW_OFFCPU) {
-        emit_waking(&wakings, &wishes);
-        result = attach_program(tracing, &tracing->wakings, "sched_waking", &wakings);
-    }
-    if (!result) {
-        emit_switch(&switches, &wishes);
-        result = attach_program(tracing, &tracing->switches, "sched_switch", &switches);
-    }
-    return result ? EXIT_FAILURE : 0;
-}
-
-static int open_tracefs(struct tracing *tracing)
+static void say_refused(const struct switches_refusal *refusal)
 {
     struct text why = {0};
 
-    tracing->tracefs = tracefs_open();
-    if (tracing->tracefs >= 0)
-        return 0;
-    refusal_explain(REFUSED_TRACEFS, tracing->tracefs, 0, &why);
-    say("cannot read tracefs: %s", why.data ? why.data : strerror(-tracing->tracefs));
+    refusal_explain(refusal->what, refusal->error, 0, &why);
+    if (refusal->no_field)
+        say("this kernel has no tracepoint sched:%s with the fields that are needed",
+            refusal->event);
+    else if (refusal->what == REFUSED_TRACEFS)
+        say("cannot read %s%s: %s", refusal->event ? "the format of sched:" : "tracefs",
+            refusal->event ? refusal->event : "", why.data ? why.data : strerror(-refusal->error));
+    else
+        say("cannot trace sched:%s: %s", refusal->event ? refusal->event : "sched_switch",
+            why.data ? why.data : strerror(-refusal->error));
     text_free(&why);
-    return EXIT_FAILURE;
+}
+
+/* 0 or the exit status. */
+static int attach(struct tracing *tracing)
+{
+    bool debug = tracing->wishes->trace->debug;
+    struct switches_refusal refusal;
+    struct offwake_wishes wishes;
+
+    make_wishes(tracing, &wishes);
+    int result = switches_open(&tracing->switches, &wishes, debug ? debug_program : NULL, &refusal);
+    if (result) {
+        say_refused(&refusal);
+        if (debug && refusal.log.data)
+            fprintf(stderr, "%s\n", refusal.log.data);
+    } else if (debug) {
+        say("attached to %stracepoints", tracing->switches.raw ? "raw " : "");
+    }
+    text_free(&refusal.log);
+    return result ? EXIT_FAILURE : 0;
 }
 
 static int open_waits(struct tracing *tracing)
@@ -286,11 +217,17 @@ static void debug_cost(const struct tracepoint *tracepoint, const char *event)
             (unsigned long long)(info.run_time_ns / info.run_count));
 }
 
+static uint64_t missed_events(const struct tracing *tracing)
+{
+    return tracepoint_missed(&tracing->switches.switches) +
+           tracepoint_missed(&tracing->switches.wakings);
+}
+
 static void add_losses(void *context, struct text *lines)
 {
     const struct tracing *tracing = context;
     const struct account *account = &tracing->counting.store.sum;
-    uint64_t missed = tracepoint_missed(&tracing->switches) + tracepoint_missed(&tracing->wakings);
+    uint64_t missed = missed_events(tracing);
 
     if (account->waits_full || account->wakes_full)
         text_format(lines, "%llu events of threads were not seen: the map of waits has room for %u "
@@ -307,12 +244,12 @@ static void add_losses(void *context, struct text *lines)
 
 static void say_account(const struct tracing *tracing)
 {
-    uint64_t missed = tracepoint_missed(&tracing->switches) + tracepoint_missed(&tracing->wakings);
+    uint64_t missed = missed_events(tracing);
     const struct waits *waits = &tracing->waits;
 
     if (tracing->wishes->trace->debug) {
-        debug_cost(&tracing->switches, "sched_switch");
-        debug_cost(&tracing->wakings, "sched_waking");
+        debug_cost(&tracing->switches.switches, "sched_switch");
+        debug_cost(&tracing->switches.wakings, "sched_waking");
     }
     counting_say_account(&tracing->counting, waits->open, missed);
     if (waits->waiting && !tracing->wishes->unfinished)
@@ -358,19 +295,14 @@ static int trace(struct tracing *tracing)
     counting->add_losses = add_losses;
     counting->losing = tracing;
     if (!status)
-        status = open_tracefs(tracing);
-    if (!status)
         status = open_waits(tracing);
     if (!status)
         status = attach(tracing);
     if (!status)
         status = count(tracing);
-    tracepoint_close(&tracing->switches);
-    tracepoint_close(&tracing->wakings);
+    switches_close(&tracing->switches);
     waits_close(&tracing->waits);
     interrupts_free(&tracing->interrupts);
-    if (tracing->tracefs >= 0)
-        close(tracing->tracefs);
     return counting_close(counting, status);
 }
 
@@ -385,9 +317,7 @@ int offwaking_run(const struct offwaking_wishes *wishes)
             .unfinished = wishes->unfinished,
             .map = -1,
         },
-        .switches = TRACEPOINT_NONE,
-        .wakings = TRACEPOINT_NONE,
-        .tracefs = -1,
+        .switches = SWITCHES_NONE,
     };
 
     tracing.waits.store = &tracing.counting.store;

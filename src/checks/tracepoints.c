@@ -7,7 +7,9 @@
 #include "kernel/follow.h"
 #include "kernel/lives.h"
 #include "kernel/perf.h"
+#include "kernel/switches.h"
 #include "kernel/tracefs.h"
+#include "kernel/waits.h"
 
 /* One that every kernel has, and that applets use. */
 static int attach(int tracefs)
@@ -59,15 +61,70 @@ void check_lives(struct checks *checks)
     lives_close(&lives);
 }
 
+/* The programs themselves, for all that applets ask of a thread that leaves its CPU. */
+static int open_switches(struct switches *switches, struct store *store, struct waits *waits,
+                         struct switches_refusal *refusal)
+{
+    struct offwake_wishes wishes = {
+        .view = VIEW_OFFCPU,
+        .filter = {.cpu = -1},
+        .kernel_stack = true,
+        .user_stack = true,
+        .states = STATE_BLOCKED,
+        .most = UINT64_MAX,
+        .depth = store->depth,
+        .control = store->control,
+        .account = store->account,
+        .slots = store->slots,
+        .lives = -1,
+        .waits = waits->map,
+        .counts = {store->main.counts, store->stand_in.counts},
+        .spilled = {store->main.spilled, store->stand_in.spilled},
+    };
+
+    return switches_open(switches, &wishes, NULL, refusal);
+}
+
+/* Whether it is by tracefs. */
+static bool check_switches(struct check *check)
+{
+    const struct store_wishes wishes = {
+        .stacks = 1,
+        .key_bytes = (uint32_t)offwake_key_bytes(VIEW_OFFCPU),
+        .value_bytes = sizeof(struct blocked),
+    };
+    struct store store;
+    struct waits waits = {.store = &store, .view = VIEW_OFFCPU, .most = UINT64_MAX, .map = -1};
+    struct switches switches = SWITCHES_NONE;
+    struct switches_refusal refusal = {.what = REFUSED_MAPS};
+    int result = store_open(&store, &wishes);
+
+    if (!result)
+        result = waits_open(&waits);
+    if (!result)
+        result = open_switches(&switches, &store, &waits, &refusal);
+    check_decide(check, refusal.what, result, 0);
+    if (!result && switches.raw)
+        text_add(&check->detail, "by raw tracepoints, and the kernel's types");
+    bool by_tracefs = !result && !switches.raw;
+    switches_close(&switches);
+    waits_close(&waits);
+    store_close(&store);
+    text_free(&refusal.log);
+    return by_tracefs;
+}
+
+/* What takes the same calls need not be tried twice. */
 void check_tracepoints(struct checks *checks)
 {
+    struct check *check = &checks->of[CHECK_TRACEPOINTS];
     int tracefs = check_tracefs(&checks->of[CHECK_TRACEFS]);
 
-    enum refused what = tracefs < 0 ? REFUSED_TRACEFS : REFUSED_PROBES;
-    int result = tracefs < 0 ? tracefs : attach(tracefs);
-
-    check_decide(&checks->of[CHECK_TRACEPOINTS], what, result, 0);
-    check_decide(&checks->of[CHECK_SWITCHES], what, result, 0);
+    check->yes = check_switches(&checks->of[CHECK_SWITCHES]);
+    if (!check->yes && tracefs < 0)
+        check_decide(check, REFUSED_TRACEFS, tracefs, 0);
+    else if (!check->yes)
+        check_decide(check, REFUSED_PROBES, attach(tracefs), 0);
     if (tracefs >= 0)
         close(tracefs);
 }

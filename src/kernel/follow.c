@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "kernel/follow.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -8,6 +9,7 @@
 
 #include "insns/follow.h"
 #include "kernel/bpf.h"
+#include "kernel/task_fields.h"
 #include "kernel/tracefs.h"
 
 #define MOST_PID 4194304 /* PID_MAX_LIMIT */
@@ -42,23 +44,62 @@ static int create_map(struct follow *follow)
     return follow->map < 0 ? follow->map : 0;
 }
 
-static int attach_birth(struct follow *follow, const struct event_filter *filter, int tracefs,
-                        uint16_t pid)
+/* `tracefs` below 0: on the raw tracepoint. */
+static int attach_birth(struct follow *follow, int tracefs, const struct follow_programs *programs)
 {
     const struct tracepoint_wishes wishes = {tracefs, "task", "task_newtask", "follow_birth"};
-    const struct follow_programs programs = {
-        .filter = filter,
-        .self = (uint32_t)syscall(SYS_gettid),
-        .pid = pid,
-    };
     struct program program = {0};
     struct text log = {0};
 
-    emit_follow_birth(&program, &programs);
-    int result = tracepoint_open(&follow->birth, &wishes, &program, &log);
+    emit_follow_birth(&program, programs);
+    int result = tracefs < 0 ? tracepoint_open_raw(&follow->birth, wishes.name, wishes.program_name,
+                                                   &program, &log)
+                             : tracepoint_open(&follow->birth, &wishes, &program, &log);
     program_free(&program);
     text_free(&log);
     return result;
+}
+
+static int follow_births_by_tracefs(struct follow *follow, struct follow_programs *programs,
+                                    enum refused *what)
+{
+    struct tracefs_field pid;
+
+    *what = REFUSED_TRACEFS;
+    int tracefs = tracefs_open();
+    if (tracefs < 0)
+        return tracefs;
+    int result = tracefs_find_field(tracefs, "task", "task_newtask", "pid", &pid);
+    if (!result) {
+        *what = REFUSED_PROBES;
+        programs->pid = pid.offset;
+        result = attach_birth(follow, tracefs, programs);
+    }
+    close(tracefs);
+    return result;
+}
+
+/* Where tracefs or perf_event_open(2) is closed to us the raw tracepoint takes less rights. */
+static int follow_births(struct follow *follow, const struct event_filter *filter,
+                         enum refused *what)
+{
+    struct follow_programs programs = {
+        .filter = filter,
+        .self = (uint32_t)syscall(SYS_gettid),
+    };
+    int result = follow_births_by_tracefs(follow, &programs, what);
+
+    if (!result || result == -ENOMEM)
+        return result;
+    tracepoint_close(&follow->birth);
+    int raw = task_fields_find(&programs.task);
+    if (!raw)
+        raw = attach_birth(follow, -1, &programs);
+    /* Of two refusals that of less rights is the shorter way. */
+    if (raw && raw != -EPERM && raw != -EACCES)
+        return result;
+    *what = REFUSED_PROBES;
+    return raw;
 }
 
 static int attach_exec(struct follow *follow, const struct event_filter *filter)
@@ -76,8 +117,6 @@ static int attach_exec(struct follow *follow, const struct event_filter *filter)
 
 int follow_open(struct follow *follow, struct event_filter *filter, enum refused *what)
 {
-    struct tracefs_field pid;
-
     *follow = (struct follow)FOLLOW_NONE;
     *what = REFUSED_MAPS;
     int result = create_map(follow);
@@ -85,19 +124,8 @@ int follow_open(struct follow *follow, struct event_filter *filter, enum refused
         return result;
     filter->followed = follow->map;
     filter->followed_size = follow->size;
-    *what = REFUSED_TRACEFS;
-    int tracefs = tracefs_open();
-    if (tracefs < 0)
-        return tracefs;
-    result = tracefs_find_field(tracefs, "task", "task_newtask", "pid", &pid);
-    if (!result) {
-        *what = REFUSED_PROBES;
-        result = attach_birth(follow, filter, tracefs, pid.offset);
-    }
-    if (!result)
-        result = attach_exec(follow, filter);
-    close(tracefs);
-    return result;
+    result = follow_births(follow, filter, what);
+    return result ? result : attach_exec(follow, filter);
 }
 
 void follow_close(struct follow *follow)

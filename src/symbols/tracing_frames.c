@@ -9,6 +9,8 @@
  */
 static const char *const beginnings[] = {
     "__traceiter_", "perf_trace_", "trace_event_raw_event_", "__bpf_trace_", "bpf_trace_run",
+    /* Of raw tracepoints the program itself, too; where there is no JIT, who interprets it. */
+    "bpf_prog_", "___bpf_prog_run", "__bpf_prog_run", "bpf_dispatcher_",
     "perf_syscall_enter", "perf_syscall_exit", "perf_call_bpf_enter", "perf_call_bpf_exit",
 };
 

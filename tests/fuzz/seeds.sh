@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz
-#               and corpus/zlib anew
+# seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz,
+#               corpus/zlib and corpus/btf anew
 #
-# With gcc, clang, ld.lld, python3, xz and elfutils. They are committed, since what they look like depends on the
-# compilers. Each is as small as a linker makes it: of a few KB, so that a fuzzer's changes meet what
-# is read.
+# With gcc, clang, ld.lld, llvm-objcopy, python3, xz and elfutils. They are committed, since what they
+# look like depends on the compilers. Each is as small as a linker makes it: of a few KB, so that a
+# fuzzer's changes meet what is read.
 
 # shellcheck disable=SC2086 # lists of words
 set -eu
@@ -229,3 +229,31 @@ files = {'stored': stream(WORDS, 0), 'fixed': stream(WORDS, 9, zlib.Z_FIXED),
 for name, content in files.items():
     open(name, 'wb').write(content)
 END
+# The struct is that of tests/unit/btf.c.
+cd "$work"
+cat >tasks.c <<'END'
+typedef _Bool bool;
+typedef int pid_t;
+struct list { struct list *next; };
+struct task_struct {
+    long first;
+    volatile long state;
+    struct { int lock; union { const pid_t pid; long word; }; };
+    unsigned int narrow : 3, wide : 13;
+    int exit_state;
+    char comm[16];
+    struct task_struct *parent;
+    struct list children;
+    enum { A, B } kind;
+};
+typedef void (*btf_trace_sched_switch)(void *, bool, struct task_struct *, struct task_struct *,
+                                       unsigned int);
+typedef void (*btf_trace_sched_waking)(void *, struct task_struct *);
+typedef int not_a_function;
+btf_trace_sched_switch on_switch;
+btf_trace_sched_waking on_waking;
+not_a_function number;
+END
+clang -target bpf -g -O1 -c tasks.c -o tasks.o
+mkdir -p "$corpus/btf"
+llvm-objcopy --dump-section .BTF="$corpus/btf/clang" tasks.o

@@ -312,6 +312,12 @@ static void build_follow_birth(struct program *program, const void *filter)
     emit_follow_birth(program, &(struct follow_programs){.filter = filter, .self = 4711, .pid = 8});
 }
 
+static void build_follow_birth_raw(struct program *program, const void *filter)
+{
+    emit_follow_birth(program, &(struct follow_programs){
+        .filter = filter, .self = 4711, .task = {.known = true, .pid = 2464}});
+}
+
 static void build_follow_exec(struct program *program, const void *filter)
 {
     emit_follow_exec(program, filter);
@@ -348,6 +354,20 @@ static const struct offwake_wishes offwake_both = {
 static const struct offwake_wishes offwake_namespace = {
     .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .user_stack = true, ALL_WAITS,
     FIELDS, WAIT_MAPS};
+
+/* On raw tracepoints: as kernels tell the state since 5.18, as it is read since 5.14, and before. */
+#define TASK .task = {.known = true, .pid = 2464, .exit_state = 2428}
+static const struct offwake_wishes offcpu_raw = {
+    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, ALL_WAITS, TASK, WAIT_MAPS};
+static const struct offwake_wishes offcpu_raw_state = {
+    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, ALL_WAITS,
+    .task = {.known = true, .pid = 1200, .exit_state = 1180, .has_state = true, .state = 24},
+    WAIT_MAPS};
+static const struct offwake_wishes offwake_raw_wide = {
+    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, ALL_WAITS,
+    .task = {.known = true, .pid = 1200, .exit_state = 1180, .has_state = true, .wide_state = true,
+             .state = 16},
+    WAIT_MAPS};
 
 static void build_switch(struct program *program, const void *wishes)
 {
@@ -396,6 +416,7 @@ static const struct golden {
     {"count-not-idle-namespace", build_count, &count_not_idle_namespace},
     {"follow-birth", build_follow_birth, &followed},
     {"follow-birth-namespace", build_follow_birth, &followed_namespace},
+    {"follow-birth-raw", build_follow_birth_raw, &followed},
     {"follow-exec", build_follow_exec, &followed},
     {"snoop-kernel", build_snoop, &snoop_kernel},
     {"snoop-both", build_snoop, &snoop_both},
@@ -412,6 +433,10 @@ static const struct golden {
     {"offwake-waking", build_waking, &offwake_both},
     {"offwake-switch-namespace", build_switch, &offwake_namespace},
     {"offwake-waking-namespace", build_waking, &offwake_namespace},
+    {"offcpu-switch-raw", build_switch, &offcpu_raw},
+    {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state},
+    {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide},
+    {"offwake-waking-raw", build_waking, &offwake_raw_wide},
     {"life-begins", build_life, NULL},
     {"life-ends", build_life, "ended"},
 };

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * state(context), as the kernel makes it for the tracepoint's field prev_state:
+ *     if (preempted)
+ *         return 0
+ *     if (state has all bits of an idle thread of the kernel)
+ *         return 0x80
+ *     if (state is to wait for a lock of a real-time kernel, or frozen)
+ *         state |= 2                          uninterruptible
+ *     return (state | exit_state) & 0x7f
+ */
+#include "insns/task.h"
+
+enum {
+    STATE_UNINTERRUPTIBLE = 2,
+    STATE_IDLE_THREAD = 0x402, /* TASK_IDLE: uninterruptible, and no load */
+    STATE_LOCK_OR_FROZEN = 0x9000, /* TASK_RTLOCK_WAIT, TASK_FROZEN */
+    STATE_TOLD = 0x7f,         /* TASK_REPORT */
+    STATE_TOLD_IDLE = 0x80,    /* TASK_REPORT_IDLE */
+};
+
+void emit_read_task(struct program *program, int word, uint16_t offset, int bytes, int16_t place)
+{
+    EMIT(program,
+        LDX(DW, R3, R6, (int16_t)(word * 8)),
+        ADD_IMM(R3, offset),
+        MOV_IMM(R2, bytes),
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, place),
+        CALL(BPF_FUNC_probe_read_kernel));
+}
+
+/* r1 = the state as the task has it */
+static void emit_own_state(struct program *program, const struct task_fields *fields, int16_t place)
+{
+    if (!fields->has_state) {
+        EMIT(program, LDX(DW, R1, R6, SWITCH_STATE * 8));
+        return;
+    }
+    emit_read_task(program, SWITCH_PREV, fields->state, fields->wide_state ? 8 : 4, place);
+    EMIT(program, LDX(DW, R1, R10, place));
+}
+
+void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place,
+                     int16_t scratch)
+{
+    EMIT(program,
+        ST(DW, R10, place, 0),
+        LDX(DW, R1, R6, SWITCH_PREEMPTED * 8),
+        AND_IMM(R1, 0xff),
+        JNE_IMM(R1, 0, "state_read"));
+    emit_read_task(program, SWITCH_PREV, fields->exit_state, 4, scratch);
+    emit_own_state(program, fields, place);
+    EMIT(program,
+        MOV_REG(R2, R1),
+        AND_IMM(R2, STATE_IDLE_THREAD),
+        JEQ_IMM(R2, STATE_IDLE_THREAD, "state_idle"),
+        MOV_REG(R2, R1),
+        AND_IMM(R2, STATE_LOCK_OR_FROZEN),
+        JEQ_IMM(R2, 0, "state_plain"),
+        OR_IMM(R1, STATE_UNINTERRUPTIBLE),
+    LABEL("state_plain"),
+        LDX(W, R2, R10, scratch),
+        OR_REG(R1, R2),
+        AND_IMM(R1, STATE_TOLD),
+        JA("state_known"),
+    LABEL("state_idle"),
+        MOV_IMM(R1, STATE_TOLD_IDLE),
+    LABEL("state_known"),
+        STX(DW, R10, place, R1),
+    LABEL("state_read"));
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/btf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#define MAGIC 0xeb9f /* in the byte order of the kernel, which is ours */
+#define VERSION 1
+#define MOST_BYTES (64 << 20)
+#define TYPE_BYTES 12
+#define MEMBER_BYTES 12
+/* Types that only name, qualify or hold another follow each other no further than this. */
+#define MOST_STEPS 32
+#define DEEPEST 8
+/* Members that are looked at for one that is asked for: the largest struct has some hundreds. */
+#define MOST_MEMBERS 65536
+
+/*
+ * Header: u16 magic, u8 version, u8 flags, u32 header length, and from its end on: u32 offset and length
+ * of the types, u32 offset and length of the strings.
+ *
+ * Type: u32 name, u32 info, u32 size or type, and what its kind adds.
+ * info: bits 0-15 how many follow, 24-28 kind, 31 a flag.
+ * Member: u32 name, u32 type, u32 offset in bits; with the flag 24 bits of that, and 8 of the size of a
+ * bit field.
+ */
+enum {
+    HEADER_BYTES = 24,
+    AT_HEADER_LENGTH = 4,
+    AT_TYPES = 8,
+    AT_TYPES_SIZE = 12,
+    AT_STRINGS = 16,
+    AT_STRINGS_SIZE = 20,
+    AT_INFO = 4,
+    AT_SIZE = 8,
+    AT_MEMBER_TYPE = 4,
+    AT_MEMBER_OFFSET = 8,
+};
+
+enum kind {
+    KIND_INT = 1,
+    KIND_PTR,
+    KIND_ARRAY,
+    KIND_STRUCT,
+    KIND_UNION,
+    KIND_ENUM,
+    KIND_FWD,
+    KIND_TYPEDEF,
+    KIND_VOLATILE,
+    KIND_CONST,
+    KIND_RESTRICT,
+    KIND_FUNC,
+    KIND_FUNC_PROTO,
+    KIND_VAR,
+    KIND_DATASEC,
+    KIND_FLOAT,    /* 5.12 */
+    KIND_DECL_TAG, /* 5.16 */
+    KIND_TYPE_TAG, /* 5.17 */
+    KIND_ENUM64,   /* 6.0 */
+};
+
+struct type {
+    uint32_t name, size; /* or the type that it is of */
+    enum kind kind;
+    bool flag;
+    uint32_t count;
+    const char *members; /* or parameters */
+};
+
+static uint32_t number_at(const char *bytes, size_t offset)
+{
+    uint32_t number;
+
+    memcpy(&number, bytes + offset, sizeof(number));
+    return number;
+}
+
+/* What stands behind a type; false: a kind that nobody knows yet. */
+static bool bytes_behind(enum kind kind, uint32_t count, size_t *bytes)
+{
+    static const uint8_t fixed[] = {[KIND_INT] = 4, [KIND_ARRAY] = 12, [KIND_VAR] = 4,
+                                    [KIND_DECL_TAG] = 4, [KIND_ENUM64] = 0};
+    static const uint8_t each[] = {[KIND_STRUCT] = 12, [KIND_UNION] = 12, [KIND_ENUM] = 8,
+                                   [KIND_FUNC_PROTO] = 8, [KIND_DATASEC] = 12, [KIND_ENUM64] = 12};
+
+    if (kind < KIND_INT || kind > KIND_ENUM64)
+        return false;
+    *bytes = fixed[kind] + (size_t)each[kind] * count;
+    return true;
+}
+
+static struct type parse_type(const char *at)
+{
+    uint32_t info = number_at(at, AT_INFO);
+
+    return (struct type){
+        .name = number_at(at, 0),
+        .size = number_at(at, AT_SIZE),
+        .kind = info >> 24 & 0x1f,
+        .flag = info >> 31,
+        .count = info & 0xffff,
+        .members = at + TYPE_BYTES,
+    };
+}
+
+/* Finds where each type stands: what is beyond that check is within the types. */
+static int index_types(struct btf *btf)
+{
+    size_t room = 0, at = 0, behind;
+
+    btf->count = 1;
+    if (array_reserve(&btf->places, &room, 1, sizeof(*btf->places)))
+        return -ENOMEM;
+    btf->places[0] = 0;
+    while (at < btf->types_size) {
+        if (btf->types_size - at < TYPE_BYTES)
+            return -ENOEXEC;
+        struct type type = parse_type(btf->types + at);
+        if (!bytes_behind(type.kind, type.count, &behind) ||
+            behind > btf->types_size - at - TYPE_BYTES)
+            return -ENOEXEC;
+        if (array_reserve(&btf->places, &room, btf->count + 1, sizeof(*btf->places)))
+            return -ENOMEM;
+        btf->places[btf->count++] = (uint32_t)at;
+        at += TYPE_BYTES + behind;
+    }
+    return 0;
+}
+
+/* A part that the header names: within what is behind the header. */
+static bool has_part(const struct btf *btf, size_t header, uint32_t offset, uint32_t size)
+{
+    size_t room = btf->size - header;
+
+    return offset <= room && size <= room - offset;
+}
+
+static int parse(struct btf *btf)
+{
+    uint16_t magic;
+
+    if (btf->size < HEADER_BYTES)
+        return -ENOEXEC;
+    memcpy(&magic, btf->data, sizeof(magic));
+    uint32_t header = number_at(btf->data, AT_HEADER_LENGTH);
+    if (magic != MAGIC || btf->data[2] != VERSION || header < HEADER_BYTES || header > btf->size)
+        return -ENOEXEC;
+    uint32_t types = number_at(btf->data, AT_TYPES), strings = number_at(btf->data, AT_STRINGS);
+    btf->types_size = number_at(btf->data, AT_TYPES_SIZE);
+    btf->strings_size = number_at(btf->data, AT_STRINGS_SIZE);
+    if (!has_part(btf, header, types, btf->types_size) ||
+        !has_part(btf, header, strings, btf->strings_size))
+        return -ENOEXEC;
+    btf->types = btf->data + header + types;
+    btf->strings = btf->data + header + strings;
+    /* The last string ends where they do, so that none leads beyond. */
+    if (!btf->strings_size || btf->strings[btf->strings_size - 1])
+        return -ENOEXEC;
+    return index_types(btf);
+}
+
+static int read_all(struct btf *btf, int fd)
+{
+    size_t room = 0;
+    ssize_t got;
+
+    do {
+        if (array_reserve(&btf->data, &room, btf->size + 65536, 1))
+            return -ENOMEM;
+        got = read(fd, btf->data + btf->size, room - btf->size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        btf->size += (size_t)got;
+    } while (got && btf->size <= MOST_BYTES);
+    return got ? -EFBIG : 0;
+}
+
+int btf_read(struct btf *btf, int fd)
+{
+    *btf = (struct btf){0};
+    int result = read_all(btf, fd);
+
+    if (!result)
+        result = parse(btf);
+    if (result)
+        btf_free(btf);
+    return result;
+}
+
+int btf_open_kernel(struct btf *btf)
+{
+    int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+
+    *btf = (struct btf){0};
+    if (fd < 0)
+        return -errno;
+    int result = btf_read(btf, fd);
+    close(fd);
+    return result;
+}
+
+void btf_free(struct btf *btf)
+{
+    free(btf->data);
+    free(btf->places);
+    *btf = (struct btf){0};
+}
+
+/* ---- Looking for ---- */
+
+/* False: there is no such type, or it is void. */
+static bool get_type(const struct btf *btf, uint32_t id, struct type *type)
+{
+    if (!id || id >= btf->count)
+        return false;
+    *type = parse_type(btf->types + btf->places[id]);
+    return true;
+}
+
+static bool is_called(const struct btf *btf, uint32_t name, const char *wanted)
+{
+    return name < btf->strings_size && !strcmp(btf->strings + name, wanted);
+}
+
+static bool find_named(const struct btf *btf, enum kind kind, const char *name, struct type *type)
+{
+    for (uint32_t id = 1; id < btf->count; id++)
+        if (get_type(btf, id, type) && type->kind == kind && is_called(btf, type->name, name))
+            return true;
+    return false;
+}
+
+static bool names_another(enum kind kind)
+{
+    return kind == KIND_TYPEDEF || kind == KIND_VOLATILE || kind == KIND_CONST ||
+           kind == KIND_RESTRICT || kind == KIND_TYPE_TAG;
+}
+
+/* The type itself that others name or qualify. False: there is none, or it goes round in a circle. */
+static bool get_bare_type(const struct btf *btf, uint32_t id, struct type *type)
+{
+    for (int step = 0; step < MOST_STEPS && get_type(btf, id, type); step++) {
+        if (!names_another(type->kind))
+            return true;
+        id = type->size;
+    }
+    return false;
+}
+
+/* Of what a program may read at once: 0 where it is anything else. */
+static uint32_t size_of(const struct type *type)
+{
+    if (type->kind == KIND_PTR)
+        return sizeof(long);
+    return type->kind == KIND_INT || type->kind == KIND_ENUM || type->kind == KIND_ENUM64 ||
+                   type->kind == KIND_STRUCT || type->kind == KIND_UNION
+               ? type->size
+               : 0;
+}
+
+struct search {
+    const struct btf *btf;
+    const char *member;
+    size_t looked_at;
+    struct btf_member *found;
+};
+
+static int take_member(struct search *search, uint32_t id, uint64_t offset)
+{
+    struct type type;
+    uint32_t size = get_bare_type(search->btf, id, &type) ? size_of(&type) : 0;
+
+    if (!size || offset % 8 || offset / 8 > UINT32_MAX - size)
+        return -EINVAL;
+    *search->found = (struct btf_member){(uint32_t)(offset / 8), size};
+    return 0;
+}
+
+/* `base`: where in the struct that was asked for, in bits. */
+static int search_in(struct search *search, const struct type *structure, uint64_t base, int depth)
+{
+    struct type inner;
+
+    for (uint32_t i = 0; i < structure->count; i++) {
+        const char *member = structure->members + (size_t)i * MEMBER_BYTES;
+        uint32_t name = number_at(member, 0), id = number_at(member, AT_MEMBER_TYPE);
+        uint32_t place = number_at(member, AT_MEMBER_OFFSET);
+        bool is_bit_field = structure->flag && place >> 24;
+        uint64_t offset = base + (structure->flag ? place & 0xffffff : place);
+        if (++search->looked_at > MOST_MEMBERS)
+            return -EINVAL;
+        if (is_called(search->btf, name, search->member))
+            return is_bit_field ? -EINVAL : take_member(search, id, offset);
+        if (!is_called(search->btf, name, "") || depth == DEEPEST ||
+            !get_bare_type(search->btf, id, &inner) ||
+            (inner.kind != KIND_STRUCT && inner.kind != KIND_UNION))
+            continue;
+        int result = search_in(search, &inner, offset, depth + 1);
+        if (result != -ENOENT)
+            return result;
+    }
+    return -ENOENT;
+}
+
+int btf_find_member(const struct btf *btf, const char *structure, const char *member,
+                    struct btf_member *found)
+{
+    struct search search = {.btf = btf, .member = member, .found = found};
+    struct type type;
+
+    if (!*member || !find_named(btf, KIND_STRUCT, structure, &type))
+        return -ENOENT;
+    return search_in(&search, &type, 0, 0);
+}
+
+int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *count)
+{
+    struct type type;
+
+    if (!find_named(btf, KIND_TYPEDEF, name, &type))
+        return -ENOENT;
+    if (!get_bare_type(btf, type.size, &type) || type.kind != KIND_PTR ||
+        !get_bare_type(btf, type.size, &type) || type.kind != KIND_FUNC_PROTO)
+        return -EINVAL;
+    *count = type.count;
+    return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/switches.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "kernel/task_fields.h"
+#include "kernel/tracefs.h"
+
+struct opening {
+    struct switches *switches;
+    struct offwake_wishes *wishes;
+    switches_show *show;
+    struct switches_refusal *refusal;
+    int tracefs; /* below 0: by raw tracepoints */
+};
+
+static int refuse(const struct opening *opening, enum refused what, const char *event, int error)
+{
+    opening->refusal->what = what;
+    opening->refusal->event = event;
+    opening->refusal->error = error;
+    opening->refusal->no_field = what == REFUSED_TRACEFS && event && error == -ENOENT;
+    return error;
+}
+
+static int find_field(const struct opening *opening, const char *event, const char *name,
+                      int16_t *offset, uint16_t *size)
+{
+    struct tracefs_field field;
+    int result = tracefs_find_field(opening->tracefs, "sched", event, name, &field);
+
+    if (result)
+        return refuse(opening, REFUSED_TRACEFS, event, result);
+    *offset = (int16_t)field.offset;
+    *size = field.size;
+    return 0;
+}
+
+static int find_fields(const struct opening *opening)
+{
+    struct offwake_wishes *wishes = opening->wishes;
+    uint16_t size;
+    int result = find_field(opening, "sched_switch", "prev_pid", &wishes->prev_pid, &size);
+
+    if (!result)
+        result = find_field(opening, "sched_switch", "next_pid", &wishes->next_pid, &size);
+    if (!result && wishes->view != VIEW_OFFCPU)
+        result = find_field(opening, "sched_waking", "pid", &wishes->target_pid, &size);
+    if (!result)
+        result = find_field(opening, "sched_switch", "prev_state", &wishes->prev_state, &size);
+    wishes->wide_state = size == sizeof(uint64_t);
+    return result;
+}
+
+static int attach_program(const struct opening *opening, struct tracepoint *tracepoint,
+                          const char *event, struct program *program)
+{
+    const struct tracepoint_wishes wishes = {
+        .tracefs = opening->tracefs,
+        .category = "sched",
+        .name = event,
+        .program_name = event,
+    };
+    struct text *log = &opening->refusal->log;
+
+    if (opening->show)
+        opening->show(program, event);
+    int result = opening->tracefs < 0 ? tracepoint_open_raw(tracepoint, event, event, program, log)
+                                      : tracepoint_open(tracepoint, &wishes, program, log);
+    program_free(program);
+    return result ? refuse(opening, REFUSED_PROBES, event, result) : 0;
+}
+
+/* Wakings first: who wakes is known before anybody is seen to wait. */
+static int attach(const struct opening *opening)
+{
+    struct program switches = {0}, wakings = {0};
+    int result = 0;
+
+    if (opening->wishes->view != VIEW_OFFCPU) {
+        emit_waking(&wakings, opening->wishes);
+        result = attach_program(opening, &opening->switches->wakings, "sched_waking", &wakings);
+    }
+    if (result)
+        return result;
+    emit_switch(&switches, opening->wishes);
+    return attach_program(opening, &opening->switches->switches, "sched_switch", &switches);
+}
+
+static int open_by_tracefs(struct opening *opening)
+{
+    opening->tracefs = tracefs_open();
+    if (opening->tracefs < 0)
+        return refuse(opening, REFUSED_TRACEFS, NULL, opening->tracefs);
+    int result = find_fields(opening);
+    if (!result)
+        result = attach(opening);
+    close(opening->tracefs);
+    return result;
+}
+
+static int open_raw(struct opening *opening)
+{
+    opening->tracefs = -1;
+    opening->switches->raw = true;
+    int result = task_fields_find(&opening->wishes->task);
+    return result ? refuse(opening, REFUSED_PROBES, NULL, result) : attach(opening);
+}
+
+static bool is_a_right(int error)
+{
+    return error == -EPERM || error == -EACCES;
+}
+
+/* Of two refusals that of less rights: they are the shorter way. But only a right can be given. */
+int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
+                  struct switches_refusal *refusal)
+{
+    struct opening opening = {switches, wishes, show, refusal, -1};
+    struct switches_refusal raw = {0};
+
+    *switches = (struct switches)SWITCHES_NONE;
+    *refusal = (struct switches_refusal){0};
+    int result = open_by_tracefs(&opening);
+    if (!result || result == -ENOMEM)
+        return result;
+    switches_close(switches);
+    opening.refusal = &raw;
+    int second = open_raw(&opening);
+    if (second && !is_a_right(second)) {
+        text_free(&raw.log);
+        return result;
+    }
+    text_free(&refusal->log);
+    *refusal = raw;
+    return second;
+}
+
+void switches_close(struct switches *switches)
+{
+    tracepoint_close(&switches->switches);
+    tracepoint_close(&switches->wakings);
+    *switches = (struct switches)SWITCHES_NONE;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/task_fields.h"
+
+#include <errno.h>
+
+#include "kernel/btf.h"
+
+/* What it hands over before the words that we use: its own data. */
+#define OWN_PARAMETERS 1
+
+static int find(const struct btf *btf, const char *name, uint32_t bytes, uint16_t *offset)
+{
+    struct btf_member member;
+    int result = btf_find_member(btf, "task_struct", name, &member);
+
+    if (result)
+        return result;
+    if ((bytes && member.size != bytes) || member.offset > UINT16_MAX)
+        return -EINVAL;
+    *offset = (uint16_t)member.offset;
+    return (int)member.size;
+}
+
+/* The name has changed with the size, in 5.14. */
+static int find_state(const struct btf *btf, struct task_fields *fields)
+{
+    int size = find(btf, "__state", 0, &fields->state);
+
+    if (size == -ENOENT)
+        size = find(btf, "state", 0, &fields->state);
+    if (size != 4 && size != 8)
+        return size < 0 ? size : -EINVAL;
+    fields->has_state = true;
+    fields->wide_state = size == 8;
+    return 0;
+}
+
+static int find_all(const struct btf *btf, struct task_fields *fields)
+{
+    uint32_t parameters;
+    int result = find(btf, "pid", 4, &fields->pid);
+
+    if (result > 0)
+        result = find(btf, "exit_state", 4, &fields->exit_state);
+    if (result > 0)
+        result = btf_count_parameters(btf, "btf_trace_sched_switch", &parameters);
+    if (result)
+        return result;
+    if (parameters == OWN_PARAMETERS + SWITCH_STATE)
+        return find_state(btf, fields);
+    return parameters == OWN_PARAMETERS + SWITCH_STATE + 1 ? 0 : -EINVAL;
+}
+
+int task_fields_find(struct task_fields *fields)
+{
+    struct btf btf;
+    int result = btf_open_kernel(&btf);
+
+    *fields = (struct task_fields){0};
+    if (result)
+        return result;
+    result = find_all(&btf, fields);
+    fields->known = !result;
+    btf_free(&btf);
+    return result;
+}

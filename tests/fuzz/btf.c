@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The kernel's types: a member that is found is in a file that holds its name, and found again. */
+#include "kernel/btf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+static void look_for(const struct btf *btf, const char *structure, const char *member)
+{
+    struct btf_member found = {0}, again = {0};
+    int result = btf_find_member(btf, structure, member, &found);
+
+    ALWAYS(result == 0 || result == -ENOENT || result == -EINVAL);
+    ALWAYS(btf_find_member(btf, structure, member, &again) == result);
+    ALWAYS(!memcmp(&found, &again, sizeof(found)));
+    if (result)
+        return;
+    ALWAYS(found.size && found.offset <= UINT32_MAX - found.size);
+    ALWAYS(memmem(btf->strings, btf->strings_size, member, strlen(member) + 1));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct btf btf;
+    uint32_t count = 0;
+    int result = btf_read(&btf, fuzz_file(data, size));
+
+    ALWAYS(result == 0 || result == -ENOEXEC);
+    if (result)
+        return 0;
+    ALWAYS(btf.count >= 1 && btf.types_size <= size && btf.strings_size <= size);
+    look_for(&btf, "task_struct", "pid");
+    look_for(&btf, "task_struct", "state");
+    look_for(&btf, "task_struct", "exit_state");
+    look_for(&btf, "", "");
+    result = btf_count_parameters(&btf, "btf_trace_sched_switch", &count);
+    ALWAYS(result == 0 ? count <= 65535 : result == -ENOENT || result == -EINVAL);
+    btf_free(&btf);
+    return 0;
+}

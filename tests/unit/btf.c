@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel's types: of a file that clang has made, whose struct the compiler of this test has laid out,
+ * too; of files made here, which contradict themselves; and of either cut off or changed anywhere.
+ */
+#include "kernel/btf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unit/test.h"
+#include "util.h"
+
+/* As tests/fuzz/seeds.sh has it; both are of machines with 64 bits and the same alignment. */
+struct list {
+    struct list *next;
+};
+struct task_struct {
+    long first;
+    volatile long state;
+    struct {
+        int lock;
+        union {
+            const pid_t pid;
+            long word;
+        };
+    };
+    unsigned int narrow : 3, wide : 13;
+    int exit_state;
+    char comm[16];
+    struct task_struct *parent;
+    struct list children;
+    enum { A, B } kind;
+};
+
+static int read_bytes(struct btf *btf, const void *bytes, size_t size)
+{
+    int fd = memfd_create("btf", MFD_CLOEXEC);
+
+    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
+        WRONG("a file");
+    int result = btf_read(btf, fd);
+    close(fd);
+    return result;
+}
+
+static void load_fixture(struct text *bytes)
+{
+    const char *tests = getenv("TESTS");
+    struct text path = {0};
+
+    text_format(&path, "%s/fuzz/corpus/btf/clang", tests ? tests : "tests");
+    CHECK_NUMBER(read_file(AT_FDCWD, path.data, 65536, bytes), 0);
+    text_free(&path);
+}
+
+static void check_member(const struct btf *btf, const char *name, size_t offset, size_t size)
+{
+    struct btf_member found = {0};
+
+    CHECK_NUMBER(btf_find_member(btf, "task_struct", name, &found), 0);
+    CHECK_NUMBER(found.offset, offset);
+    CHECK_NUMBER(found.size, size);
+}
+
+#define CHECK_MEMBER(btf, name) \
+    check_member(btf, #name, offsetof(struct task_struct, name), \
+                 sizeof(((struct task_struct *)0)->name))
+
+static void members_are_where_a_compiler_puts_them(void)
+{
+    struct text bytes = {0};
+    struct btf btf;
+    struct btf_member found;
+
+    load_fixture(&bytes);
+    CHECK_NUMBER(read_bytes(&btf, bytes.data, bytes.length), 0);
+    if (sizeof(long) == 8) {
+        CHECK_MEMBER(&btf, first);
+        CHECK_MEMBER(&btf, state);
+        CHECK_MEMBER(&btf, lock);
+        CHECK_MEMBER(&btf, pid);
+        CHECK_MEMBER(&btf, word);
+        CHECK_MEMBER(&btf, exit_state);
+        CHECK_MEMBER(&btf, parent);
+        CHECK_MEMBER(&btf, children);
+        CHECK_MEMBER(&btf, kind);
+    }
+    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "narrow", &found), -EINVAL);
+    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "wide", &found), -EINVAL);
+    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "comm", &found), -EINVAL);
+    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "next", &found), -ENOENT);
+    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "", &found), -ENOENT);
+    CHECK_NUMBER(btf_find_member(&btf, "task", "pid", &found), -ENOENT);
+    CHECK_NUMBER(btf_find_member(&btf, "pid_t", "pid", &found), -ENOENT);
+    CHECK_NUMBER(btf_find_member(&btf, "list", "next", &found), 0);
+    btf_free(&btf);
+    text_free(&bytes);
+}
+
+static void parameters_are_counted(void)
+{
+    struct text bytes = {0};
+    struct btf btf;
+    uint32_t count = 0;
+
+    load_fixture(&bytes);
+    CHECK_NUMBER(read_bytes(&btf, bytes.data, bytes.length), 0);
+    CHECK_NUMBER(btf_count_parameters(&btf, "btf_trace_sched_switch", &count), 0);
+    CHECK_NUMBER(count, 5);
+    CHECK_NUMBER(btf_count_parameters(&btf, "btf_trace_sched_waking", &count), 0);
+    CHECK_NUMBER(count, 2);
+    CHECK_NUMBER(btf_count_parameters(&btf, "not_a_function", &count), -EINVAL);
+    CHECK_NUMBER(btf_count_parameters(&btf, "btf_trace_sched", &count), -ENOENT);
+    CHECK_NUMBER(btf_count_parameters(&btf, "task_struct", &count), -ENOENT);
+    btf_free(&btf);
+    text_free(&bytes);
+}
+
+/* Nothing is read that is not there: a sanitizer watches. */
+static void look_at_all(const void *bytes, size_t size)
+{
+    struct btf_member found;
+    struct btf btf;
+    uint32_t count;
+
+    if (read_bytes(&btf, bytes, size))
+        return;
+    (void)btf_find_member(&btf, "task_struct", "pid", &found);
+    (void)btf_find_member(&btf, "task_struct", "kind", &found);
+    (void)btf_count_parameters(&btf, "btf_trace_sched_switch", &count);
+    btf_free(&btf);
+}
+
+static void what_is_cut_off_is_refused(void)
+{
+    struct text bytes = {0};
+    struct btf btf;
+
+    load_fixture(&bytes);
+    for (size_t size = 0; size < bytes.length; size++)
+        CHECK_NUMBER(read_bytes(&btf, bytes.data, size), -ENOEXEC);
+    text_free(&bytes);
+}
+
+static void any_byte_may_be_wrong(void)
+{
+    static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+    struct text bytes = {0};
+
+    load_fixture(&bytes);
+    for (size_t at = 0; at < bytes.length; at++) {
+        char before = bytes.data[at];
+        for (size_t i = 0; i < COUNT_OF(values); i++) {
+            bytes.data[at] = (char)values[i];
+            look_at_all(bytes.data, bytes.length);
+        }
+        bytes.data[at] = before;
+    }
+    text_free(&bytes);
+}
+
+/* ---- Made by hand ---- */
+
+static const char strings[] = "\0task_struct\0pid\0btf_trace_sched_switch";
+enum { TASK = 1, PID = 13, SWITCH = 17 };
+enum { OF_INT = 1, OF_PTR = 2, OF_STRUCT = 4, OF_TYPEDEF = 8, OF_FUNC_PROTO = 13 };
+#define INFO(kind, count) ((uint32_t)(kind) << 24 | (count))
+
+static int read_types(struct btf *btf, const uint32_t *types, size_t size)
+{
+    uint32_t header[6] = {0x1eb9f, 24, 0, (uint32_t)size, (uint32_t)size, sizeof(strings)};
+    struct text bytes = {0};
+
+    text_append(&bytes, (const char *)header, sizeof(header));
+    text_append(&bytes, (const char *)types, size);
+    text_append(&bytes, strings, sizeof(strings));
+    int result = read_bytes(btf, bytes.data, bytes.length);
+    text_free(&bytes);
+    return result;
+}
+
+static int find_pid(const uint32_t *types, size_t size, struct btf_member *found)
+{
+    struct btf btf;
+    int result = read_types(&btf, types, size);
+
+    if (result)
+        return result;
+    result = btf_find_member(&btf, "task_struct", "pid", found);
+    btf_free(&btf);
+    return result;
+}
+
+static void by_hand(void)
+{
+    static const uint32_t plain[] = {
+        0, INFO(OF_INT, 0), 4, 32, /* 1 */
+        TASK, INFO(OF_STRUCT, 1), 64, PID, 1, 17 * 8, /* 2 */
+    };
+    static const uint32_t within_a_byte[] = {
+        0, INFO(OF_INT, 0), 4, 32, TASK, INFO(OF_STRUCT, 1), 64, PID, 1, 17 * 8 + 1,
+    };
+    static const uint32_t not_there[] = {TASK, INFO(OF_STRUCT, 1), 64, PID, 7, 8};
+    static const uint32_t unknown_kind[] = {TASK, INFO(20, 0), 64};
+    static const uint32_t too_many[] = {TASK, INFO(OF_STRUCT, 2), 64, PID, 1, 8};
+    struct btf_member found = {0};
+
+    CHECK_NUMBER(find_pid(plain, sizeof(plain), &found), 0);
+    CHECK_NUMBER(found.offset, 17);
+    CHECK_NUMBER(find_pid(within_a_byte, sizeof(within_a_byte), &found), -EINVAL);
+    CHECK_NUMBER(find_pid(not_there, sizeof(not_there), &found), -EINVAL);
+    CHECK_NUMBER(find_pid(unknown_kind, sizeof(unknown_kind), &found), -ENOEXEC);
+    CHECK_NUMBER(find_pid(too_many, sizeof(too_many), &found), -ENOEXEC);
+    CHECK_NUMBER(find_pid(NULL, 0, &found), -ENOENT);
+}
+
+static void circles_end(void)
+{
+    static const uint32_t named_in_a_circle[] = {
+        TASK, INFO(OF_STRUCT, 1), 64, PID, 2, 0, /* 1 */
+        0, INFO(OF_TYPEDEF, 0), 3,               /* 2 */
+        0, INFO(OF_TYPEDEF, 0), 2,               /* 3 */
+    };
+    static const uint32_t pointer_to_itself[] = {
+        SWITCH, INFO(OF_TYPEDEF, 0), 2, /* 1 */
+        0, INFO(OF_PTR, 0), 2,          /* 2 */
+    };
+    /* Each of its members is itself, without a name: 16 to the power of any depth. */
+    uint32_t in_itself[3 + 16 * 3] = {TASK, INFO(OF_STRUCT, 16), 64};
+    struct btf_member found;
+    struct btf btf;
+    uint32_t count;
+
+    for (size_t i = 0; i < 16; i++)
+        in_itself[3 + i * 3 + 1] = 1;
+    CHECK_NUMBER(find_pid(named_in_a_circle, sizeof(named_in_a_circle), &found), -EINVAL);
+    CHECK_NUMBER(find_pid(in_itself, sizeof(in_itself), &found), -EINVAL);
+    CHECK_NUMBER(read_types(&btf, pointer_to_itself, sizeof(pointer_to_itself)), 0);
+    CHECK_NUMBER(btf_count_parameters(&btf, "btf_trace_sched_switch", &count), -EINVAL);
+    btf_free(&btf);
+}
+
+int main(void)
+{
+    TEST(members_are_where_a_compiler_puts_them);
+    TEST(parameters_are_counted);
+    TEST(what_is_cut_off_is_refused);
+    TEST(any_byte_may_be_wrong);
+    TEST(by_hand);
+    TEST(circles_end);
+    return tests_done();
+}
