@@ -21,7 +21,7 @@ placed()
 }
 
 for field in task_struct:pid task_struct:tgid task_struct:exit_state task_struct:start_time \
-    task_struct:prio mm_struct:pgd file:f_pos; do
+    task_struct:prio file:f_pos; do
     structure=${field%:*} member=${field#*:}
     is "$field" "$("$WORKLOADS/btf" "$structure" "$member" | cut -d ' ' -f 1)" \
         "$(placed "$structure" "$member")"
