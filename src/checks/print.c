@@ -125,7 +125,7 @@ int checks_print_json(FILE *out, const struct checks *checks, const struct judge
     struct text json = {0};
 
     text_add(&json, "{\n  \"checks\": [");
-    for (size_t i = 0; i < CHECKS; i++)
+    for (enum check_name i = 0; i < CHECKS; i++)
         add_check(&json, i, &checks->of[i]);
     text_add(&json, "\n  ],\n  \"applets\": [");
     for (size_t i = 0; i < count; i++) {

@@ -6,6 +6,7 @@
 #
 # A kernel that is locked down either lets the tracing be right, or is named as the reason.
 . "${0%/*}/lib.sh"
+. "${0%/*}/lib_check.sh"
 
 have_root || skip_all "needs root"
 [ -w /sys/kernel/security/lockdown ] || skip_all "this kernel has no lockdown"
@@ -33,4 +34,6 @@ for level in integrity confidentiality; do
     contains "the kernel is locked down: $level" /sys/kernel/security/lockdown "[$level]"
     right_or_named $level __x64_sys_getppid
     right_or_named $level t:syscalls:sys_enter_getppid
+    agree $level
+    tells $level "no lockdown" "boot with lockdown=none"
 done
