@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "applet.h"
@@ -19,6 +20,7 @@
 
 /* The inode of the initial pid namespace, the same in every kernel. */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC
+#define CGROUP_V1_MAGIC 0x27e0eb /* CGROUP_SUPER_MAGIC */
 
 /* In a container pids are numbered anew: the kernel is told by whose numbers to go. */
 static void find_namespace(struct event_filter *filter)
@@ -107,6 +109,13 @@ static int check_depth(const struct trace_options *options)
     return EXIT_USAGE;
 }
 
+static bool is_of_cgroup_v1(const char *path)
+{
+    struct statfs about;
+
+    return !statfs(path, &about) && about.f_type == CGROUP_V1_MAGIC;
+}
+
 static int open_cgroup(struct session *session)
 {
     const char *path = session->options->cgroup;
@@ -116,7 +125,10 @@ static int open_cgroup(struct session *session)
         session->filter.cgroup = map;
         return 0;
     }
-    if (map == -EBADF || map == -EINVAL)
+    if ((map == -EBADF || map == -EINVAL) && is_of_cgroup_v1(path))
+        say("--cgroup: \"%s\" is of cgroup version 1, which is not told to programs: mount version 2 "
+            "(mount -t cgroup2 none DIR) and name a directory of that", path);
+    else if (map == -EBADF || map == -EINVAL)
         say("--cgroup: \"%s\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup",
             path);
     else

@@ -196,8 +196,9 @@ static const struct manual_row notes[] = {
      "[no waker]: nobody was seen to wake."},
     {NULL, "-p, -t, -C, --cgroup, -u, -k and --state select threads as they leave; whoever wakes "
      "them is shown."},
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON and the right to read tracefs, which need "
-     "not be mounted: then it is mounted for this process alone."},
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON. tracefs need not be mounted: then it is mounted "
+     "for this process alone; where there is no right to that, raw tracepoints are used, with what "
+     "/sys/kernel/btf/vmlinux tells of the kernel's types."},
     {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without "
      "them hides its callers."},
     {0},

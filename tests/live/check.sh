@@ -22,6 +22,7 @@ have_root || {
 "$WORKLOADS/bpf_ids" >"$scratch/before" 2>"$scratch/err"
 cat /proc/self/mountinfo >"$scratch/mounts"
 agree "root"
+agree_on_events "root"
 [ "$(cat /proc/self/mountinfo)" = "$(cat "$scratch/mounts")" ] &&
     pass "no mount stays" || fail "no mount stays" "$(diff /proc/self/mountinfo "$scratch/mounts")"
 if [ "$GUEST" ]; then
@@ -94,6 +95,7 @@ fi
 ulimit -l unlimited 2>/dev/null
 under="$DENY --uid 65534 --"
 agree "nobody"
+agree_on_events "nobody"
 for name in JIT memory "perf sampling" stackcount profile; do
     tells "nobody" "$name" "$RIGHTS"
 done
@@ -110,12 +112,13 @@ begins "CAP_BPF alone" memory yes
 tells "CAP_BPF alone" stackcount "CAP_PERFMON is missing: run it as root"
 tells "CAP_BPF alone" capabilities "held are CAP_BPF: run it as root"
 under="$DENY --only perfmon --uid 65534 --"
-agree "CAP_PERFMON alone"
+look_at_all
 tells "CAP_PERFMON alone" stackcount "CAP_BPF is missing: run it as root"
 
 BOTH="$DENY --only bpf --only perfmon --uid 65534 --"
 under=$BOTH
 agree "both capabilities"
+agree_on_events "both capabilities"
 for name in memory "ring buffer" "execs and ends"; do
     begins "both capabilities" "$name" yes
 done
