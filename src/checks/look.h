@@ -17,6 +17,9 @@ extern const struct bpf_insn check_program[2];
 /* Loads it: a descriptor or a negative errno. */
 int check_load(uint32_t type);
 
+/* Is there a limit on what all maps take together, which cannot be raised? */
+extern bool check_is_limited;
+
 /* Each of these fills in checks of its part, beside the others and at the same time. */
 void check_maps(struct checks *checks);
 void check_kernel_functions(struct checks *checks);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "checks/look.h"
@@ -145,13 +146,25 @@ static void check_buffer(struct check *check)
     recorder_close(&recorder);
 }
 
+static void wait_for_memory(void)
+{
+    static const struct timespec moment = {0, 50000000};
+
+    if (check_is_limited)
+        nanosleep(&moment, NULL);
+}
+
 /* One after the other: together they would take more than an applet does. */
 void check_maps(struct checks *checks)
 {
     check_bpf(checks);
     check_jit(&checks->of[CHECK_JIT]);
+    wait_for_memory();
     check_memory(&checks->of[CHECK_MEMORY]);
+    wait_for_memory();
     check_stack_maps(&checks->of[CHECK_STACK_MAPS]);
+    wait_for_memory();
     check_waits(&checks->of[CHECK_WAITS]);
+    wait_for_memory();
     check_buffer(&checks->of[CHECK_BUFFER]);
 }
