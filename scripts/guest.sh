@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest
+# guest.sh --alone [OPTION...] KERNEL
 #
 # Boots a Debian kernel in emulation, runs the TESTs (shell scripts below tests/) in it, and prints
 # their PASS, FAIL and SKIP lines with the guest's name. The tests find the binary as $STACKBOX, the
@@ -16,6 +17,9 @@
 #   --file PATH        one more file, at the same path from the root of this project
 #   --tracefs          mounts tracefs at /sys/kernel/tracing; else nobody has mounted it
 #   --own-clock        one CPU, and time is the number of instructions that it ran
+#   --alone            nothing is in the guest but the binary, a program that it traces, and an init that
+#                      judges it (tests/workloads/carried.c): no shell, nothing mounted at first
+#   --once             is not tried once more when it never reached /init
 #   --log FILE         keeps the serial line (build/test/guest-NAME.log)
 #
 # Exit: 0 all passed or skipped; 1 something failed; 77 the guest could not be run.
@@ -24,7 +28,7 @@ set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= tracefs=no log= clock=
+cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= tracefs=no log= clock= alone=no once=no
 stackbox=${STACKBOX:-$PWD/stackbox}
 workloads=${WORKLOADS:-$PWD/build/release/workloads}
 
@@ -46,11 +50,17 @@ while [ $# -gt 0 ]; do
     --log)     log=$2 ;;
     --tracefs) tracefs=yes; shift; continue ;;
     --own-clock) clock='-icount shift=2,sleep=off' cpus=1; shift; continue ;;
+    --alone)   alone=yes; shift; continue ;;
+    --once)    once=yes; shift; continue ;;
     -*)        usage ;;
     *)         break ;;
     esac
     shift 2 || usage
 done
+if [ $alone = yes ]; then
+    [ $# = 1 ] || usage
+    set -- "$1" -- nothing-mounted proc-alone proc-and-sys
+fi
 [ $# -ge 3 ] && [ "$2" = -- ] || usage
 kernel=$1
 shift 2
@@ -85,6 +95,12 @@ fill_root()
     printf '%s\n' "$@" >"$root/guest/tests"
     printf 'GUEST=%s\nTEST_TIMEOUT=%s\nTRACEFS=%s\n' "$name" "$test_timeout" "$tracefs" \
         >"$root/guest/settings"
+}
+
+fill_root_alone()
+{
+    cp "$workloads/carried" "$root/init" && cp "$workloads/known" "$root/known" &&
+        cp "$stackbox" "$root/stackbox"
 }
 
 # The serial line, as it comes: results are printed, and counted in what is left behind at the end.
@@ -153,11 +169,15 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM PIPE
 root=$scratch/root
 mkdir -p "$root" "$(dirname "$log")"
-fill_root "$@" || exit 1
+if [ $alone = yes ]; then
+    fill_root_alone || exit 1
+else
+    fill_root "$@" || exit 1
+fi
 (cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$scratch/initramfs" || exit 1
 
 boot
-if ! grep -q '^@init ' "$log"; then
+if [ $once = no ] && ! grep -q '^@init ' "$log"; then
     echo "guest-$name: never reached /init; trying once more" >&2
     boot
 fi

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "applet.h"
@@ -12,6 +14,9 @@
 #include "manual.h"
 #include "near.h"
 #include "util.h"
+
+/* The inode of the namespace that machines begin with: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
+#define FIRST_PID_NAMESPACE 0xeffffffc
 
 static struct {
     bool version;
@@ -190,10 +195,29 @@ static int run_main(int argc, char **argv)
     return strcmp(word, "help") ? refuse_applet(word) : run_help(argv[2]);
 }
 
+/*
+ * Started as the init of a machine the kernel panics when we end, and its last words are of that: who
+ * reads them is told before. The first process of a container ends as any other.
+ */
+static void say_last_word(void)
+{
+    struct stat namespace;
+
+    if (getpid() != 1 || (!stat("/proc/self/ns/pid", &namespace) &&
+                          namespace.st_ino != FIRST_PID_NAMESPACE))
+        return;
+    (void)fflush(stdout);
+    say("the kernel started this as process 1, and panics now that it has ended: that is no fault of "
+        "the report; start it from an init");
+    (void)tcdrain(STDERR_FILENO); /* a serial line takes its time, which the kernel does not give it */
+}
+
 int main(int argc, char **argv)
 {
     open_standard_streams();
     buffer_output();
     const struct applet *applet = argc ? find_applet(base_name(argv[0])) : NULL;
-    return applet ? run_applet(applet, argc, argv) : run_main(argc, argv);
+    int status = applet ? run_applet(applet, argc, argv) : run_main(argc, argv);
+    say_last_word();
+    return status;
 }

@@ -240,6 +240,19 @@ void session_timed_header(struct session *session, const char *what)
     print_header(session, what, session->options->duration);
 }
 
+/* One line for all that this alone is the reason of. False where it is not, and nothing was said. */
+static bool say_no_proc(const struct session *session)
+{
+    const struct symbolize_notes *notes = &session->notes;
+    bool lacks_names = notes->unopened_file.length || notes->unknown_frames ||
+                       (notes->kernel_hidden && session->kallsyms < 0);
+
+    if (!lacks_names || !access("/proc/self/stat", F_OK))
+        return false;
+    say("functions have no names, because /proc is not mounted: mount -t proc proc /proc");
+    return true;
+}
+
 /* Why frames have no names that could have. */
 void session_say_names_lost(const struct session *session)
 {
@@ -285,6 +298,8 @@ void session_say_names_lost(const struct session *session)
     if (notes->changed_file.length)
         say("%s was written to since it was mapped: its functions have no names",
             notes->changed_file.data);
+    if (say_no_proc(session))
+        return;
     if (notes->unopened_file.length)
         say("functions of a file have no names%s: %s",
             notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
@@ -292,8 +307,7 @@ void session_say_names_lost(const struct session *session)
         say("functions of a file may have no names%s: %s",
             notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
     if (notes->kernel_hidden && session->kallsyms < 0)
-        say("/proc/kallsyms cannot be read, so the kernel's functions have no names: is /proc "
-            "mounted?");
+        say("/proc/kallsyms cannot be read, so the kernel's functions have no names");
     else if (notes->kernel_hidden)
         say("%s", refusal_hidden_names);
 }

@@ -145,6 +145,14 @@ guest()
         --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
+# alone KERNEL: a guest with nothing in it but the binary, and what it traces
+alone()
+{
+    mkdir "$logs/taken-$1-alone" 2>/dev/null || return
+    long_part "guest-$1-alone" sh scripts/guest.sh --alone --name "$1-alone" \
+        --log "$logs/serial-$1-alone.log" "$1"
+}
+
 # The longest first: no lane is left with one of them at the end.
 lane_guests()
 {
@@ -166,6 +174,10 @@ lane_guests()
     guest newest newest-96-MB tests/live/small_memory.sh --memory 96
     guest 5.10 5.10-96-MB tests/live/small_memory.sh --memory 96
     guest 5.10 5.10-64-MB tests/live/small_memory.sh --memory 96 --append mem=64M
+    for kernel in newest 5.10 6.12 6.1; do
+        alone $kernel
+    done
+    mkdir $logs/taken-first 2>/dev/null && part guest-first sh tests/guest/first.sh
     mkdir $logs/taken-harness 2>/dev/null && part guest-harness sh tests/guest/harness.sh
 }
 

@@ -71,8 +71,8 @@ contains "no /proc" "$scratch/err" "cannot read /proc/kallsyms, which tells the 
 chroot "$scratch/root" /stackbox stackcount -K -D 0.3 t:sched:sched_switch </dev/null \
     >"$scratch/out" 2>"$scratch/err"
 is "no /proc: a tracepoint can be traced" $? 0
-is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: /proc/kallsyms cannot be read, \
-so the kernel's functions have no names: is /proc mounted?"
+is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: functions have no names, because \
+/proc is not mounted: mount -t proc proc /proc"
 "$DENY" --syscall bpf:EPERM -- chroot "$scratch/root" /stackbox stackcount $EVENT </dev/null \
     >"$scratch/out" 2>"$scratch/err"
 contains "no /proc: a refusal is the right one" "$scratch/err" "a seccomp filter refuses bpf(2)"

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# stackbox is the first process of a machine, and the only one: it does what it was asked, and what the
+# kernel then says of it is announced in a sentence.
+
+cd "$(dirname "$0")/../.." || exit 1
+log=build/test/first.log
+mkdir -p build/test || exit 1
+
+# guest.sh waits for an init that speaks, and fails it: what is judged here is what the kernel printed.
+sh scripts/guest.sh --alone --once --name first --timeout 100 --log $log \
+    --append "rdinit=/stackbox -- profile -f -I 1" 6.12 >build/test/first.result 2>&1
+status=$?
+if [ $status = 77 ]; then
+    cat build/test/first.result
+    exit 77
+fi
+
+# expect NAME PATTERN: in a line that comes after all that were expected before
+at=1
+expect()
+{
+    line=$(tail -n +$at $log | grep -nE -e "$2" | head -n 1 | cut -d : -f 1)
+    if [ "$line" ]; then
+        at=$((at + line))
+        echo "PASS first: $1"
+    else
+        echo "FAIL first: $1: no line like \"$2\" from line $at on"
+        sed 's/^/    /' $log
+    fi
+}
+expect "it begins" '^Sampling at 49 Hertz of all threads by user \+ kernel stack for 1 secs\.'
+expect "there is a report" '^swapper/[01];\[unknown\].* [1-9][0-9]*$'
+expect "it says what it lacks" '^profile: functions have no names, because /proc is not mounted: '
+expect "what comes is announced" '^profile: the kernel started this as process 1, and panics now that '
+expect "and comes" 'Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000000'

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * carried [OPTION]... PLACE [ROW=TEXT | ROW~TEXT]...
+ *
+ * Judges stackbox where there is no shell to do it: runs each applet that it lists, here, with a
+ * program that knows the right answer itself (known.c), and prints `PASS carried: PLACE: ROW` or FAIL
+ * and why for each row of a table. An applet that has no row fails.
+ *
+ * A row is right when the answer is; all else that was said must be whole lines of the applet's. With
+ * ROW=TEXT it must be refused instead: nothing on stdout, one line on stderr that has TEXT in it, and
+ * what was to be traced has not run. ROW~TEXT: right, or refused so. ROW is the name of one, of an
+ * applet, or `all`; the first that fits counts.
+ *
+ *   -s FILE    stackbox, if not /stackbox
+ *   -n FILE    known, if not /known
+ *   -k         this kernel has kernel probes
+ *   -u         names of functions cannot be had here, and each answer says so
+ *   -U ID      runs all as this user and group
+ *   -c DIGITS  closes these descriptors, 0 to 2, first; what is on a closed one is not judged
+ *   -o DIR     where a report goes when stdout is closed
+ *   -N COMM    what processes are called at their first exec, if not `known`
+ *
+ * As process 1 it is the init of a machine with no other file than these three: it judges once with
+ * nothing mounted, once with /proc, once with /sys, too, in the way of tests/guest/init, and powers off.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIMIT 100 /* seconds for one row */
+#define RESULT_FD "30"
+#define GO_FD "31"
+
+static struct {
+    const char *place, *stackbox, *known, *closed, *directory, *comm;
+    int has_kprobes, is_unnamed, is_emulated, failed;
+    long uid; /* below 0: as we are */
+    const char **expected;
+} here = { .stackbox = "/stackbox", .known = "/known", .closed = "", .comm = "known", .uid = -1 };
+
+/* What one run has come to. */
+static struct told {
+    char out[1 << 20], err[1 << 16], result[64];
+    size_t out_size, err_size, result_size;
+    int status;
+    double known; /* below 0: it has not run */
+} told;
+
+struct row {
+    const char *name, *applet;
+    const char *words; /* %K: known; %C: a command, which is known by `way`; %P: the same, running */
+    const char *way, *number;
+    const char *(*judge)(const struct row *row); /* NULL where it is right, or what is wrong */
+    const char *frames[2];                       /* that lines have which count */
+    double least, most; /* what the counts come to, as a part of what known says */
+    double more;        /* and besides */
+    const char *input;
+    int needs_kprobes, has_ticks;
+};
+
+/* ---- judging */
+
+static int line_has(const char *line, const char *frame)
+{
+    char inner[64], last[64];
+
+    snprintf(inner, sizeof(inner), ";%s;", frame);
+    snprintf(last, sizeof(last), ";%s ", frame);
+    return strstr(line, inner) || strstr(line, last);
+}
+
+static int starts(const char *line, const char *name)
+{
+    return !strncmp(line, name, strlen(name)) && line[strlen(name)] == ';';
+}
+
+/* Folded lines: those that have the frames are as much as known has counted. */
+static const char *judge_folded(const struct row *row)
+{
+    static char why[200];
+    double sum = 0;
+    char *rest = told.out;
+
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const char *value = strrchr(line, ' ');
+        /* With -K processes are not told apart. */
+        int counts = value && (strstr(row->words, " -K ") || starts(line, here.comm) ||
+                               starts(line, "waker"));
+
+        for (int i = 0; i < 2 && row->frames[i] && !here.is_unnamed; i++)
+            counts = counts && line_has(line, row->frames[i]);
+        if (counts)
+            sum += atof(value + 1);
+    }
+    /* Ticks that come late to an emulated machine come as one. */
+    double least = told.known * row->least / (row->has_ticks && here.is_emulated ? 20 : 1);
+    double most = here.is_unnamed && row->most > row->least ? 1e18 : told.known * row->most + row->more;
+    if (told.known >= 0 && sum >= least && sum <= most)
+        return NULL;
+    snprintf(why, sizeof(why), "%.0f, should be %.0f to %.0f", sum, least, most);
+    return why;
+}
+
+static unsigned occurrences(const char *text)
+{
+    unsigned count = 0;
+
+    for (const char *at = told.out; (at = strstr(at, text)); at += strlen(text))
+        count++;
+    return count;
+}
+
+/* A heading of each event, with its stack below it. */
+static const char *judge_events(const struct row *row)
+{
+    unsigned wanted = (unsigned)atoi(row->number);
+
+    if (occurrences("syscalls:sys_enter_getppid\n") != wanted || told.known != wanted)
+        return "not as many events as there were";
+    if (!here.is_unnamed && occurrences("\n\tcalled\n") != wanted)
+        return "not all events have their stack";
+    return NULL;
+}
+
+static const char *judge_picture(const struct row *row)
+{
+    (void)row;
+    int is_right = occurrences("<title>b (3 samples, 42.86 %)") == 1 &&
+                   occurrences("<title>all (7 samples, 100.00 %)") == 1 &&
+                   !strcmp(told.out + told.out_size - 7, "</svg>\n");
+    return is_right ? NULL : "not the picture of what was given";
+}
+
+/* What is right here is for tests of its own: it comes to its end, and knows of all. */
+static const char *judge_check(const struct row *row)
+{
+    (void)row;
+    return occurrences("\nstackcount: ") == 1 && occurrences("\nflamegraph: yes\n") == 1
+               ? NULL
+               : "it does not say what can run";
+}
+
+/* Where switches and wakes come to programs late, or interrupts are late, as in an emulator. */
+#define ROUGHLY .least = 0.5, .most = 1.2, .more = 30000
+#define EXACTLY .least = 1, .most = 1
+
+static const struct row rows[] = {
+    { "program", "stackcount", "-f -U %K:called %C", "calls", "300", judge_folded, { "called" },
+      EXACTLY },
+    { "tracepoint", "stackcount", "-f t:syscalls:sys_enter_getppid %C", "calls", "300", judge_folded,
+      { "called" }, EXACTLY },
+    { "process", "stackcount", "-f -U -p %P %K:called", "calls", "300", judge_folded, { "called" },
+      EXACTLY },
+    { "function", "stackcount", "-f -K __x64_sys_getppid %C", "calls", "300", judge_folded,
+      { "__x64_sys_getppid" }, EXACTLY, .needs_kprobes = 1 },
+    { "events", "stacksnoop", "t:syscalls:sys_enter_getppid %C", "calls", "20", judge_events,
+      .least = 0 },
+    /* Of nanoseconds: 99 samples a second. */
+    { "profile", "profile", "-f -F 99 %C", "burns", "400", judge_folded, { "burn_here" },
+      .least = 40e-9, .most = 115e-9, .more = 3,
+      .has_ticks = 1 },
+    { "offcputime", "offcputime", "-f %C", "naps", "10", judge_folded, { "nap_here" }, ROUGHLY },
+    { "wakeuptime", "wakeuptime", "-f %C", "waits", "10", judge_folded, { "wake_other" }, ROUGHLY },
+    { "offwaketime", "offwaketime", "-f %C", "waits", "10", judge_folded,
+      { "wait_here", "wake_other" }, ROUGHLY },
+    { "flamegraph", "flamegraph", "", NULL, NULL, judge_picture, .input = "a;b 3\na;c 4\n" },
+    { "check", "check", "", NULL, NULL, judge_check, .input = "" },
+};
+#define ROWS (sizeof(rows) / sizeof(*rows))
+
+/* All that was said is in whole lines, the applet's own, or the one that says what is traced. */
+static const char *judge_words(const struct row *row)
+{
+    static char why[300];
+    size_t length = strlen(row->applet);
+    char copy[sizeof(told.err)], *rest = copy;
+
+    memcpy(copy, told.err, sizeof(copy));
+    for (char *line; (line = strsep(&rest, "\n")) && rest;) {
+        if ((!strncmp(line, row->applet, length) && !strncmp(line + length, ": ", 2)) ||
+            !strncmp(line, "Tracing ", 8) || !strncmp(line, "Sampling ", 9))
+            continue;
+        snprintf(why, sizeof(why), "it says \"%.200s\"", line);
+        return why;
+    }
+    return rest || copy[0] == 0 || !told.err_size || told.err[told.err_size - 1] == '\n'
+               ? NULL
+               : "what it says does not end in a line's end";
+}
+
+static const char *judge_right(const struct row *row)
+{
+    const char *wrong = NULL;
+
+    if (told.status && strcmp(row->applet, "check"))
+        return "its exit status is not 0";
+    if (!strchr(here.closed, '1') || here.directory)
+        wrong = row->judge(row);
+    if (!wrong && here.is_unnamed && row->way && !strstr(told.err, " no name"))
+        wrong = "it does not say why there are no names";
+    return wrong ? wrong : judge_words(row);
+}
+
+static const char *judge_refused(const struct row *row, const char *text)
+{
+    const char *end = strchr(told.err, '\n');
+    size_t length = strlen(row->applet);
+
+    if (told.status != 1 && told.status != 125)
+        return "its exit status is none of a refusal";
+    if (told.out_size)
+        return "something is on stdout";
+    if (told.known >= 0 && strcmp(row->name, "process"))
+        return "the command has run";
+    if (!end || end[1])
+        return "it is not one line";
+    if (strncmp(told.err, row->applet, length) || strncmp(told.err + length, ": ", 2))
+        return "the line does not say who speaks";
+    return strstr(told.err, text) ? NULL : "it is another line";
+}
+
+/* ---- running */
+
+static void become_user(void)
+{
+    unsigned id = (unsigned)here.uid;
+
+    if (here.uid >= 0 && (setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id)))
+        _exit(120);
+}
+
+/* known with a descriptor to write to, and one that it waits for. */
+static pid_t start_known(const struct row *row, int result, int go)
+{
+    pid_t child = fork();
+
+    if (child)
+        return child;
+    become_user();
+    if (dup2(result, atoi(RESULT_FD)) < 0 || dup2(go, atoi(GO_FD)) < 0)
+        _exit(121);
+    alarm(LIMIT);
+    execl(here.known, "known", "-r", RESULT_FD, "-g", GO_FD, row->way, row->number, (char *)NULL);
+    _exit(127);
+}
+
+/* The words of a row, and where each %X stands what it means. Never freed: the child has them. */
+static void fill_words(const struct row *row, pid_t process, const char **words, const char *report)
+{
+    static char text[400], program[300], number[20];
+    char *rest = text;
+    size_t n = 0;
+
+    snprintf(text, sizeof(text), "%s", row->words);
+    snprintf(program, sizeof(program), "%s:called", here.known);
+    snprintf(number, sizeof(number), "%d", (int)process);
+    words[n++] = here.stackbox;
+    words[n++] = row->applet;
+    if (report) {
+        words[n++] = "-o";
+        words[n++] = report;
+    }
+    for (const char *word; (word = strsep(&rest, " "));) {
+        if (!*word || (report && !strcmp(word, "-f")))
+            continue;
+        if (strcmp(word, "%C")) {
+            words[n++] = !strcmp(word, "%K:called") ? program : !strcmp(word, "%P") ? number : word;
+            continue;
+        }
+        words[n++] = "--";
+        words[n++] = here.known;
+        words[n++] = "-r";
+        words[n++] = RESULT_FD;
+        words[n++] = row->way;
+        words[n++] = row->number;
+    }
+    words[n] = NULL;
+}
+
+static void become_stackbox(const char **words, const int *pipes, int result)
+{
+    become_user();
+    if (result >= 0 && dup2(result, atoi(RESULT_FD)) < 0)
+        _exit(121);
+    for (int i = 0; i < 3; i++) {
+        if (dup2(pipes[i], i) < 0)
+            _exit(121);
+        if (strchr(here.closed, '0' + i))
+            close(i);
+    }
+    alarm(LIMIT);
+    execv(here.stackbox, (char *const *)words);
+    _exit(127);
+}
+
+/* What is new on a descriptor, behind what there is; 0 at its end. What has no room is left out. */
+static int take(struct pollfd *from, char *text, size_t *size, size_t room)
+{
+    char bytes[4096];
+    ssize_t got = from->revents ? read(from->fd, bytes, sizeof(bytes)) : -1;
+
+    if (got <= 0)
+        return !(from->revents && (got == 0 || errno != EINTR));
+    if ((size_t)got > room - 1 - *size)
+        got = (ssize_t)(room - 1 - *size);
+    memcpy(text + *size, bytes, (size_t)got);
+    *size += (size_t)got;
+    text[*size] = 0;
+    return 1;
+}
+
+static void read_all(int out, int err, int result, int go)
+{
+    struct pollfd from[3] = { { out, POLLIN, 0 }, { err, POLLIN, 0 }, { result, POLLIN, 0 } };
+
+    while (from[0].fd >= 0 || from[1].fd >= 0 || from[2].fd >= 0) {
+        if (poll(from, 3, -1) < 0)
+            continue;
+        if (!take(&from[0], told.out, &told.out_size, sizeof(told.out)))
+            from[0].fd = -1;
+        if (!take(&from[1], told.err, &told.err_size, sizeof(told.err))) {
+            from[1].fd = -1;
+            close(go); /* it was refused: known is not kept waiting */
+            go = -1;
+        }
+        if (!take(&from[2], told.result, &told.result_size, sizeof(told.result)))
+            from[2].fd = -1;
+        if (go >= 0 && strstr(told.err, "Tracing ") && write(go, "", 1) == 1) {
+            close(go);
+            go = -1;
+        }
+    }
+}
+
+static void read_report(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, told.out, sizeof(told.out) - 1);
+
+    told.out_size = got > 0 ? (size_t)got : 0;
+    told.out[told.out_size] = 0;
+    close(fd);
+    unlink(path);
+}
+
+static void make_pipe(int *ends)
+{
+    if (pipe2(ends, O_CLOEXEC)) {
+        perror("carried: pipe");
+        exit(125);
+    }
+}
+
+static void run(const struct row *row)
+{
+    int in[2], out[2], err[2], result[2], go[2];
+    const char *words[32];
+    char report[300] = "";
+    pid_t process = 0;
+
+    memset(&told, 0, sizeof(told));
+    make_pipe(in), make_pipe(out), make_pipe(err), make_pipe(result), make_pipe(go);
+    if (row->words && strstr(row->words, "%P"))
+        process = start_known(row, result[1], go[0]);
+    if (strchr(here.closed, '1') && here.directory)
+        snprintf(report, sizeof(report), "%s/report%s", here.directory,
+                 !strcmp(row->applet, "flamegraph") ? ".svg" : ".folded");
+    fill_words(row, process, words, *report && strcmp(row->applet, "check") ? report : NULL);
+    if (row->input && write(in[1], row->input, strlen(row->input)) < 0)
+        perror("carried: write");
+    pid_t child = fork();
+    if (!child)
+        become_stackbox(words, (int[]){ in[0], out[1], err[1] }, process ? -1 : result[1]);
+    close(in[0]), close(in[1]), close(out[1]), close(err[1]), close(result[1]), close(go[0]);
+    read_all(out[0], err[0], result[0], go[1]);
+    close(out[0]), close(err[0]), close(result[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    told.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (process)
+        waitpid(process, NULL, 0);
+    told.known = told.result_size ? atof(told.result) : -1;
+    if (*report)
+        read_report(report);
+}
+
+/* ---- the table */
+
+/* "ROW=TEXT" of this row: what is behind the name; NULL where there is none */
+static const char *expectation(const struct row *row)
+{
+    const char *const names[] = { row->name, row->applet, "all" };
+
+    for (const char **word = here.expected; *word; word++) {
+        size_t length = strcspn(*word, "=~");
+
+        for (int i = 0; i < 3 && (*word)[length]; i++) {
+            if (strlen(names[i]) == length && !strncmp(names[i], *word, length))
+                return *word + length;
+        }
+    }
+    return NULL;
+}
+
+static void join_lines(char *text)
+{
+    while ((text = strchr(text, '\n')))
+        *text = '|';
+}
+
+static void judge(const struct row *row)
+{
+    const char *expected = expectation(row);
+
+    run(row);
+    const char *wrong = expected && *expected == '=' ? judge_refused(row, expected + 1)
+                                                     : judge_right(row);
+    if (wrong && expected && *expected == '~' && !judge_refused(row, expected + 1))
+        wrong = NULL;
+    if (!wrong) {
+        printf("PASS carried: %s: %s\n", here.place, row->name);
+        return;
+    }
+    here.failed = 1;
+    join_lines(told.err);
+    join_lines(told.out);
+    printf("FAIL carried: %s: %s: %s: status %d, it said \"%.600s\", and \"%.600s\"\n", here.place,
+           row->name, wrong, told.status, told.err, told.out);
+}
+
+static const struct row *row_of(const char *applet)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!strcmp(rows[i].applet, applet))
+            return &rows[i];
+    }
+    return NULL;
+}
+
+/* Each applet that stackbox itself lists, so that none is left out. */
+static void judge_all(void)
+{
+    static char listed[sizeof(told.out)];
+    const char *words[] = { here.stackbox, NULL };
+    int out[2];
+    size_t size = 0;
+
+    make_pipe(out);
+    pid_t child = fork();
+    if (!child) {
+        dup2(out[1], 1);
+        execv(here.stackbox, (char *const *)words);
+        _exit(127);
+    }
+    close(out[1]);
+    for (ssize_t got; (got = read(out[0], listed + size, sizeof(listed) - 1 - size)) > 0;)
+        size += (size_t)got;
+    close(out[0]);
+    waitpid(child, NULL, 0);
+    char *rest = listed;
+    for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+        line[strcspn(line, " ")] = 0;
+        if (!row_of(line)) {
+            printf("FAIL carried: %s: %s: no row knows what is right of it\n", here.place, line);
+            here.failed = 1;
+        }
+        for (size_t i = 0; i < ROWS; i++) {
+            if (!strcmp(rows[i].applet, line) && (here.has_kprobes || !rows[i].needs_kprobes))
+                judge(&rows[i]);
+        }
+    }
+    if (!size) {
+        printf("FAIL carried: %s: stackbox lists no applets\n", here.place);
+        here.failed = 1;
+    }
+}
+
+/* ---- process 1 */
+
+static void judge_as_test(const char *place, int is_unnamed, const char **expected)
+{
+    printf("@test %s\n", place);
+    here.place = place;
+    here.is_unnamed = is_unnamed;
+    here.expected = expected;
+    here.failed = 0;
+    judge_all();
+    printf("@exit %d %s\n", here.failed, place);
+}
+
+static int be_init(void)
+{
+    struct utsname machine;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    klogctl(8, NULL, 1); /* what the kernel says does not cut our lines in two */
+    uname(&machine);
+    printf("@init %s\n", machine.release);
+    here.has_kprobes = here.is_emulated = 1;
+    judge_as_test("nothing-mounted", 1,
+                  (const char *[]){ "function=cannot read /proc/kallsyms", NULL });
+    if (mkdir("/proc", 0755) == 0 || errno == EEXIST)
+        mount("proc", "/proc", "proc", 0, NULL);
+    judge_as_test("proc-alone", 0, (const char *[]){ NULL });
+    if (mkdir("/sys", 0755) == 0 || errno == EEXIST)
+        mount("sysfs", "/sys", "sysfs", 0, NULL);
+    judge_as_test("proc-and-sys", 0, (const char *[]){ NULL });
+    printf("@end\n");
+    reboot(RB_POWER_OFF);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    int option;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (getpid() == 1 && argc == 1)
+        return be_init();
+    while ((option = getopt(argc, argv, "s:n:kuU:c:o:N:")) != -1) {
+        switch (option) {
+        case 's': here.stackbox = optarg; break;
+        case 'n': here.known = optarg; break;
+        case 'k': here.has_kprobes = 1; break;
+        case 'u': here.is_unnamed = 1; break;
+        case 'U': here.uid = atol(optarg); break;
+        case 'c': here.closed = optarg; break;
+        case 'o': here.directory = optarg; break;
+        case 'N': here.comm = optarg; break;
+        default: return 125;
+        }
+    }
+    if (optind >= argc)
+        return 125;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    here.place = argv[optind];
+    here.expected = (const char **)argv + optind + 1;
+    judge_all();
+    return here.failed;
+}
