@@ -40,18 +40,20 @@ static const char *link_target(const struct stat *directory, const char *self)
     return !stat(parent, &status) && same_file(&status, directory) ? name : self;
 }
 
+/* 0, the exit status, or -1 where the other links could not be made, either. All is said. */
 static int make_link(const char *target, const char *path, const struct stat *self)
 {
     struct stat there;
 
     if (!symlink(target, path))
         return 0;
-    if (errno != EEXIST)
+    if (errno != EEXIST) {
         say("cannot make %s: %s", path, strerror(errno));
-    else if (!stat(path, &there) && same_file(&there, self))
+        return -1;
+    }
+    if (!stat(path, &there) && same_file(&there, self))
         return 0;
-    else
-        say("%s is there already, is not stackbox, and stays as it is", path);
+    say("%s is there already, is not stackbox, and stays as it is", path);
     return EXIT_FAILURE;
 }
 
@@ -82,11 +84,12 @@ int install_links(const char *directory, const char *called)
         return EXIT_FAILURE;
     }
     const char *target = link_target(&directory_status, self);
-    for (const struct applet *const *applet = applets; *applet; applet++) {
+    for (const struct applet *const *applet = applets; *applet && status >= 0; applet++) {
         text_clear(&path);
         text_format(&path, "%s/%s", directory, (*applet)->name);
-        status |= path.failed ? EXIT_FAILURE : make_link(target, path.data, &self_status);
+        int made = path.failed ? EXIT_FAILURE : make_link(target, path.data, &self_status);
+        status = made < 0 ? made : status | made;
     }
     text_free(&path);
-    return status;
+    return status ? EXIT_FAILURE : 0;
 }

@@ -149,17 +149,27 @@ uint64_t attach_text_missed(int tracefs)
 }
 
 /*
- * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Functions go by
- * their addresses, where these are to be told.
+ * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Without /proc the
+ * kernel could not find it by that: there it is the path, when it can be.
  */
+static void add_file(struct text *line, const struct place *place, int file)
+{
+    if (access("/proc/self/fd", F_OK) && !strpbrk(place->file, " \t"))
+        text_add(line, place->file);
+    else
+        text_format(line, "/proc/%d/fd/%d", (int)getpid(), file);
+}
+
+/* Functions go by their addresses, where these are to be told. */
 static int define(int events, const char *event, const struct place *place, int file, bool by_address)
 {
     struct text line = {0};
 
     text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', event);
     if (file >= 0)
-        text_format(&line, "/proc/%d/fd/%d:0x%llx", (int)getpid(), file,
-                    (unsigned long long)place->file_offset);
+        add_file(&line, place, file);
+    if (file >= 0)
+        text_format(&line, ":0x%llx", (unsigned long long)place->file_offset);
     else if (by_address)
         text_format(&line, "0x%llx", (unsigned long long)(place->address + place->offset));
     else

@@ -17,46 +17,33 @@
  *   -u         names of functions cannot be had here, and each answer says so
  *   -U ID      runs all as this user and group
  *   -c DIGITS  closes these descriptors, 0 to 2, first; what is on a closed one is not judged
- *   -o DIR     where a report goes when stdout is closed
+ *   -t COLUMNS all is on a terminal of so many, and none of what is said on stderr is judged
+ *   -o DIR     reports go to files there, where an applet has such, and not to stdout
  *   -N COMM    what processes are called at their first exec, if not `known`
  *
  * As process 1 it is the init of a machine with no other file than these three: it judges once with
  * nothing mounted, once with /proc, once with /sys, too, in the way of tests/guest/init, and powers off.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/klog.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define LIMIT 100 /* seconds for one row */
-#define RESULT_FD "30"
-#define GO_FD "31"
+#include "told.h"
 
 static struct {
-    const char *place, *stackbox, *known, *closed, *directory, *comm;
+    const char *place, *stackbox, *known, *directory, *comm;
     int has_kprobes, is_unnamed, is_emulated, failed;
-    long uid; /* below 0: as we are */
+    struct way_to_run how;
     const char **expected;
-} here = { .stackbox = "/stackbox", .known = "/known", .closed = "", .comm = "known", .uid = -1 };
-
-/* What one run has come to. */
-static struct told {
-    char out[1 << 20], err[1 << 16], result[64];
-    size_t out_size, err_size, result_size;
-    int status;
-    double known; /* below 0: it has not run */
-} told;
+} here = {
+    .stackbox = "/stackbox",
+    .known = "/known",
+    .comm = "known",
+    .how = { .uid = -1, .closed = "", .columns = -1 },
+};
 
 struct row {
     const char *name, *applet;
@@ -67,6 +54,7 @@ struct row {
     double least, most; /* what the counts come to, as a part of what known says */
     double more;        /* and besides */
     const char *input;
+    const char *ending; /* of a file that its report can go to */
     int needs_kprobes, has_ticks;
 };
 
@@ -153,8 +141,8 @@ static const char *judge_check(const struct row *row)
 }
 
 /* Where switches and wakes come to programs late, or interrupts are late, as in an emulator. */
-#define ROUGHLY .least = 0.5, .most = 1.2, .more = 30000
-#define EXACTLY .least = 1, .most = 1
+#define ROUGHLY .ending = ".folded", .least = 0.5, .most = 1.2, .more = 30000
+#define EXACTLY .ending = ".folded", .least = 1, .most = 1
 
 static const struct row rows[] = {
     { "program", "stackcount", "-f -U %K:called %C", "calls", "300", judge_folded, { "called" },
@@ -168,14 +156,15 @@ static const struct row rows[] = {
     { "events", "stacksnoop", "t:syscalls:sys_enter_getppid %C", "calls", "20", judge_events,
       .least = 0 },
     /* Of nanoseconds: 99 samples a second. */
-    { "profile", "profile", "-f -F 99 %C", "burns", "400", judge_folded, { "burn_here" },
+    { "profile", "profile", "-f -F 99 %C", "burns", "300", judge_folded, { "burn_here" },
       .least = 40e-9, .most = 115e-9, .more = 3,
-      .has_ticks = 1 },
-    { "offcputime", "offcputime", "-f %C", "naps", "10", judge_folded, { "nap_here" }, ROUGHLY },
-    { "wakeuptime", "wakeuptime", "-f %C", "waits", "10", judge_folded, { "wake_other" }, ROUGHLY },
-    { "offwaketime", "offwaketime", "-f %C", "waits", "10", judge_folded,
+      .has_ticks = 1, .ending = ".folded" },
+    { "offcputime", "offcputime", "-f %C", "naps", "5", judge_folded, { "nap_here" }, ROUGHLY },
+    { "wakeuptime", "wakeuptime", "-f %C", "waits", "5", judge_folded, { "wake_other" }, ROUGHLY },
+    { "offwaketime", "offwaketime", "-f %C", "waits", "5", judge_folded,
       { "wait_here", "wake_other" }, ROUGHLY },
-    { "flamegraph", "flamegraph", "", NULL, NULL, judge_picture, .input = "a;b 3\na;c 4\n" },
+    { "flamegraph", "flamegraph", "", NULL, NULL, judge_picture, .input = "a;b 3\na;c 4\n",
+      .ending = ".svg" },
     { "check", "check", "", NULL, NULL, judge_check, .input = "" },
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
@@ -204,9 +193,11 @@ static const char *judge_right(const struct row *row)
 {
     const char *wrong = NULL;
 
+    if (row->input && *row->input && strchr(here.how.closed, '0'))
+        return told.status == 1 ? NULL : "it drew what it was not given";
     if (told.status && strcmp(row->applet, "check"))
         return "its exit status is not 0";
-    if (!strchr(here.closed, '1') || here.directory)
+    if (!strchr(here.how.closed, '1') || (here.directory && row->ending))
         wrong = row->judge(row);
     if (!wrong && here.is_unnamed && row->way && !strstr(told.err, " no name"))
         wrong = "it does not say why there are no names";
@@ -233,33 +224,11 @@ static const char *judge_refused(const struct row *row, const char *text)
 
 /* ---- running */
 
-static void become_user(void)
-{
-    unsigned id = (unsigned)here.uid;
-
-    if (here.uid >= 0 && (setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id)))
-        _exit(120);
-}
-
-/* known with a descriptor to write to, and one that it waits for. */
-static pid_t start_known(const struct row *row, int result, int go)
-{
-    pid_t child = fork();
-
-    if (child)
-        return child;
-    become_user();
-    if (dup2(result, atoi(RESULT_FD)) < 0 || dup2(go, atoi(GO_FD)) < 0)
-        _exit(121);
-    alarm(LIMIT);
-    execl(here.known, "known", "-r", RESULT_FD, "-g", GO_FD, row->way, row->number, (char *)NULL);
-    _exit(127);
-}
-
-/* The words of a row, and where each %X stands what it means. Never freed: the child has them. */
-static void fill_words(const struct row *row, pid_t process, const char **words, const char *report)
+/* The words of a row, and where each %X stands what it means: good until the next. */
+static const char *const *words_of(const struct row *row, pid_t process, const char *report)
 {
     static char text[400], program[300], number[20];
+    static const char *words[32];
     char *rest = text;
     size_t n = 0;
 
@@ -287,61 +256,7 @@ static void fill_words(const struct row *row, pid_t process, const char **words,
         words[n++] = row->number;
     }
     words[n] = NULL;
-}
-
-static void become_stackbox(const char **words, const int *pipes, int result)
-{
-    become_user();
-    if (result >= 0 && dup2(result, atoi(RESULT_FD)) < 0)
-        _exit(121);
-    for (int i = 0; i < 3; i++) {
-        if (dup2(pipes[i], i) < 0)
-            _exit(121);
-        if (strchr(here.closed, '0' + i))
-            close(i);
-    }
-    alarm(LIMIT);
-    execv(here.stackbox, (char *const *)words);
-    _exit(127);
-}
-
-/* What is new on a descriptor, behind what there is; 0 at its end. What has no room is left out. */
-static int take(struct pollfd *from, char *text, size_t *size, size_t room)
-{
-    char bytes[4096];
-    ssize_t got = from->revents ? read(from->fd, bytes, sizeof(bytes)) : -1;
-
-    if (got <= 0)
-        return !(from->revents && (got == 0 || errno != EINTR));
-    if ((size_t)got > room - 1 - *size)
-        got = (ssize_t)(room - 1 - *size);
-    memcpy(text + *size, bytes, (size_t)got);
-    *size += (size_t)got;
-    text[*size] = 0;
-    return 1;
-}
-
-static void read_all(int out, int err, int result, int go)
-{
-    struct pollfd from[3] = { { out, POLLIN, 0 }, { err, POLLIN, 0 }, { result, POLLIN, 0 } };
-
-    while (from[0].fd >= 0 || from[1].fd >= 0 || from[2].fd >= 0) {
-        if (poll(from, 3, -1) < 0)
-            continue;
-        if (!take(&from[0], told.out, &told.out_size, sizeof(told.out)))
-            from[0].fd = -1;
-        if (!take(&from[1], told.err, &told.err_size, sizeof(told.err))) {
-            from[1].fd = -1;
-            close(go); /* it was refused: known is not kept waiting */
-            go = -1;
-        }
-        if (!take(&from[2], told.result, &told.result_size, sizeof(told.result)))
-            from[2].fd = -1;
-        if (go >= 0 && strstr(told.err, "Tracing ") && write(go, "", 1) == 1) {
-            close(go);
-            go = -1;
-        }
-    }
+    return words;
 }
 
 static void read_report(const char *path)
@@ -355,43 +270,19 @@ static void read_report(const char *path)
     unlink(path);
 }
 
-static void make_pipe(int *ends)
-{
-    if (pipe2(ends, O_CLOEXEC)) {
-        perror("carried: pipe");
-        exit(125);
-    }
-}
-
 static void run(const struct row *row)
 {
-    int in[2], out[2], err[2], result[2], go[2];
-    const char *words[32];
+    const char *const known[] = { here.known, "-r",     RESULT_FD,   "-g",
+                                  GO_FD,      row->way, row->number, NULL };
     char report[300] = "";
     pid_t process = 0;
 
-    memset(&told, 0, sizeof(told));
-    make_pipe(in), make_pipe(out), make_pipe(err), make_pipe(result), make_pipe(go);
-    if (row->words && strstr(row->words, "%P"))
-        process = start_known(row, result[1], go[0]);
-    if (strchr(here.closed, '1') && here.directory)
-        snprintf(report, sizeof(report), "%s/report%s", here.directory,
-                 !strcmp(row->applet, "flamegraph") ? ".svg" : ".folded");
-    fill_words(row, process, words, *report && strcmp(row->applet, "check") ? report : NULL);
-    if (row->input && write(in[1], row->input, strlen(row->input)) < 0)
-        perror("carried: write");
-    pid_t child = fork();
-    if (!child)
-        become_stackbox(words, (int[]){ in[0], out[1], err[1] }, process ? -1 : result[1]);
-    close(in[0]), close(in[1]), close(out[1]), close(err[1]), close(result[1]), close(go[0]);
-    read_all(out[0], err[0], result[0], go[1]);
-    close(out[0]), close(err[0]), close(result[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    told.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (process)
-        waitpid(process, NULL, 0);
-    told.known = told.result_size ? atof(told.result) : -1;
+    open_ends(&here.how);
+    if (strstr(row->words, "%P"))
+        process = start_beside(&here.how, known);
+    if (here.directory && row->ending)
+        snprintf(report, sizeof(report), "%s/report%s", here.directory, row->ending);
+    run_told(&here.how, words_of(row, process, *report ? report : NULL), row->input, process);
     if (*report)
         read_report(report);
 }
@@ -449,6 +340,13 @@ static const struct row *row_of(const char *applet)
     return NULL;
 }
 
+/* Where stderr is closed nothing tells when tracing has begun, and who is beside it can be let go. */
+static int can_be_judged(const struct row *row)
+{
+    return (here.has_kprobes || !row->needs_kprobes) &&
+           !(strchr(here.how.closed, '2') && strstr(row->words, "%P"));
+}
+
 /* Each applet that stackbox itself lists, so that none is left out. */
 static void judge_all(void)
 {
@@ -477,7 +375,7 @@ static void judge_all(void)
             here.failed = 1;
         }
         for (size_t i = 0; i < ROWS; i++) {
-            if (!strcmp(rows[i].applet, line) && (here.has_kprobes || !rows[i].needs_kprobes))
+            if (!strcmp(rows[i].applet, line) && can_be_judged(&rows[i]))
                 judge(&rows[i]);
         }
     }
@@ -529,14 +427,15 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     if (getpid() == 1 && argc == 1)
         return be_init();
-    while ((option = getopt(argc, argv, "s:n:kuU:c:o:N:")) != -1) {
+    while ((option = getopt(argc, argv, "s:n:kuU:c:t:o:N:")) != -1) {
         switch (option) {
         case 's': here.stackbox = optarg; break;
         case 'n': here.known = optarg; break;
         case 'k': here.has_kprobes = 1; break;
         case 'u': here.is_unnamed = 1; break;
-        case 'U': here.uid = atol(optarg); break;
-        case 'c': here.closed = optarg; break;
+        case 'U': here.how.uid = atol(optarg); break;
+        case 'c': here.how.closed = optarg; break;
+        case 't': here.how.columns = atol(optarg); break;
         case 'o': here.directory = optarg; break;
         case 'N': here.comm = optarg; break;
         default: return 125;

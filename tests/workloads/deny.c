@@ -8,6 +8,7 @@
  *   --only NAME              with none but these capabilities (kept across --uid)
  *   --syscall NAME:ERRNO     this system call fails so: names, or numbers
  *   --syscall NAME/N:ERRNO   only when its first argument is N, a command of bpf(2) for instance
+ *   --container              the system calls that container engines refuse by default
  *   --memlock BYTES          RLIMIT_MEMLOCK, soft and hard
  *   --uid N                  as this user and group
  *   --pid-namespace          in a new pid namespace with a /proc of its own
@@ -36,7 +37,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#define MOST_RULES 32
+#define MOST_RULES 48
 
 struct name {
     const char *name;
@@ -90,6 +91,16 @@ static const struct name syscalls[] = {
     { "fsconfig", 431 },
     { "fsmount", 432 },
     { NULL, 0 },
+};
+
+/* Those of them that need capabilities a container does not get, or none at all. */
+static const long of_containers[] = {
+    SYS_bpf, SYS_perf_event_open, SYS_mount, SYS_umount2, SYS_unshare, SYS_setns, SYS_pivot_root,
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_open_by_handle_at, SYS_keyctl,
+    SYS_add_key, SYS_request_key, SYS_syslog, SYS_quotactl, SYS_acct, SYS_init_module,
+    SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_swapoff,
+    SYS_clock_settime, SYS_settimeofday, SYS_sethostname, SYS_setdomainname, SYS_userfaultfd, 428, 429,
+    430, 431, 432,
 };
 
 static const struct name errors[] = {
@@ -149,6 +160,16 @@ static void add_rule(char *text)
     denied.rule_count++;
 }
 
+static void add_container_rules(void)
+{
+    for (size_t i = 0; i < sizeof(of_containers) / sizeof(*of_containers); i++) {
+        if (denied.rule_count == MOST_RULES)
+            usage("--container");
+        denied.rules[denied.rule_count++] =
+            (struct rule){ .call = (uint32_t)of_containers[i], .error = EPERM };
+    }
+}
+
 static char **read_options(char **argv)
 {
     for (argv++; *argv && strcmp(*argv, "--"); argv++) {
@@ -156,6 +177,10 @@ static char **read_options(char **argv)
 
         if (!strcmp(option, "--pid-namespace")) {
             denied.pid_namespace = 1;
+            continue;
+        }
+        if (!strcmp(option, "--container")) {
+            add_container_rules();
             continue;
         }
         if (!*++argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * session [--limit S] [--terminal] COMMAND...
+ * session [--limit S] [--terminal [--columns N]] COMMAND...
  *
  * Runs COMMAND in a session of its own, with signals as a user's shell would leave them. A script
  * needs this because its `COMMAND &` starts with SIGINT ignored.
@@ -8,6 +8,7 @@
  *   --limit S    SIGALRM ends COMMAND after S seconds
  *   --terminal   COMMAND gets a new terminal of 80 columns as its controlling one. What is read
  *                from stdin is typed there (\003 is Ctrl-C); what it prints comes out of stdout.
+ *   --columns N  of N columns
  *
  * Without --terminal COMMAND replaces this process, and has no controlling terminal.
  */
@@ -42,6 +43,8 @@ static void run(char **command, unsigned limit)
     die(command[0]);
 }
 
+static unsigned short columns = 80;
+
 static int open_terminal(char *name, size_t size)
 {
     int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -55,7 +58,7 @@ static int open_terminal(char *name, size_t size)
 
 static void take_terminal(const char *name)
 {
-    struct winsize window = { .ws_row = 25, .ws_col = 80 };
+    struct winsize window = { .ws_row = 25, .ws_col = columns };
     int terminal;
 
     setsid();
@@ -105,6 +108,9 @@ int main(int argc, char **argv)
         if (!strcmp(argv[0], "--limit") && argc > 1) {
             limit = (unsigned)atoi(argv[1]);
             argv++, argc--;
+        } else if (!strcmp(argv[0], "--columns") && argc > 1) {
+            columns = (unsigned short)atoi(argv[1]);
+            argv++, argc--;
         } else if (!strcmp(argv[0], "--terminal")) {
             with_terminal = 1;
         } else {
@@ -113,7 +119,7 @@ int main(int argc, char **argv)
         }
     }
     if (!argc) {
-        fprintf(stderr, "usage: session [--limit S] [--terminal] COMMAND...\n");
+        fprintf(stderr, "usage: session [--limit S] [--terminal [--columns N]] COMMAND...\n");
         return 125;
     }
     if (!with_terminal) {

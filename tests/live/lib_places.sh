@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Places that stackbox is carried to. Read after lib.sh. What is right of each applet is in
+# tests/workloads/carried.c; here are the places.
+
+kprobes=
+have_kprobes && kprobes=-k
+
+# taken NAME: the results in $scratch/verdicts are ours
+taken()
+{
+    if grep -q '^PASS ' "$scratch/verdicts"; then
+        cat "$scratch/verdicts"
+    else
+        fail "$1" "no applet was right: $(head -c 600 "$scratch/verdicts" | tr '\n' '|')"
+        return
+    fi
+    test_results=$((test_results + $(grep -c '^[PF]A[SI][SL] ' "$scratch/verdicts")))
+    test_failures=$((test_failures + $(grep -c '^FAIL ' "$scratch/verdicts")))
+}
+
+# carried COMMAND...: it runs `carried` of the workloads, wherever that is
+carried()
+{
+    "$@" </dev/null >"$scratch/verdicts" 2>&1
+    taken "$*"
+}
+
+# here ARG...: where we are, with stackbox and what it traces as they are
+here()
+{
+    carried "$WORKLOADS/carried" $kprobes -s "$STACKBOX" -n "$WORKLOADS/known" "$@"
+}
+
+# make_root DIRECTORY: nothing is there but the binary, what it traces, and who judges it
+make_root()
+{
+    mkdir -p "$1/proc" && cp "$STACKBOX" "$1/stackbox" && chmod 755 "$1" "$1/stackbox" &&
+        cp "$WORKLOADS/known" "$WORKLOADS/carried" "$1/"
+}

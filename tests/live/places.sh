@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: none
+# host: yes
+#
+# Each applet in each place that it may be carried to is right, or says in one line what it lacks: as
+# root and as an ordinary user. (Of a machine with nothing else tests/workloads/carried.c is the init.)
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_places.sh"
+
+have_root || skip_all "other places need root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+MISSING="CAP_BPF and CAP_PERFMON are missing: run it as root, or give it "
+NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount it"
+
+# denied RIGHTS... -- PLACE...: where we are, with fewer rights
+denied()
+{
+    denials=
+    while [ "$1" != -- ]; do
+        denials="$denials $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # words
+    carried "$WORKLOADS/deny" $denials -- "$WORKLOADS/carried" $kprobes -s "$STACKBOX" \
+        -n "$WORKLOADS/known" "$@"
+}
+
+# ---- as it is, and as anybody: $scratch is for root alone, so the binary is asked for by its place
+
+here plain
+root=$scratch/root
+make_root "$root"
+chmod 755 "$scratch"
+
+# ---- a directory that is all there is: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
+
+carried chroot "$root" /carried $kprobes -u no-proc \
+    "function=cannot read /proc/kallsyms, which tells the kernel's functions"
+carried chroot "$root" /carried $kprobes -U 65534 no-proc-user flamegraph~ check~ "all=$MISSING"
+mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
+carried chroot "$root" /carried $kprobes proc-alone
+carried chroot "$root" /carried $kprobes -U 65534 proc-alone-user flamegraph~ check~ "all=$MISSING"
+
+# All that it writes, at once.
+known_to()
+{
+    chroot "$root" /stackbox "$@" -- /known -r 2 calls 300 </dev/null >"$scratch/out" 2>"$scratch/err"
+    status=$?
+}
+mkdir "$root/reports"
+known_to stackcount -U -o /reports/a.txt -o /reports/a.folded -o /reports/a.flat -o /reports/a.svg \
+    -o /reports/a.pb.gz -o /reports/a.speedscope.json /known:called
+is "all outputs: exit status" $status 0
+is "all outputs: text" "$(grep -cx '    300' "$root/reports/a.txt")" 1
+is "all outputs: folded" "$(sed 's/.*;//' "$root/reports/a.folded")" "called 300"
+is "all outputs: flat" "$(grep -cx ' *100\.00 *100\.00  called' "$root/reports/a.flat")" 1
+is "all outputs: svg" "$(grep -c '<title>called (300 ' "$root/reports/a.svg")" 1
+is "all outputs: pprof" "$(gunzip -c "$root/reports/a.pb.gz" | grep -aco 'called')" 1
+is "all outputs: speedscope" "$(grep -c '"name": *"called"' "$root/reports/a.speedscope.json")" 1
+is "all outputs: nothing else is left" "$(find "$root" -xdev -type f | sed "s|$root||" | sort | tr '\n' ' ')" "/carried /known /reports/a.flat /reports/a.folded /reports/a.pb.gz \
+/reports/a.speedscope.json /reports/a.svg /reports/a.txt /stackbox "
+
+# ---- the same, and nothing can be written
+
+ln -s stackbox "$root/profile"
+in_read_only()
+{
+    # shellcheck disable=SC2016 # for that shell
+    unshare -m sh -c 'mount --bind "$0" "$0" && mount -t proc proc "$0/proc" &&
+        mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"' "$root" "$@"
+}
+carried in_read_only /carried $kprobes read-only
+in_read_only /profile -f -o /reports/b.folded -- /known burns 1 </dev/null >"$scratch/out" 2>"$scratch/err"
+is "a report to where nothing can be written" "$? $(cat "$scratch/err")" \
+    '125 profile: -o: cannot write "/reports/b.folded": Read-only file system'
+in_read_only /profile -f 0.3 </dev/null >"$scratch/out" 2>"$scratch/err"
+is "by a link of an applet's name" $? 0
+in_read_only /stackbox --install / </dev/null >"$scratch/out" 2>"$scratch/err"
+is "links where nothing can be written" "$? $(grep -c . "$scratch/err")" "1 1"
+umount "$root/proc"
+
+# ---- containers
+
+mkdir "$scratch/reports"
+
+in_namespaces()
+{
+    unshare -U -r -m -p -n -f --mount-proc "$@"
+}
+NOT_OURS="root of a user namespace has no rights over the kernel: run it as root outside of the container"
+if in_namespaces true 2>/dev/null; then
+    carried in_namespaces "$WORKLOADS/deny" --container -- "$WORKLOADS/carried" $kprobes \
+        -s "$STACKBOX" -n "$WORKLOADS/known" namespaces flamegraph~ check~ "all=$NOT_OURS"
+else
+    skip "namespaces" "this kernel gives nobody a user namespace"
+fi
+denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ "all=a seccomp filter refuses bpf(2): start the \
+container or service without that filter, or with one that allows bpf and perf_event_open"
+is "no report is begun there" "$(ls "$scratch/reports")" ""
+# What engines leave to root of a container.
+LEFT="--only chown --only dac_override --only 3 --only 4 --only kill --only 6 --only setuid --only 8"
+# shellcheck disable=SC2086 # words
+denied --pid-namespace $LEFT --container -- container flamegraph~ check~ "all=$MISSING"
+# One that got the rights. (Without tracefs some go by the kernel's own types, where they can.)
+rights="--pid-namespace --only bpf --only perfmon --only sys_ptrace --only syslog"
+# shellcheck disable=SC2086 # words
+denied $rights -- container-with-rights "tracepoint=$NO_TRACEFS" "events=$NO_TRACEFS" "all~$NO_TRACEFS"
+# shellcheck disable=SC2086 # words
+"$WORKLOADS/deny" $rights -- "$STACKBOX" profile -F 99 -- "$WORKLOADS/burn" -s 200 -N inside \
+    </dev/null >"$scratch/out" 2>"$scratch/err"
+tid=$(sed -n 's/^count tid //p' "$scratch/err")
+is "its processes have the numbers that it knows" \
+    "$(sed -n 's/^    -  *inside (\([0-9]*\))$/\1/p' "$scratch/out" | sort -u)" "$tid"
+
+# ---- descriptors, the environment, the terminal
+
+for closed in 0 1 2 012; do
+    here -c $closed -o "$scratch/reports" "without-descriptor-$closed"
+done
+carried env -i "$WORKLOADS/carried" $kprobes -s "$STACKBOX" -n "$WORKLOADS/known" no-environment
+carried env LANG= LC_ALL=de_DE.UTF-8 LC_NUMERIC=xx_YY.broken TZ=Not/There+99 TERM=dumb POSIXLY_CORRECT=1 \
+    "$WORKLOADS/carried" $kprobes -s "$STACKBOX" -n "$WORKLOADS/known" odd-environment
+here -t 10 terminal-of-10
+here -t 0 terminal-of-0
+here -t 1 -o "$scratch/reports" terminal-of-1-and-files
+is "no file is left of these" "$(ls "$scratch/reports")" ""
+
+# ---- the binary is gone, or the host's name is no text
+
+cp "$STACKBOX" "$scratch/gone"
+exec 9<"$scratch/gone"
+rm "$scratch/gone"
+carried "$WORKLOADS/carried" $kprobes -s /proc/self/fd/9 -n "$WORKLOADS/known" deleted-binary
+exec 9<&-
+# shellcheck disable=SC2016 # for that shell
+unshare -u sh -c 'printf "a\033[31m<b>\377\"" >/proc/sys/kernel/hostname && shift 0 && exec "$@"' sh \
+    "$STACKBOX" profile -D 0.2 -o "$scratch/name.svg" -o "$scratch/name.txt" \
+    -o "$scratch/name.speedscope.json" </dev/null >"$scratch/out" 2>"$scratch/err"
+is "an odd name of the host" $? 0
+is "it is harmless everywhere" \
+    "$(cat "$scratch"/name.* | LC_ALL=C grep -c "$(printf '\033\|\377')")" 0
+is "and is text in the picture" "$(grep -c 'a\\x1b\[31m&lt;b&gt;\\xff' "$scratch/name.svg")
+$(grep -c '<b>' "$scratch/name.svg")" "1
+0"
+
+# ---- how wide a terminal is
+
+# on_terminal COLUMNS TERM FILE WORD...: stdout goes to FILE, or the terminal (-); what came to the
+# terminal is in $scratch/raw.COLUMNS
+on_terminal()
+{
+    columns=$1 term=$2 file=$3
+    shift 3
+    [ "$file" = - ] && file=/dev/tty
+    # shellcheck disable=SC2016 # for that shell
+    "$WORKLOADS/session" --limit 60 --terminal --columns "$columns" env TERM="$term" FILE="$file" \
+        sh -c 'exec "$@" >"$FILE"' sh "$STACKBOX" "$@" </dev/null >"$scratch/raw.$columns"
+}
+
+# Valid, and nobody hits it: no process hangs here.
+QUIET="-D 2.5 t:sched:sched_process_hang"
+processes=
+for columns in 80 40 10 1 0; do
+    # shellcheck disable=SC2086 # words
+    on_terminal $columns xterm "$scratch/report.$columns" stackcount $QUIET &
+    processes="$processes $!"
+done
+# shellcheck disable=SC2086 # words
+wait $processes
+for columns in 80 40 10 1 0; do
+    # Each is written over the last; before what is said at the end the line is empty again.
+    is "progress in $columns columns" "$(awk -v columns=$columns 'BEGIN { RS = "\r\033\\[K" }
+        NR == 1 && $0 != "" { wrong = wrong " begins with " $0 }
+        { if (length(last) >= (columns ? columns : 80)) wrong = wrong " too long: " last; last = $0 }
+        END { print (NR > 2 ? "some" : "none") wrong, last }' "$scratch/raw.$columns" | tr -d '\r')" \
+        "some stackcount: no events in 2.5 s"
+done
+# shellcheck disable=SC2086 # words
+on_terminal 80 dumb "$scratch/report" stackcount $QUIET
+is "no progress on a dumb terminal" "$(cat "$scratch/raw.80")" \
+    "$(printf 'stackcount: no events in 2.5 s\r')"
+for words in "" -h "profile -h"; do
+    # shellcheck disable=SC2086 # words
+    on_terminal 10 xterm - $words
+    # shellcheck disable=SC2086 # words
+    is "as wide as ever in 10 columns: stackbox $words" "$(tr -d '\r' <"$scratch/raw.10")" \
+        "$("$STACKBOX" $words)"
+done
+printf 'known_to_nobody;a_function_with_a_name_that_is_long 3\n' >"$scratch/stacks"
+on_terminal 10 xterm - flamegraph --format text "$scratch/stacks"
+is "as wide as ever in 10 columns: a report" "$(tr -d '\r' <"$scratch/raw.10")" \
+    "$("$STACKBOX" flamegraph --format text "$scratch/stacks")"
