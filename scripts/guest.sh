@@ -28,7 +28,8 @@ set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= tracefs=no log= clock= alone=no once=no
+cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= tracefs=no log= clock=
+alone=no once=no
 stackbox=${STACKBOX:-$PWD/stackbox}
 workloads=${WORKLOADS:-$PWD/build/release/workloads}
 

@@ -15,8 +15,8 @@
 #include "near.h"
 #include "util.h"
 
-/* The inode of the namespace that machines begin with: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
-#define FIRST_PID_NAMESPACE 0xeffffffc
+/* The inode of the initial pid namespace, the same in every kernel. */
+#define INITIAL_PID_NAMESPACE 0xeffffffc
 
 static struct {
     bool version;
@@ -204,7 +204,7 @@ static void say_last_word(void)
     struct stat namespace;
 
     if (getpid() != 1 || (!stat("/proc/self/ns/pid", &namespace) &&
-                          namespace.st_ino != FIRST_PID_NAMESPACE))
+                          namespace.st_ino != INITIAL_PID_NAMESPACE))
         return;
     (void)fflush(stdout);
     say("the kernel started this as process 1, and panics now that it has ended: that is no fault of "

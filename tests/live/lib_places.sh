@@ -29,7 +29,7 @@ carried()
 # here ARG...: where we are, with stackbox and what it traces as they are
 here()
 {
-    carried "$WORKLOADS/carried" $kprobes -s "$STACKBOX" -n "$WORKLOADS/known" "$@"
+    carried "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" "$@"
 }
 
 # make_root DIRECTORY: nothing is there but the binary, what it traces, and who judges it

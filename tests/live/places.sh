@@ -24,7 +24,7 @@ denied()
     done
     shift
     # shellcheck disable=SC2086 # words
-    carried "$WORKLOADS/deny" $denials -- "$WORKLOADS/carried" $kprobes -s "$STACKBOX" \
+    carried "$WORKLOADS/deny" $denials -- "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" \
         -n "$WORKLOADS/known" "$@"
 }
 
@@ -37,12 +37,12 @@ chmod 755 "$scratch"
 
 # ---- a directory that is all there is: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
 
-carried chroot "$root" /carried $kprobes -u no-proc \
+carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
     "function=cannot read /proc/kallsyms, which tells the kernel's functions"
-carried chroot "$root" /carried $kprobes -U 65534 no-proc-user flamegraph~ check~ "all=$MISSING"
+carried chroot "$root" /carried ${kprobes:+-k} -U 65534 no-proc-user flamegraph~ check~ "all=$MISSING"
 mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
-carried chroot "$root" /carried $kprobes proc-alone
-carried chroot "$root" /carried $kprobes -U 65534 proc-alone-user flamegraph~ check~ "all=$MISSING"
+carried chroot "$root" /carried ${kprobes:+-k} proc-alone
+carried chroot "$root" /carried ${kprobes:+-k} -U 65534 proc-alone-user flamegraph~ check~ "all=$MISSING"
 
 # All that it writes, at once.
 known_to()
@@ -60,7 +60,8 @@ is "all outputs: flat" "$(grep -cx ' *100\.00 *100\.00  called' "$root/reports/a
 is "all outputs: svg" "$(grep -c '<title>called (300 ' "$root/reports/a.svg")" 1
 is "all outputs: pprof" "$(gunzip -c "$root/reports/a.pb.gz" | grep -aco 'called')" 1
 is "all outputs: speedscope" "$(grep -c '"name": *"called"' "$root/reports/a.speedscope.json")" 1
-is "all outputs: nothing else is left" "$(find "$root" -xdev -type f | sed "s|$root||" | sort | tr '\n' ' ')" "/carried /known /reports/a.flat /reports/a.folded /reports/a.pb.gz \
+is "all outputs: nothing else is left" \
+    "$(find "$root" -xdev -type f | sed "s|$root||" | sort | tr '\n' ' ')" "/carried /known /reports/a.flat /reports/a.folded /reports/a.pb.gz \
 /reports/a.speedscope.json /reports/a.svg /reports/a.txt /stackbox "
 
 # ---- the same, and nothing can be written
@@ -72,8 +73,9 @@ in_read_only()
     unshare -m sh -c 'mount --bind "$0" "$0" && mount -t proc proc "$0/proc" &&
         mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"' "$root" "$@"
 }
-carried in_read_only /carried $kprobes read-only
-in_read_only /profile -f -o /reports/b.folded -- /known burns 1 </dev/null >"$scratch/out" 2>"$scratch/err"
+carried in_read_only /carried ${kprobes:+-k} read-only
+in_read_only /profile -o /reports/b.folded -- /known burns 1 </dev/null >"$scratch/out" \
+    2>"$scratch/err"
 is "a report to where nothing can be written" "$? $(cat "$scratch/err")" \
     '125 profile: -o: cannot write "/reports/b.folded": Read-only file system'
 in_read_only /profile -f 0.3 </dev/null >"$scratch/out" 2>"$scratch/err"
@@ -90,15 +92,17 @@ in_namespaces()
 {
     unshare -U -r -m -p -n -f --mount-proc "$@"
 }
-NOT_OURS="root of a user namespace has no rights over the kernel: run it as root outside of the container"
+NOT_OURS="root of a user namespace has no rights over the kernel: run it as root outside of the \
+container"
 if in_namespaces true 2>/dev/null; then
-    carried in_namespaces "$WORKLOADS/deny" --container -- "$WORKLOADS/carried" $kprobes \
+    carried in_namespaces "$WORKLOADS/deny" --container -- "$WORKLOADS/carried" ${kprobes:+-k} \
         -s "$STACKBOX" -n "$WORKLOADS/known" namespaces flamegraph~ check~ "all=$NOT_OURS"
 else
     skip "namespaces" "this kernel gives nobody a user namespace"
 fi
-denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ "all=a seccomp filter refuses bpf(2): start the \
-container or service without that filter, or with one that allows bpf and perf_event_open"
+denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ "all=a seccomp filter \
+refuses bpf(2): start the container or service without that filter, or with one that allows bpf and \
+perf_event_open"
 is "no report is begun there" "$(ls "$scratch/reports")" ""
 # What engines leave to root of a container.
 LEFT="--only chown --only dac_override --only 3 --only 4 --only kill --only 6 --only setuid --only 8"
@@ -115,14 +119,18 @@ tid=$(sed -n 's/^count tid //p' "$scratch/err")
 is "its processes have the numbers that it knows" \
     "$(sed -n 's/^    -  *inside (\([0-9]*\))$/\1/p' "$scratch/out" | sort -u)" "$tid"
 
+# The first process of a container may end, and nothing is made of it.
+unshare -p -f --mount-proc "$STACKBOX" profile -f -D 0.3 -I </dev/null >"$scratch/out" 2>"$scratch/err"
+is "as the first process of a container" "$? $(grep -v '^Sampling' "$scratch/err")" "0 "
+
 # ---- descriptors, the environment, the terminal
 
 for closed in 0 1 2 012; do
     here -c $closed -o "$scratch/reports" "without-descriptor-$closed"
 done
-carried env -i "$WORKLOADS/carried" $kprobes -s "$STACKBOX" -n "$WORKLOADS/known" no-environment
-carried env LANG= LC_ALL=de_DE.UTF-8 LC_NUMERIC=xx_YY.broken TZ=Not/There+99 TERM=dumb POSIXLY_CORRECT=1 \
-    "$WORKLOADS/carried" $kprobes -s "$STACKBOX" -n "$WORKLOADS/known" odd-environment
+carried env -i "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" no-environment
+carried env LANG= LC_ALL=de_DE.UTF-8 LC_NUMERIC=xx_YY.broken TZ=Not/There+99 TERM=dumb \
+    POSIXLY_CORRECT=1 "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" odd-environment
 here -t 10 terminal-of-10
 here -t 0 terminal-of-0
 here -t 1 -o "$scratch/reports" terminal-of-1-and-files
@@ -133,10 +141,10 @@ is "no file is left of these" "$(ls "$scratch/reports")" ""
 cp "$STACKBOX" "$scratch/gone"
 exec 9<"$scratch/gone"
 rm "$scratch/gone"
-carried "$WORKLOADS/carried" $kprobes -s /proc/self/fd/9 -n "$WORKLOADS/known" deleted-binary
+carried "$WORKLOADS/carried" ${kprobes:+-k} -s /proc/self/fd/9 -n "$WORKLOADS/known" deleted-binary
 exec 9<&-
 # shellcheck disable=SC2016 # for that shell
-unshare -u sh -c 'printf "a\033[31m<b>\377\"" >/proc/sys/kernel/hostname && shift 0 && exec "$@"' sh \
+unshare -u sh -c 'printf "a\033[31m<b>\377\"" >/proc/sys/kernel/hostname && exec "$@"' sh \
     "$STACKBOX" profile -D 0.2 -o "$scratch/name.svg" -o "$scratch/name.txt" \
     -o "$scratch/name.speedscope.json" </dev/null >"$scratch/out" 2>"$scratch/err"
 is "an odd name of the host" $? 0
@@ -160,6 +168,12 @@ on_terminal()
         sh -c 'exec "$@" >"$FILE"' sh "$STACKBOX" "$@" </dev/null >"$scratch/raw.$columns"
 }
 
+# end_of: what is said at the end, without how long it really took
+end_of()
+{
+    sed 's/ in [0-9.]* s\r$/ in N s/'
+}
+
 # Valid, and nobody hits it: no process hangs here.
 QUIET="-D 2.5 t:sched:sched_process_hang"
 processes=
@@ -175,13 +189,12 @@ for columns in 80 40 10 1 0; do
     is "progress in $columns columns" "$(awk -v columns=$columns 'BEGIN { RS = "\r\033\\[K" }
         NR == 1 && $0 != "" { wrong = wrong " begins with " $0 }
         { if (length(last) >= (columns ? columns : 80)) wrong = wrong " too long: " last; last = $0 }
-        END { print (NR > 2 ? "some" : "none") wrong, last }' "$scratch/raw.$columns" | tr -d '\r')" \
-        "some stackcount: no events in 2.5 s"
+        END { print (NR > 2 ? "some" : "none") wrong, last }' "$scratch/raw.$columns" | end_of)" \
+        "some stackcount: no events in N s"
 done
 # shellcheck disable=SC2086 # words
 on_terminal 80 dumb "$scratch/report" stackcount $QUIET
-is "no progress on a dumb terminal" "$(cat "$scratch/raw.80")" \
-    "$(printf 'stackcount: no events in 2.5 s\r')"
+is "no progress on a dumb terminal" "$(end_of <"$scratch/raw.80")" "stackcount: no events in N s"
 for words in "" -h "profile -h"; do
     # shellcheck disable=SC2086 # words
     on_terminal 10 xterm - $words
