@@ -42,6 +42,8 @@ carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
 carried chroot "$root" /carried ${kprobes:+-k} -U 65534 no-proc-user flamegraph~ check~ "all=$MISSING"
 mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
 carried chroot "$root" /carried ${kprobes:+-k} proc-alone
+mkdir "$root/reports"
+carried chroot "$root" /carried -c 02 -o /reports no-dev-and-no-descriptors
 carried chroot "$root" /carried ${kprobes:+-k} -U 65534 proc-alone-user flamegraph~ check~ "all=$MISSING"
 
 # All that it writes, at once.
@@ -50,7 +52,6 @@ known_to()
     chroot "$root" /stackbox "$@" -- /known -r 2 calls 300 </dev/null >"$scratch/out" 2>"$scratch/err"
     status=$?
 }
-mkdir "$root/reports"
 known_to stackcount -U -o /reports/a.txt -o /reports/a.folded -o /reports/a.flat -o /reports/a.svg \
     -o /reports/a.pb.gz -o /reports/a.speedscope.json /known:called
 is "all outputs: exit status" $status 0
@@ -58,10 +59,11 @@ is "all outputs: text" "$(grep -cx '    300' "$root/reports/a.txt")" 1
 is "all outputs: folded" "$(sed 's/.*;//' "$root/reports/a.folded")" "called 300"
 is "all outputs: flat" "$(grep -cx ' *100\.00 *100\.00  called' "$root/reports/a.flat")" 1
 is "all outputs: svg" "$(grep -c '<title>called (300 ' "$root/reports/a.svg")" 1
-is "all outputs: pprof" "$(gunzip -c "$root/reports/a.pb.gz" | grep -aco 'called')" 1
+is "all outputs: pprof" "$(gunzip -c "$root/reports/a.pb.gz" | grep -ac 'called')" 1
 is "all outputs: speedscope" "$(grep -c '"name": *"called"' "$root/reports/a.speedscope.json")" 1
 is "all outputs: nothing else is left" \
-    "$(find "$root" -xdev -type f | sed "s|$root||" | sort | tr '\n' ' ')" "/carried /known /reports/a.flat /reports/a.folded /reports/a.pb.gz \
+    "$(find "$root" -xdev -type f | sed "s|$root||" | sort | tr '\n' ' ')" "/carried /known \
+/reports/a.flat /reports/a.folded /reports/a.pb.gz \
 /reports/a.speedscope.json /reports/a.svg /reports/a.txt /stackbox "
 
 # ---- the same, and nothing can be written
