@@ -34,6 +34,8 @@ here plain
 root=$scratch/root
 make_root "$root"
 chmod 755 "$scratch"
+carried "$root/carried" ${kprobes:+-k} -U 65534 -s "$root/stackbox" -n "$root/known" plain-user \
+    flamegraph~ check~ "all=$MISSING"
 
 # ---- a directory that is all there is: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
 
@@ -76,6 +78,7 @@ in_read_only()
         mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"' "$root" "$@"
 }
 carried in_read_only /carried ${kprobes:+-k} read-only
+carried in_read_only /carried ${kprobes:+-k} -U 65534 read-only-user flamegraph~ check~ "all=$MISSING"
 in_read_only /profile -o /reports/b.folded -- /known burns 1 </dev/null >"$scratch/out" \
     2>"$scratch/err"
 is "a report to where nothing can be written" "$? $(cat "$scratch/err")" \
@@ -133,6 +136,11 @@ done
 carried env -i "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" no-environment
 carried env LANG= LC_ALL=de_DE.UTF-8 LC_NUMERIC=xx_YY.broken TZ=Not/There+99 TERM=dumb \
     POSIXLY_CORRECT=1 "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" odd-environment
+for zone in "" Not/There+99 UTC-14 :/dev/null; do
+    TZ=$zone run_stackbox stackcount -T -i 0.2 -D 0.3 t:sched:sched_process_hang
+    is "the time of day with TZ=\"$zone\"" \
+        "$(grep -cE '^[012][0-9]:[0-5][0-9]:[0-6][0-9]$' "$scratch/out") $status" "2 0"
+done
 here -t 10 terminal-of-10
 here -t 0 terminal-of-0
 here -t 1 -o "$scratch/reports" terminal-of-1-and-files

@@ -394,6 +394,26 @@ static void judge_all(void)
 
 /* ---- process 1 */
 
+/* What the kernel complains of after its boot is a defect of whoever provoked it. */
+static void judge_kernel(void)
+{
+    static const char *const words[] = { "WARNING: ", "BUG: ", "BUG at ", "Oops",
+                                         "general protection" };
+    static char said[1 << 18];
+    int size = klogctl(4, said, sizeof(said) - 1); /* read, and forget it */
+
+    said[size > 0 ? size : 0] = 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        const char *complaint = strstr(said, words[i]);
+
+        if (!complaint)
+            continue;
+        here.failed = 1;
+        printf("FAIL carried: %s: the kernel complained: %.*s\n", here.place,
+               (int)strcspn(complaint, "\n"), complaint);
+    }
+}
+
 static void judge_as_test(const char *place, int is_unnamed, const char **expected)
 {
     printf("@test %s\n", place);
@@ -402,6 +422,7 @@ static void judge_as_test(const char *place, int is_unnamed, const char **expect
     here.expected = expected;
     here.failed = 0;
     judge_all();
+    judge_kernel();
     printf("@exit %d %s\n", here.failed, place);
 }
 
@@ -411,6 +432,7 @@ static int be_init(void)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     klogctl(8, NULL, 1); /* what the kernel says does not cut our lines in two */
+    klogctl(5, NULL, 0); /* what it said of its boot */
     uname(&machine);
     printf("@init %s\n", machine.release);
     here.has_kprobes = here.is_emulated = 1;
