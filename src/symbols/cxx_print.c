@@ -89,7 +89,7 @@ bool cxx_step(struct cxx_print *print)
     return !print->error;
 }
 
-static bool enter(struct cxx_print *print)
+bool cxx_print_enter(struct cxx_print *print)
 {
     if (print->depth >= DEEPEST && !print->error)
         print->error = -EINVAL;
@@ -192,7 +192,7 @@ void cxx_put_left(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);
 
-    if (!enter(print))
+    if (!cxx_print_enter(print))
         return;
     if (node->kind == CXX_PARAMETER) {
         number = cxx_resolve(print, number);
@@ -219,7 +219,7 @@ void cxx_put_right(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);
 
-    if (!may_have_right(node) || !enter(print))
+    if (!may_have_right(node) || !cxx_print_enter(print))
         return;
     node = cxx_at(print->cxx, cxx_resolve(print, number));
     if (node->kind >= CXX_POINTER && may_have_right(node))

@@ -55,6 +55,8 @@ void cxx_put_parameters(struct cxx_print *print, uint32_t list, bool has_object)
 void cxx_put_quals(struct cxx_print *print, unsigned quals);
 /* One more step; false: it is one too many, or there was an error before. */
 bool cxx_step(struct cxx_print *print);
+/* The same around what is within other things, which then leaves it: print->depth--. */
+bool cxx_print_enter(struct cxx_print *print);
 /* What a template parameter is here: itself where that is not known. */
 uint32_t cxx_resolve(struct cxx_print *print, uint32_t number);
 

@@ -187,12 +187,23 @@ static void put_fold(struct cxx_print *print, const struct cxx_node *node)
     print->pack = pack;
 }
 
+static bool is_expanded_parameter(const struct cxx_print *print, uint32_t number)
+{
+    const struct cxx_node *node = cxx_at(print->cxx, number);
+
+    return node->kind == CXX_EXPANSION && cxx_at(print->cxx, node->a)->kind == CXX_PARAMETER;
+}
+
 /* How many a pack's arguments are; a pattern that has none in it: one. */
 static uint32_t count_of(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);
     uint32_t sum = 0;
 
+    if (is_expanded_parameter(print, number)) {
+        number = node->a;
+        node = cxx_at(print->cxx, number);
+    }
     if (node->kind == CXX_PARAMETER) {
         int32_t pack = print->pack;
         print->pack = CXX_PACK_WHOLE;
@@ -201,19 +212,13 @@ static uint32_t count_of(struct cxx_print *print, uint32_t number)
     }
     if (node->kind == CXX_PACK)
         node = cxx_at(print->cxx, node->a);
-    else if (node->kind == CXX_EXPANSION && cxx_at(print->cxx, node->a)->kind == CXX_PARAMETER)
-        return count_of(print, node->a);
-    if (node->kind != CXX_LIST)
+    if (node->kind != CXX_LIST || !cxx_print_enter(print))
         return 1;
-    for (uint32_t i = 0; i < node->b; i++) {
+    for (uint32_t i = 0; i < node->b && cxx_step(print); i++) {
         uint32_t item = print->cxx->lists.items[node->a + i];
-        if (!cxx_step(print))
-            return 0;
-        sum += cxx_at(print->cxx, item)->kind == CXX_EXPANSION &&
-                       cxx_at(print->cxx, cxx_at(print->cxx, item)->a)->kind == CXX_PARAMETER
-                   ? count_of(print, cxx_at(print->cxx, item)->a)
-                   : 1;
+        sum += is_expanded_parameter(print, item) ? count_of(print, item) : 1;
     }
+    print->depth--;
     return sum;
 }
 

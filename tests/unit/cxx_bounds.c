@@ -134,7 +134,8 @@ static void endless(void)
     static const char *const names[] = {
         "_Z1fIT_Evv",    "_Z1fIT_EvT_",      "_Z1fIPT_EvT_",       "_Z1fIRT_EvOT_",
         "_Z1fIT0_T_EvT_", "_Z1fIJT_EEvDpT_", "_Z1fIJDpT_EEvDpT_", "_ZN1AcvT_IT_EEv",
-        "_Z1fIKT_EvT_",  "_Z1fIA1_T_EvPT_",
+        "_Z1fIKT_EvT_",  "_Z1fIA1_T_EvPT_", "_Z1fIJDpT_EEDTsZT_Ev",
+        "_Z1fIJDpT_EEDTsPDpT_EEv", "_Z1fIJDpT0_EJDpT_EEDTsZT_Ev",
     };
     struct text text = {0};
 
@@ -143,6 +144,35 @@ static void endless(void)
         CHECK_NUMBER(text.length, 0);
     }
     text_free(&text);
+}
+
+/* What refers to what was before it is deeper each time, however short it is. */
+static void deep_by_references(void)
+{
+    static const struct {
+        const char *before, *behind;
+        unsigned made; /* what may be referred to, of which the last is the whole */
+    } kinds[] = {
+        {"P", "", 1}, {"Fv", "E", 1}, {"PFv", "E", 2}, {"A2_", "", 1}, {"1AI", "E", 2},
+        {"Z1gvEUl", "E_", 1}, {"Z1g", "E1x", 1}, {"DTcv", "Li1EE", 1}, {"M1A", "", 2},
+        {"1AIXsr", "1bEE", 2}, {"1AIXcvnt", "Li1EEE", 3}, {"N1AI", "E1BE", 3}, {"U1a", "", 1},
+    };
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        struct text name = {0};
+        text_add(&name, "_Z1f1A"); /* S_ */
+        for (unsigned last = 0; last < 1000; last += kinds[i].made) {
+            text_format(&name, "%sS", kinds[i].before);
+            if (last > 36)
+                text_append(&name, &digits[(last - 1) / 36], 1);
+            if (last)
+                text_append(&name, &digits[(last - 1) % 36], 1);
+            text_format(&name, "_%s", kinds[i].behind);
+        }
+        check_ends(&name);
+        text_free(&name);
+    }
 }
 
 /* Of names in each other as many are known as real ones have, and more. */
@@ -174,6 +204,7 @@ static void *all(void *unused)
     doubling();
     empty_expansions();
     endless();
+    deep_by_references();
     return NULL;
 }
 
@@ -198,6 +229,7 @@ int main(void)
     TEST(doubling);
     TEST(empty_expansions);
     TEST(endless);
+    TEST(deep_by_references);
     TEST(depth_of_real_names);
     TEST(small_stack);
     return tests_done();
