@@ -261,6 +261,8 @@ uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix);
 uint32_t cxx_parameter(struct cxx *cxx);
 bool cxx_is_declaration(const struct cxx *cxx);
 uint32_t cxx_declaration(struct cxx *cxx);
+/* As many as come, which are open then, and counted in `heads`. */
+bool cxx_declarations(struct cxx *cxx, struct cxx_heads *heads);
 /* I...E; of_encoding: T_ are these from now on. */
 uint32_t cxx_template_arguments(struct cxx *cxx, bool of_encoding);
 /* The name and the arguments behind it. */

@@ -73,6 +73,16 @@ bool cxx_is_declaration(const struct cxx *cxx)
            (which == 'y' || which == 'n' || which == 't' || which == 'p' || which == 'k');
 }
 
+bool cxx_declarations(struct cxx *cxx, struct cxx_heads *heads)
+{
+    while (cxx_is_declaration(cxx)) {
+        if (!cxx_push(cxx, &cxx->open, cxx_declaration(cxx)))
+            return false;
+        heads->count++;
+    }
+    return true;
+}
+
 /* Tt <declarations> [Q <expression>] E */
 static uint32_t template_declaration(struct cxx *cxx, uint32_t *required)
 {
@@ -80,10 +90,9 @@ static uint32_t template_declaration(struct cxx *cxx, uint32_t *required)
     struct cxx_heads outer = cxx->inner;
 
     cxx->inner = (struct cxx_heads){.first = (uint32_t)first};
-    while (cxx_is_declaration(cxx) && cxx_push(cxx, &cxx->open, cxx_declaration(cxx)))
-        cxx->inner.count++;
+    bool is_fine = cxx_declarations(cxx, &cxx->inner);
     cxx->inner = outer;
-    uint32_t list = cxx_list(cxx, first);
+    uint32_t list = is_fine ? cxx_list(cxx, first) : 0;
     if (list && cxx_take(cxx, 'Q') && !(*required = cxx_expression(cxx)))
         return 0;
     return list && cxx_take(cxx, 'E') ? list : 0;

@@ -98,9 +98,7 @@ static uint32_t lambda(struct cxx *cxx)
     memset(cxx->heads, 0, sizeof(cxx->heads));
     cxx->in_lambda++;
     cxx->head = (struct cxx_heads){.first = (uint32_t)first};
-    while (cxx_is_declaration(cxx) && cxx_push(cxx, &cxx->open, cxx_declaration(cxx)))
-        cxx->head.count++;
-    if (!cxx_is_declaration(cxx))
+    if (cxx_declarations(cxx, &cxx->head))
         list = cxx_parameters(cxx);
     head = list ? cxx_list(cxx, first) : 0;
     cxx->head = outer;

@@ -11,15 +11,16 @@
 int demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
              struct text *to)
 {
-    text_clear(to);
     /* A block's function in clang is called by the function's name, with two more. */
-    if (length > 4 && !memcmp(name, "___Z", 4))
-        return cxx_demangle(name, length, wishes, to);
-    if (length < 2 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
-        memchr(name, '\0', length))
+    const bool is_block = length > 4 && !memcmp(name, "___Z", 4);
+
+    text_clear(to);
+    if (!is_block && (length < 2 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R')))
         return -EINVAL;
-    int result = rust_demangle(name, length, wishes, to);
-    if (result == -EINVAL && name[1] == 'Z') {
+    if (memchr(name, '\0', length))
+        return -EINVAL;
+    int result = is_block ? -EINVAL : rust_demangle(name, length, wishes, to);
+    if (result == -EINVAL && name[1] != 'R') {
         text_clear(to);
         result = cxx_demangle(name, length, wishes, to);
     }

@@ -387,6 +387,7 @@ static void refused(void)
         "_ZZ1fvE", "_ZZ1fvEd_", "_Z1fv.", "_Z1fv..", "_Z1fv.a.", "_Z1fv-", "_Z1fv E", "_Zqqi",
         "_Z99999999999999999999f", "_Z4294967297f", "_Z1fS99999999999_", "_ZSt", "_ZSs", "_Z1fDv_i",
         "_ZW", "_ZDCE", "_ZN1AUlvE", "_ZN1AUlvEx_1fEv", "_Z1fIT_Evv", "___Z1fv", "___Z1fv_block",
+        "_ZZ1fvENKUlTpiE_clEi", "_ZZ1fvENKUlTyTpiE_clEi", "_ZZ1fvENKUlTtTpEiE_clEi",
     };
     struct text text = {0};
 
@@ -398,6 +399,10 @@ static void refused(void)
             WRONG("it is refused, and the text is empty");
         }
     }
+    /* Bytes behind a NUL are of no name. */
+    CHECK_NUMBER(demangle("_Z1fv\0i", 7, &wishes, &text), -EINVAL);
+    CHECK_NUMBER(demangle("___Z1fv_block_invoke\0", 21, &wishes, &text), -EINVAL);
+    CHECK_NUMBER(demangle("___Z1f1\0_block_invoke", 21, &wishes, &text), -EINVAL);
     text_free(&text);
 }
 
