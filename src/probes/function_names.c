@@ -8,12 +8,30 @@
 
 static const struct demangle_wishes whole = {0}, said = {.without_parameters = true};
 
-/* What is not mangled matches by nothing else. */
-static int matches_as(const struct matcher *wanted, const char *symbol,
-                      const struct demangle_wishes *wishes, struct text *scratch)
+/* A piece that was cut off a function runs within a call of that: it is not what its name means. */
+static bool is_piece(const char *name)
 {
-    int result = demangle_symbol(symbol, wishes, scratch);
+    const char *const clone = " [clone ";
 
+    while ((name = strstr(name, clone))) {
+        name += strlen(clone);
+        if (!strncmp(name, ".cold", 5) || !strncmp(name, ".part.", 6))
+            return true;
+    }
+    return false;
+}
+
+/* What is not mangled matches by nothing else. */
+static int matches_readable(const struct matcher *wanted, const char *symbol, struct text *scratch)
+{
+    int result = demangle_symbol(symbol, &whole, scratch);
+
+    if (!result && matcher_matches(wanted, scratch->data))
+        return 1;
+    if (!result && is_piece(scratch->data))
+        return 0;
+    if (!result)
+        result = demangle_symbol(symbol, &said, scratch);
     if (result)
         return result == -ENOMEM ? result : 0;
     return matcher_matches(wanted, scratch->data);
@@ -21,17 +39,12 @@ static int matches_as(const struct matcher *wanted, const char *symbol,
 
 int function_matches(const struct matcher *wanted, const char *symbol, struct text *scratch)
 {
-    if (matcher_matches(wanted, symbol))
-        return 1;
-    int result = matches_as(wanted, symbol, &whole, scratch);
-    return result ? result : matches_as(wanted, symbol, &said, scratch);
+    return matcher_matches(wanted, symbol) ? 1 : matches_readable(wanted, symbol, scratch);
 }
 
-int function_is_typed(const char *typed, const char *symbol, struct text *scratch)
+int function_is_typed(const struct matcher *typed, const char *symbol, struct text *scratch)
 {
-    int result = demangle_symbol(symbol, &whole, scratch);
+    const struct matcher plain = {.kind = MATCH_PLAIN, .text = typed->text};
 
-    if (result)
-        return result == -ENOMEM ? result : 0;
-    return !strcmp(typed, scratch->data);
+    return matches_readable(&plain, symbol, scratch);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Whether a pattern means a function: by its name as the symbol table has it, as its source has it
- * ("A::f(int)"), or as people say it, without return type and parameters ("A::f").
+ * ("A::f(int)"), or as people say it, without return type and parameters ("A::f"). That is not the name of pieces which
+ * compilers cut off it (.cold, .part).
  */
 #ifndef STACKBOX_PROBES_FUNCTION_NAMES_H
 #define STACKBOX_PROBES_FUNCTION_NAMES_H
@@ -12,9 +13,9 @@
 int function_matches(const struct matcher *wanted, const char *symbol, struct text *scratch);
 
 /*
- * Whether `typed` is the whole name of a function in its source, though its * would make it a
- * pattern: "f(char*)". 1, 0 or -ENOMEM.
+ * Whether `typed` is a function's name in its source, whole or as people say it, though its * makes it
+ * a pattern: "f(char*)", "A<char*>::f", "A::operator*". 1, 0 or -ENOMEM.
  */
-int function_is_typed(const char *typed, const char *symbol, struct text *scratch);
+int function_is_typed(const struct matcher *typed, const char *symbol, struct text *scratch);
 
 #endif

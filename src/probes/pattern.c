@@ -54,6 +54,11 @@ int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struc
     return 0;
 }
 
+bool may_have_star(const char *name)
+{
+    return strpbrk(name, "(<") || strstr(name, "operator");
+}
+
 bool matcher_matches(const struct matcher *matcher, const char *name)
 {
     switch (matcher->kind) {
@@ -100,15 +105,19 @@ static const char *next_colon(const char *at, bool is_regex)
     return NULL;
 }
 
-/* "A::operator+(A)", "A::operator++(int)": the plus is a part of the name. */
-static bool is_operator(const char *name, const char *plus)
+/* "A::operator+(A)", "A::operator++", "decltype ({parm#1}+{parm#2}) f": this plus is of the name. */
+static bool is_of_name(const char *name, const char *plus)
 {
-    static const char word[] = "operator";
+    const char *const word = "operator";
+    const size_t length = strlen(word);
 
+    if (strpbrk(plus, ")>"))
+        return true;
+    if (plus[1] >= '0' && plus[1] <= '9')
+        return false;
     if (plus > name && plus[-1] == '+')
         plus--;
-    return (size_t)(plus - name) >= strlen(word) &&
-           !memcmp(plus - strlen(word), word, strlen(word));
+    return (size_t)(plus - name) >= length && !memcmp(plus - length, word, length);
 }
 
 /* "vfs_read+0x10" -> "vfs_read" and 0x10. In a regular expression a plus has its own meaning. */
@@ -116,13 +125,15 @@ static int split_offset(struct pattern *pattern, char *name, bool is_regex, stru
 {
     char *plus = is_regex ? NULL : strrchr(name, '+');
 
-    if (!plus || is_operator(name, plus))
+    if (!plus || is_of_name(name, plus))
         return 0;
     if (parse_number(plus + 1, 0, UINT32_MAX, &pattern->offset)) {
         text_format(error, "\"%s\": what follows the + is no offset such as 0x10", pattern->typed);
         return -EINVAL;
     }
-    if (strchr(name, '*')) {
+    /* Only the file can tell whether "f(char*)" is a name. */
+    bool is_name = pattern->kind == PATTERN_USER_FUNCTION && may_have_star(name);
+    if (strchr(name, '*') && !is_name) {
         text_format(error, "\"%s\": an offset needs one function, not a *", pattern->typed);
         return -EINVAL;
     }

@@ -18,6 +18,8 @@ struct matcher {
 
 /* 0, or -EINVAL with what is wrong with the expression in `error`. matcher_free after 0. */
 int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struct text *error);
+/* Whether a * in this may be a letter of a function's name: f(char*), A<char*>::f, A::operator*. */
+bool may_have_star(const char *name);
 bool matcher_matches(const struct matcher *matcher, const char *name);
 void matcher_free(struct matcher *matcher);
 

@@ -13,7 +13,7 @@
 struct pass {
     const struct user_file *file;
     const struct pattern *pattern;
-    bool typed_whole; /* "f(char*)" names one function: its * is no pattern */
+    bool typed_whole; /* "f(char*)" names a function: its * is no pattern */
     struct places *places;
     size_t matched, functions, choosers;
     bool too_far;        /* the offset leads out of the function */
@@ -43,7 +43,7 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
     if (symbol->type == STT_NOTYPE && !place.named)
         return 0;
     int result = pass->typed_whole
-                     ? function_is_typed(wanted->text, symbol->name, &pass->scratch)
+                     ? function_is_typed(wanted, symbol->name, &pass->scratch)
                      : function_matches(wanted, symbol->name, &pass->scratch);
     if (result <= 0)
         return result;
@@ -105,12 +105,13 @@ struct offering {
     struct text scratch;
 };
 
-/* What is not like a mangled name is one as people say it. */
+/* What is not like a mangled name is one as people say it, or a whole one. */
 static int offer_symbol(void *context, const struct elf_symbol *symbol)
 {
-    static const struct demangle_wishes said = {.without_parameters = true};
     struct offering *offering = context;
-    bool raw = !strncmp(offering->near.wanted, "_Z", 2) || !strncmp(offering->near.wanted, "_R", 2);
+    const char *wanted = offering->near.wanted;
+    const struct demangle_wishes said = {.without_parameters = !strchr(wanted, '(')};
+    bool raw = !strncmp(wanted, "_Z", 2) || !strncmp(wanted, "_R", 2);
 
     if (raw || demangle_symbol(symbol->name, &said, &offering->scratch))
         near_offer(&offering->near, symbol->name);
@@ -166,20 +167,31 @@ static int add_address(struct pass *pass, struct text *error)
 static int note_typed(void *context, const struct elf_symbol *symbol)
 {
     struct pass *pass = context;
-    int result = function_is_typed(pass->pattern->name.text, symbol->name, &pass->scratch);
+    int result = function_is_typed(&pass->pattern->name, symbol->name, &pass->scratch);
 
     pass->typed_whole = result > 0;
     return result;
 }
 
-static int find_functions(struct pass *pass)
+static int find_functions(struct pass *pass, struct text *error)
 {
-    const struct matcher *wanted = &pass->pattern->name;
+    const struct pattern *pattern = pass->pattern;
+    const struct elf *elf = &pass->file->elf;
+    bool is_glob = pattern->name.kind == MATCH_GLOB;
     int result = 0;
 
-    if (wanted->kind == MATCH_GLOB && (strpbrk(wanted->text, "(<") || strstr(wanted->text, "operator")))
-        result = elf_each_function(&pass->file->elf, note_typed, pass);
-    return result ? result : elf_each_function(&pass->file->elf, match_symbol, pass);
+    if (is_glob && may_have_star(pattern->name.text))
+        result = elf_each_function(elf, note_typed, pass);
+    if (!result && is_glob && pattern->offset && !pass->typed_whole) {
+        text_format(error, "\"%s\": an offset needs one function, not a *", pattern->typed);
+        return -EINVAL;
+    }
+    if (!result)
+        result = elf_each_function(elf, match_symbol, pass);
+    if (result && result != -ENOMEM)
+        text_format(error, "cannot read the functions of \"%s\": %s",
+                    pass->file->library.path.data, strerror(-result));
+    return result;
 }
 
 int user_functions_find(const struct user_file *file, const struct pattern *pattern,
@@ -187,16 +199,8 @@ int user_functions_find(const struct user_file *file, const struct pattern *patt
 {
     struct pass pass = {.file = file, .pattern = pattern, .places = places};
     size_t first = places->count;
-    int result;
 
-    if (pattern->is_address) {
-        result = add_address(&pass, error);
-    } else {
-        result = find_functions(&pass);
-        if (result && result != -ENOMEM)
-            text_format(error, "cannot read the functions of \"%s\": %s", file->library.path.data,
-                        strerror(-result));
-    }
+    int result = pattern->is_address ? add_address(&pass, error) : find_functions(&pass, error);
     /* Where memcpy is an IFUNC, one that is not is there for old programs alone. */
     if (!result && pass.choosers && (is_named(&pass) || !pass.matched)) {
         explain_chooser(&pass, error);

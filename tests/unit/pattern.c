@@ -107,6 +107,12 @@ static void user_functions(void)
         {"/a:A::operator+(A const&)", "/a", "A::operator+(A const&)", false, 0},
         {"r:/a:A::operator++(int)", "/a", "A::operator++(int)", true, 0},
         {"/a:A::operator+=(A)+4", "/a", "A::operator+=(A)", false, 4},
+        {"/a:A::operator++4", "/a", "A::operator+", false, 4},
+        {"/a:A::operator+++0x4", "/a", "A::operator++", false, 4},
+        {"/a:my_operator+4", "/a", "my_operator", false, 4},
+        {"/a:decltype ({parm#1}+{parm#2}) f<int>(int)", "/a",
+         "decltype ({parm#1}+{parm#2}) f<int>(int)", false, 0},
+        {"/a:A<(1)+(2)>::f+4", "/a", "A<(1)+(2)>::f", false, 4},
     };
 
     for (size_t i = 0; i < COUNT_OF(forms); i++) {

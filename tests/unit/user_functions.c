@@ -128,6 +128,48 @@ static void names(void)
     }
 }
 
+static void put(struct user_image *image, const char *name, unsigned at)
+{
+    user_image_symbol(image, name, STT_FUNC, CODE + at, 4);
+}
+
+/* What a source has: operators whose letters mean something else in patterns, and pieces. */
+static void readable_names(void)
+{
+    static struct user_image image;
+
+    user_image_begin(&image, true, false);
+    put(&image, "_ZN1AmlES_", 0x80);           /* A::operator*(A) */
+    put(&image, "_ZN1AmlEi", 0x84);            /* A::operator*(int) */
+    put(&image, "_ZN1ApLES_", 0x88);           /* A::operator+=(A) */
+    put(&image, "_ZN1BIPcE1fEv", 0x90);        /* B<char*>::f() */
+    put(&image, "_ZN1BIPKcE1fEv", 0x94);       /* B<char const*>::f() */
+    put(&image, "_ZN1A1gEPc", 0xa0);           /* A::g(char*) */
+    put(&image, "_ZN1A1gEPc.cold", 0xa4);
+    put(&image, "_ZN1A1gEPc.part.0", 0xa8);
+    put(&image, "_ZN1A1hEv.isra.0", 0xb0);
+    put(&image, "_ZN1A1hEv.isra.0.cold", 0xb4);
+    user_image_finish(&image);
+    CHECK(user_image_write(&image, path, image.elf.length));
+    check_found("", "A::operator*", "_ZN1AmlES_=80,other _ZN1AmlEi=84,other");
+    check_found("", "A::operator*(int)", "_ZN1AmlEi=84,other");
+    check_found("", "A::operator**",
+                "_ZN1AmlES_=80,other _ZN1AmlEi=84,other _ZN1ApLES_=88,other");
+    check_found("", "A::operator+=", "_ZN1ApLES_=88,other");
+    check_found("", "A::operator+=(A)+2", "_ZN1ApLES_=8a,none");
+    check_found("", "B<char*>::f", "_ZN1BIPcE1fEv=90,other");
+    check_found("", "B<char*>::*", "_ZN1BIPcE1fEv=90,other _ZN1BIPKcE1fEv=94,other");
+    check_found("", "A::g", "_ZN1A1gEPc=a0,other");
+    check_found("", "A::g(char*)", "_ZN1A1gEPc=a0,other");
+    check_found("", "A::g(char*) [clone .cold]", "_ZN1A1gEPc.cold=a4,other");
+    check_found("", "A::h", "_ZN1A1hEv.isra.0=b0,other");
+    check_found("", "A::h*", "_ZN1A1hEv.isra.0=b0,other _ZN1A1hEv.isra.0.cold=b4,other");
+    check_found("", "A::g(char*)+2", "_ZN1A1gEPc=a2,none");
+    check_refused("", "A::g(cha*)+2", -EINVAL, "an offset needs one function, not a *");
+    check_refused("", "A::g(cahr)", -ENOENT, "; near: A::g(char*)");
+    check_refused("", "A::hh", -ENOENT, "; near: A::h");
+}
+
 static void addresses(void)
 {
     write_functions(true, false);
@@ -278,6 +320,7 @@ int main(void)
         return 1;
     close(fd);
     TEST(names);
+    TEST(readable_names);
     TEST(addresses);
     TEST(refusals);
     TEST(no_programs);
