@@ -309,7 +309,7 @@ int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct t
     text_add(name, "");
     if (place >= table->names_size)
         return -ENOEXEC;
-    for (uint64_t at = place; name->length < ELF_LONGEST_NAME;) {
+    for (uint64_t at = place;;) {
         size_t size = sizeof(piece);
         if (table->names_size - at < size)
             size = (size_t)(table->names_size - at);
@@ -317,6 +317,11 @@ int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct t
         if (result)
             return result;
         size_t length = strnlen(piece, size);
+        if (length && name->length >= ELF_LONGEST_NAME) {
+            /* Without them it may read as another name: of a function of fewer parameters. */
+            text_add(name, "...");
+            break;
+        }
         text_append(name, piece, length);
         if (length < size)
             break;

@@ -72,7 +72,7 @@ bool elf_is_code(const struct elf *elf, const struct elf_entry *entry, uint64_t 
 /* Marks and labels that tools make, which are no names of anything. */
 bool elf_is_mark(const struct elf *elf, const struct elf_entry *entry, const char *name);
 
-/* Bytes of a symbol's name that are used; what is behind them is left out. */
+/* Bytes of a symbol's name that are used; three dots are for those behind them. */
 #define ELF_LONGEST_NAME 16384
 
 /*
