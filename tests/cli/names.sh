@@ -115,8 +115,8 @@ _ZZ1fIiEvT_E1x|f<...>(int)::x|f<int>(int)::x|f<...>(int)::x
 _ZTV1AIiE|vtable for A<...>|vtable for A<int>|vtable for A<...>
 _ZN12_GLOBAL__N_11fEv|(anonymous namespace)::f()|(anonymous namespace)::f|(anonymous namespace)::f
 _ZNSaIcEC1Ev|std::allocator<...>::allocator()|std::allocator<char>::allocator|std::allocator<...>::allocator
-_ZN3foo3bar17h05af221e174051e9E|foo::bar|foo::bar|foo::bar
-_ZN4core3ptr29drop_in_place$LT$foo..Bar$GT$17h05af221e174051e9E|core::ptr::drop_in_place<...>|core::ptr::drop_in_place<foo::Bar>|core::ptr::drop_in_place<...>
+_ZN3foo3bar17h4b1d2e07c9a83f56E|foo::bar|foo::bar|foo::bar
+_ZN4core3ptr29drop_in_place$LT$foo..Bar$GT$17h4b1d2e07c9a83f56E|core::ptr::drop_in_place<...>|core::ptr::drop_in_place<foo::Bar>|core::ptr::drop_in_place<...>
 _RNvC3foo3bar|foo::bar|foo::bar|foo::bar
 _RINvC3foo3barmE|foo::bar::<...>|foo::bar::<u32>|foo::bar::<...>
 _RNvMC3fooINtB2_3VecmE3len|<foo::Vec<...>>::len|<foo::Vec<u32>>::len|<foo::Vec<...>>::len
