@@ -43,7 +43,8 @@ uint32_t cxx_literal(struct cxx *cxx)
     if (cxx_take(cxx, 'E')) {
         if (node->kind == CXX_ARRAY)
             return cxx_make(cxx, CXX_TEXT_LITERAL, type, 0, 0);
-        return node->kind == CXX_BUILTIN ? type : 0;
+        /* nullptr alone has no value behind its type. */
+        return node->kind == CXX_BUILTIN && node->small == cxx_builtin_d('n') ? type : 0;
     }
     /* Of a float its bytes in hexadecimal, of a complex one two of them. */
     bool is_complex = node->kind == CXX_SUFFIXED;

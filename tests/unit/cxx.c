@@ -388,6 +388,7 @@ static void refused(void)
         "_Z99999999999999999999f", "_Z4294967297f", "_Z1fS99999999999_", "_ZSt", "_ZSs", "_Z1fDv_i",
         "_ZW", "_ZDCE", "_ZN1AUlvE", "_ZN1AUlvEx_1fEv", "_Z1fIT_Evv", "___Z1fv", "___Z1fv_block",
         "_ZZ1fvENKUlTpiE_clEi", "_ZZ1fvENKUlTyTpiE_clEi", "_ZZ1fvENKUlTtTpEiE_clEi",
+        "_Z1fILiEEvv", "_Z1fILbEEvv", "_Z1fILvEEvv", "_Z1fILDsEEvv",
     };
     struct text text = {0};
 
