@@ -83,78 +83,6 @@ static uint32_t function_parameter(struct cxx *cxx)
     return cxx_counted(cxx, &which) ? cxx_make(cxx, CXX_ARGUMENT, 0, 0, which + 1) : 0;
 }
 
-/* <name> [<arguments>] */
-static uint32_t simple_name(struct cxx *cxx)
-{
-    uint32_t name = cxx_tags(cxx, cxx_source_name(cxx));
-
-    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
-}
-
-/* <name>, on <operator>, dn <destructor> */
-static uint32_t base_name_alone(struct cxx *cxx)
-{
-    uint32_t name;
-
-    if (cxx_take_two(cxx, "dn")) {
-        name = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
-        return cxx_wrap(cxx, CXX_DESTRUCTOR, name);
-    }
-    if (cxx_is_digit(cxx_peek(cxx)))
-        return cxx_tags(cxx, cxx_source_name(cxx));
-    cxx_take_two(cxx, "on");
-    return cxx_operator_name(cxx, NULL);
-}
-
-static uint32_t base_name(struct cxx *cxx)
-{
-    uint32_t name = base_name_alone(cxx);
-
-    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
-}
-
-static uint32_t in_scope(struct cxx *cxx, uint32_t scope, uint32_t name)
-{
-    return scope && name ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : 0;
-}
-
-/* One or more names of scopes up to an E. */
-static uint32_t scopes(struct cxx *cxx, uint32_t scope)
-{
-    do {
-        uint32_t name = simple_name(cxx);
-        scope = scope ? in_scope(cxx, scope, name) : name;
-    } while (scope && !cxx_take(cxx, 'E'));
-    return scope;
-}
-
-/*
- * sr <type> <name>, srN <type> <scope>... E <name>, sr <scope>... E <name>. Where a scope's name is
- * the type they cannot be told apart: cxx_demangle() tries one after the other.
- */
-static uint32_t scoped_name(struct cxx *cxx)
-{
-    uint32_t scope, name;
-
-    cxx->at += 2;
-    if (cxx->scopes == CXX_SCOPES_PLAIN && cxx_take(cxx, 'N')) {
-        scope = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
-        if (scope && !cxx_take(cxx, 'E'))
-            scope = scopes(cxx, scope);
-    } else if (cxx_is_digit(cxx_peek(cxx)) && cxx->scopes != CXX_SCOPES_TYPES) {
-        scope = scopes(cxx, 0);
-    } else {
-        cxx->has_scope = true;
-        scope = cxx_type(cxx);
-        name = scope ? base_name(cxx) : 0;
-        return in_scope(cxx, scope, name);
-    }
-    /* The arguments are the whole name's here: c++filt has it in parentheses where it is called. */
-    name = scope ? base_name_alone(cxx) : 0;
-    name = in_scope(cxx, scope, name);
-    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
-}
-
 /* cv <type> <expression>, cv <type> _ <expression>... E */
 static uint32_t cast(struct cxx *cxx)
 {
@@ -182,7 +110,7 @@ static uint32_t s_expression(struct cxx *cxx)
 
     switch (cxx->at[1]) {
     case 'r':
-        return scoped_name(cxx);
+        return cxx_scoped_name(cxx);
     case 'p':
         cxx->at += 2;
         return cxx_wrap(cxx, CXX_EXPANSION, cxx_expression(cxx));
@@ -191,7 +119,7 @@ static uint32_t s_expression(struct cxx *cxx)
         if (cxx_peek(cxx) == 'T')
             return cxx_wrap(cxx, CXX_COUNT, cxx_parameter(cxx));
         return cxx_peek(cxx) == 'f' ? cxx_wrap(cxx, CXX_COUNT, cxx_expression(cxx)) : 0;
-    case 'P':
+    case 'P': /* how many were captured */
         cxx->at += 2;
         return cxx_captured_count(cxx);
     case 'y':
@@ -237,7 +165,7 @@ static uint32_t special_expression(struct cxx *cxx)
         return comes(cxx, "cv") ? cast(cxx) : 0;
     case 'd':
         if (comes(cxx, "dn"))
-            return base_name(cxx);
+            return cxx_base_name(cxx);
         if (!comes(cxx, "di") && !comes(cxx, "dx") && !comes(cxx, "dX"))
             return 0;
         cxx->at += 2;
@@ -250,7 +178,7 @@ static uint32_t special_expression(struct cxx *cxx)
         cxx_digits(cxx);
         return list && cxx_take(cxx, 'E') ? cxx_make(cxx, CXX_CAST, type, list, 0) : 0;
     case 'o':
-        return comes(cxx, "on") ? base_name(cxx) : 0;
+        return comes(cxx, "on") ? cxx_base_name(cxx) : 0;
     default:
         return 0;
     }
@@ -311,7 +239,7 @@ static uint32_t expression(struct cxx *cxx)
     if (first == 'T')
         return cxx_parameter(cxx);
     if (cxx_is_digit(first))
-        return base_name(cxx);
+        return cxx_base_name(cxx);
     if (first == 'u')
         return cxx_vendor_call(cxx);
     if (cxx->end - cxx->at < 3)
@@ -321,7 +249,7 @@ static uint32_t expression(struct cxx *cxx)
         return 0;
     row = cxx_operator(cxx->at);
     uint32_t made = row >= 0 ? operation(cxx, row)
-                    : cxx_is_digit(cxx_peek(cxx)) ? base_name(cxx) : special_expression(cxx);
+                    : cxx_is_digit(cxx_peek(cxx)) ? cxx_base_name(cxx) : special_expression(cxx);
     return is_global ? cxx_wrap(cxx, CXX_GLOBAL, made) : made;
 }
 

@@ -115,16 +115,6 @@ static uint32_t module_of(struct cxx *cxx)
     return module;
 }
 
-/* TA has one argument, as in I...E, but without those. */
-static uint32_t parameter_object(struct cxx *cxx)
-{
-    if (cxx_take(cxx, 'X')) {
-        uint32_t expression = cxx_expression(cxx);
-        return cxx_take(cxx, 'E') ? expression : 0;
-    }
-    return cxx_peek(cxx) == 'L' ? cxx_literal(cxx) : cxx_type(cxx);
-}
-
 static uint32_t special_of(struct cxx *cxx, char kind, char which, uint32_t *in, uint32_t *number)
 {
     if (kind == 'G')
@@ -148,7 +138,7 @@ static uint32_t special_of(struct cxx *cxx, char kind, char which, uint32_t *in,
     case 'F':
         return cxx_type(cxx);
     case 'A':
-        return parameter_object(cxx);
+        return cxx_argument(cxx);
     case 'C':
         *in = cxx_type(cxx);
         return *in && cxx_number(cxx, number) && cxx_take(cxx, '_') ? cxx_type(cxx) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What a C++ name is between reading (cxx_names.c, cxx_unqualified.c, cxx_types.c, cxx_templates.c,
- * cxx_expressions.c, cxx_rare.c) and printing (cxx_print.c and its kin): nodes that refer to each
- * other by number. Number 0 is no node.
+ * cxx_expressions.c, cxx_scopes.c, cxx_rare.c) and printing (cxx_print.c and its kin): nodes that
+ * refer to each other by number. Number 0 is no node.
  */
 #ifndef STACKBOX_SYMBOLS_CXX_NODES_H
 #define STACKBOX_SYMBOLS_CXX_NODES_H
@@ -263,11 +263,16 @@ bool cxx_is_declaration(const struct cxx *cxx);
 uint32_t cxx_declaration(struct cxx *cxx);
 /* As many as come, which are open then, and counted in `heads`. */
 bool cxx_declarations(struct cxx *cxx, struct cxx_heads *heads);
+/* What stands in I...E. */
+uint32_t cxx_argument(struct cxx *cxx);
 /* I...E; of_encoding: T_ are these from now on. */
 uint32_t cxx_template_arguments(struct cxx *cxx, bool of_encoding);
 /* The name and the arguments behind it. */
 uint32_t cxx_template(struct cxx *cxx, uint32_t name, bool of_encoding);
 uint32_t cxx_expression(struct cxx *cxx);
 uint32_t cxx_literal(struct cxx *cxx);
+/* Names in expressions: alone, and behind sr. */
+uint32_t cxx_base_name(struct cxx *cxx);
+uint32_t cxx_scoped_name(struct cxx *cxx);
 
 #endif

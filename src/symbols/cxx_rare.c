@@ -119,50 +119,27 @@ uint32_t cxx_requires(struct cxx *cxx)
     return requirements ? cxx_make(cxx, CXX_REQUIRES, list, requirements, 0) : 0;
 }
 
-/* sP <argument>... E: how many they are. */
-uint32_t cxx_captured_count(struct cxx *cxx)
+/* Template arguments up to an E: a list. */
+static uint32_t arguments(struct cxx *cxx)
 {
     size_t first = cxx->open.count;
 
-    while (!cxx_take(cxx, 'E')) {
-        uint32_t item;
-        if (cxx_peek(cxx) == 'X') {
-            cxx->at++;
-            item = cxx_expression(cxx);
-            if (!cxx_take(cxx, 'E'))
-                return 0;
-        } else {
-            item = cxx_peek(cxx) == 'L' ? cxx_literal(cxx) : cxx_type(cxx);
-        }
-        if (!cxx_push(cxx, &cxx->open, item))
+    while (!cxx_take(cxx, 'E'))
+        if (!cxx_push(cxx, &cxx->open, cxx_argument(cxx)))
             return 0;
-    }
-    return cxx_wrap(cxx, CXX_COUNT, cxx_list(cxx, first));
+    return cxx_list(cxx, first);
+}
+
+/* sP <argument>... E: how many they are. */
+uint32_t cxx_captured_count(struct cxx *cxx)
+{
+    return cxx_wrap(cxx, CXX_COUNT, arguments(cxx));
 }
 
 /* u <name> <argument>... E: what only one compiler knows. */
 uint32_t cxx_vendor_call(struct cxx *cxx)
 {
-    size_t first = cxx->open.count;
-
     cxx->at++;
-    uint32_t name = cxx_source_name(cxx);
-    if (!name)
-        return 0;
-    while (!cxx_take(cxx, 'E')) {
-        char next = cxx_peek(cxx);
-        uint32_t item;
-        if (next == 'X') {
-            cxx->at++;
-            item = cxx_expression(cxx);
-            if (!cxx_take(cxx, 'E'))
-                return 0;
-        } else {
-            item = next == 'L' ? cxx_literal(cxx) : cxx_type(cxx);
-        }
-        if (!cxx_push(cxx, &cxx->open, item))
-            return 0;
-    }
-    uint32_t list = cxx_list(cxx, first);
+    uint32_t name = cxx_source_name(cxx), list = name ? arguments(cxx) : 0;
     return list ? cxx_make(cxx, CXX_VENDOR_CALL, name, list, 0) : 0;
 }

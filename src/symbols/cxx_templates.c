@@ -132,7 +132,7 @@ uint32_t cxx_declaration(struct cxx *cxx)
     return declaration;
 }
 
-static uint32_t one_argument(struct cxx *cxx)
+uint32_t cxx_argument(struct cxx *cxx)
 {
     uint32_t item;
     size_t first = cxx->open.count;
@@ -150,14 +150,14 @@ static uint32_t one_argument(struct cxx *cxx)
             return 0;
         cxx->at++;
         while (!cxx_take(cxx, 'E'))
-            if (!cxx_push(cxx, &cxx->open, one_argument(cxx)))
+            if (!cxx_push(cxx, &cxx->open, cxx_argument(cxx)))
                 return 0;
         cxx_leave(cxx);
         return cxx_wrap(cxx, CXX_PACK, cxx_list(cxx, first));
     case 'T':
         /* Of what kind the parameter is matters to who overloads by it only. */
         if (cxx_is_declaration(cxx))
-            return cxx_declaration(cxx) ? one_argument(cxx) : 0;
+            return cxx_declaration(cxx) ? cxx_argument(cxx) : 0;
         return cxx_type(cxx);
     default:
         return cxx_type(cxx);
@@ -179,7 +179,7 @@ uint32_t cxx_template_arguments(struct cxx *cxx, bool of_encoding)
                 return 0;
             break;
         }
-        if (!cxx_push(cxx, &cxx->open, one_argument(cxx)))
+        if (!cxx_push(cxx, &cxx->open, cxx_argument(cxx)))
             return 0;
     }
     cxx->no_arguments = no_arguments;
