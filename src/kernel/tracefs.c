@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pass_fd.h"
+
 #ifndef TRACEFS_MAGIC
 #define TRACEFS_MAGIC 0x74726163 /* 4.1 */
 #endif
@@ -75,66 +77,6 @@ static int mount_detached(void)
     return result;
 }
 
-/* A message of one byte that can carry one descriptor. */
-struct envelope {
-    char byte;
-    struct iovec piece;
-    struct msghdr message;
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
-};
-
-static void make_envelope(struct envelope *envelope)
-{
-    *envelope = (struct envelope){0};
-    envelope->piece = (struct iovec){&envelope->byte, 1};
-    envelope->message = (struct msghdr){
-        .msg_iov = &envelope->piece,
-        .msg_iovlen = 1,
-        .msg_control = envelope->control.bytes,
-        .msg_controllen = sizeof(envelope->control.bytes),
-    };
-}
-
-static int send_descriptor(int socket, int fd)
-{
-    struct envelope envelope;
-
-    make_envelope(&envelope);
-    struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
-
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-    ssize_t sent;
-    do
-        sent = sendmsg(socket, &envelope.message, 0);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? -errno : 0;
-}
-
-static int receive_descriptor(int socket)
-{
-    struct envelope envelope;
-    int fd;
-
-    make_envelope(&envelope);
-    ssize_t got;
-    do
-        got = recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
-        return -EPERM;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
-    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
-        return -EPERM;
-    memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-    return fd;
-}
-
 /* In a child: a mount namespace of its own, tracefs over some directory in it, and that opened. */
 static int mount_in_own_namespace(void)
 {
@@ -157,18 +99,14 @@ static int mount_by_child(void)
         close(ends[1]);
         return result;
     }
-    if (!child) {
-        int fd = mount_in_own_namespace();
-        _exit(fd < 0 ? -fd : -send_descriptor(ends[1], fd));
-    }
+    if (!child)
+        _exit(pass_fd(ends[1], mount_in_own_namespace()) != 0);
     close(ends[1]);
-    int result = receive_descriptor(ends[0]);
+    int result = take_fd(ends[0]);
     close(ends[0]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (result < 0 && WIFEXITED(status) && WEXITSTATUS(status))
-        result = -WEXITSTATUS(status);
-    return result;
+    return result == -EPIPE ? -EPERM : result;
 }
 
 int tracefs_open(void)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "apart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h> /* 5.6 */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "apart_rights.h"
+#include "pass_fd.h"
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+/* An answer comes to some hundred bytes for each address: more is none of ours. */
+#define MOST_ANSWER (256 << 20)
+
+/* In the process apart: where it asks the opener. */
+static int asks = -1;
+
+/* ---- Opening ---- */
+
+/* Where the kernel cannot keep links within the root they are followed as they are. */
+static int open_below(const char *root, const char *path, uint64_t flags)
+{
+    const struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT};
+
+    if (!root) {
+        int plain = open(path, (int)flags);
+        return plain < 0 ? -errno : plain;
+    }
+    int directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return -errno;
+    int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+        fd = openat(directory, path + strspn(path, "/"), (int)flags);
+    if (fd < 0)
+        fd = -errno;
+    close(directory);
+    return fd;
+}
+
+/* A device is not opened even for a look: to some of them that means something. */
+static int open_plain(const char *root, const char *path)
+{
+    const uint64_t flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    struct stat status;
+    char seen_as[32];
+    int seen = open_below(root, path, O_PATH | O_CLOEXEC);
+
+    if (seen < 0)
+        return seen;
+    int fd = fstat(seen, &status) ? -errno : -EINVAL;
+    if (fd == -EINVAL && S_ISREG(status.st_mode)) {
+        snprintf(seen_as, sizeof(seen_as), "/proc/self/fd/%d", seen);
+        fd = open_below(NULL, seen_as, flags);
+        if (fd == -ENOENT) /* without /proc */
+            fd = open_below(root, path, flags);
+    }
+    close(seen);
+    return fd;
+}
+
+/* "ROOT\0PATH\0" in one message; without a root "\0PATH\0". */
+static void serve(int socket)
+{
+    char request[2 * PATH_MAX];
+
+    for (;;) {
+        ssize_t length = recv(socket, request, sizeof(request), 0);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 3 || request[length - 1])
+            return;
+        const char *path = request + strlen(request) + 1;
+        if (path >= request + length)
+            return;
+        int fd = open_plain(*request ? request : NULL, path);
+        int result = pass_fd(socket, fd);
+        if (fd >= 0)
+            close(fd);
+        if (result)
+            return;
+    }
+}
+
+int apart_open(const char *root, const char *path)
+{
+    char request[2 * PATH_MAX];
+
+    if (asks < 0)
+        return open_plain(root, path);
+    int length = snprintf(request, sizeof(request), "%s%c%s", root ? root : "", 0, path);
+    if (length < 0 || (size_t)length >= sizeof(request))
+        return -ENAMETOOLONG;
+    struct iovec piece = {request, (size_t)length + 1};
+    const struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    ssize_t sent;
+    do
+        sent = sendmsg(asks, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : take_fd(asks);
+}
+
+/* ---- The processes ---- */
+
+struct piece {
+    apart_work *work;
+    void *context;
+    int answers; /* the pipe to who asked for it */
+};
+
+/* Whoever began it may have ended before it said that it wants to know. */
+static void end_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != parent)
+        _exit(1);
+}
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size) {
+        ssize_t written = write(fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+static void be_apart(const struct piece *piece, int socket, pid_t parent)
+{
+    struct text answer = {0};
+    int result = rights_keep_none();
+
+    end_with(parent);
+    asks = socket;
+    if (!result) {
+        rights_filter_calls();
+        result = piece->work(piece->context, &answer);
+    }
+    if (!result && answer.failed)
+        result = -ENOMEM;
+    if (result)
+        text_clear(&answer);
+    /* The result first: where it is missing the work was not done. */
+    bool sent = write_all(piece->answers, &result, sizeof(result)) &&
+                write_all(piece->answers, answer.data, answer.length);
+    text_free(&answer);
+    _exit(!sent);
+}
+
+/* The opener begins it, while both may still become less than they are, and ends as it ended. */
+static void be_opener(const struct piece *piece, pid_t parent)
+{
+    int ends[2], status = 0;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        _exit(1);
+    const pid_t own = getpid();
+    pid_t child = fork();
+    if (!child) {
+        close(ends[0]);
+        be_apart(piece, ends[1], own);
+    }
+    close(ends[1]);
+    close(piece->answers);
+    if (child < 0 || rights_keep_opening())
+        _exit(1);
+    end_with(parent);
+    serve(ends[0]);
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    _exit(WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+static int read_all(int fd, struct text *answer)
+{
+    char bytes[16384];
+
+    for (;;) {
+        ssize_t got = read(fd, bytes, sizeof(bytes));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (!got)
+            return answer->failed ? -ENOMEM : 0;
+        text_append(answer, bytes, (size_t)got);
+        if (answer->length > MOST_ANSWER)
+            return -EBADMSG;
+    }
+}
+
+/* What came is the result and, behind it, the answer. */
+static int take_answer(struct text *answer)
+{
+    int result;
+
+    if (answer->length < sizeof(result))
+        return -EBADMSG;
+    memcpy(&result, answer->data, sizeof(result));
+    answer->length -= sizeof(result);
+    memmove(answer->data, answer->data + sizeof(result), answer->length + 1);
+    return result > 0 || result < -4095 ? -EBADMSG : result;
+}
+
+int apart_run(apart_work *work, void *context, struct text *answer, int *signal)
+{
+    int ends[2], status = 0;
+    const pid_t own = getpid();
+
+    text_clear(answer);
+    *signal = 0;
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    pid_t child = fork();
+    if (child < 0) {
+        int result = -errno;
+        close(ends[0]);
+        close(ends[1]);
+        return result;
+    }
+    if (!child) {
+        close(ends[0]);
+        be_opener(&(struct piece){work, context, ends[1]}, own);
+    }
+    close(ends[1]);
+    int result = read_all(ends[0], answer);
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!result)
+        result = take_answer(answer);
+    if (result == -EBADMSG && WIFEXITED(status))
+        *signal = WEXITSTATUS(status) > 1 ? WEXITSTATUS(status) : 0;
+    return result;
+}

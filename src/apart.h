@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What strangers wrote is read by a process apart. It holds no capability, is nobody where it can
+ * be, and where the kernel has seccomp it can do little but read what is open, compute and answer: a
+ * file that were to break its reader would have gained nothing. What must be opened meanwhile is
+ * opened by a second process, which holds only the capabilities that opening takes, and opens plain
+ * files for reading alone. Both end with the call, and with us, whatever ends us.
+ */
+#ifndef STACKBOX_APART_H
+#define STACKBOX_APART_H
+
+#include "util.h"
+
+/* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
+typedef int apart_work(void *context, struct text *answer);
+
+/*
+ * Runs `work` on a copy of all there is: what it changes is not seen here. `answer` becomes its
+ * answer, which is as trustworthy as what it read. 0; what `work` returned; -EBADMSG with *signal
+ * what it was ended by (0: by nothing that is known), or where the answer is longer than any;
+ * or the negative errno for which no process could be made.
+ */
+int apart_run(apart_work *work, void *context, struct text *answer, int *signal);
+
+/*
+ * Opens a plain file for reading, by whoever may: below `root`, which no link in `path` leads out of,
+ * where that is not NULL. A descriptor, -EINVAL for what is no plain file, or another negative
+ * errno.
+ */
+int apart_open(const char *root, const char *path);
+
+#endif

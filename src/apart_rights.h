@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Rights are given up: for the processes of apart.c. */
+#ifndef STACKBOX_APART_RIGHTS_H
+#define STACKBOX_APART_RIGHTS_H
+
+/* Keeps no capabilities but those that opening files of other processes takes. 0 or a negative errno. */
+int rights_keep_opening(void);
+
+/* Keeps none; becomes nobody where that is possible. 0 or a negative errno. */
+int rights_keep_none(void);
+
+/*
+ * From now on system calls but those that reading, computing and answering take fail with EPERM.
+ * Where the kernel or the architecture has no such filter all is as before.
+ */
+void rights_filter_calls(void);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The process apart: what comes back, what it may not do, and that nothing of it is left. */
+#include "apart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define HAS_FILTER 0 /* sanitizers make calls of their own */
+#else
+#define HAS_FILTER 1
+#endif
+
+static char directory[64];
+
+static int answer_much(void *context, struct text *answer)
+{
+    for (size_t i = 0; i < *(size_t *)context; i++)
+        text_append(answer, "0123456789abcde", 16);
+    *(size_t *)context = 0;
+    return 0;
+}
+
+static void answers(void)
+{
+    static const size_t sizes[] = {0, 1, 100000};
+    struct text answer = {0};
+    int signal = 7;
+
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        size_t count = sizes[i];
+        CHECK_NUMBER(apart_run(answer_much, &count, &answer, &signal), 0);
+        CHECK_NUMBER(answer.length, sizes[i] * 16);
+        CHECK(!answer.length || !memcmp(answer.data + answer.length - 16, "0123456789abcde", 16));
+        CHECK_NUMBER(count, sizes[i]); /* its memory is a copy */
+        CHECK_NUMBER(signal, 0);
+    }
+    text_free(&answer);
+}
+
+static int refuse(void *context, struct text *answer)
+{
+    text_add(answer, "half");
+    return *(int *)context;
+}
+
+static int crash(void *context, struct text *answer)
+{
+    text_add(answer, "half");
+    **(int *volatile *)context = 1;
+    return 0;
+}
+
+static void failures(void)
+{
+    static const int results[] = {-ENOMEM, -ENOEXEC, -EIO};
+    int *nowhere = NULL;
+    struct text answer = {0};
+    int signal;
+
+    for (size_t i = 0; i < COUNT_OF(results); i++) {
+        int result = results[i];
+        CHECK_NUMBER(apart_run(refuse, &result, &answer, &signal), results[i]);
+        CHECK_NUMBER(answer.length, 0);
+    }
+    if (HAS_FILTER) { /* a sanitizer would tell of it */
+        CHECK_NUMBER(apart_run(crash, &nowhere, &answer, &signal), -EBADMSG);
+        CHECK_NUMBER(signal, SIGSEGV);
+    }
+    text_free(&answer);
+}
+
+/* ---- What it may not ---- */
+
+static int try_all(void *context, struct text *answer)
+{
+    const char *own = context;
+    int tried[8] = {0};
+
+    tried[0] = open(own, O_RDONLY) < 0 ? errno : 0;
+    tried[1] = socket(AF_INET, SOCK_STREAM, 0) < 0 ? errno : 0;
+    tried[2] = kill(getppid(), 0) ? errno : 0;
+    pid_t child = fork();
+    if (!child)
+        _exit(0);
+    tried[3] = child < 0 ? errno : 0;
+    tried[4] = chmod(own, 0777) ? errno : 0;
+    tried[5] = execl("/proc/self/exe", "none", NULL) ? errno : 0;
+    text_append(answer, (char *)tried, sizeof(tried));
+    return 0;
+}
+
+static void calls_that_are_refused(void)
+{
+    struct text path = {0}, answer = {0};
+    int signal, tried[8];
+
+    text_format(&path, "%s/own", directory);
+    CHECK_NUMBER(apart_run(try_all, path.data, &answer, &signal), 0);
+    CHECK_NUMBER(answer.length, sizeof(tried));
+    memcpy(tried, answer.data, sizeof(tried));
+    for (int i = 0; i < 6; i++)
+        CHECK_NUMBER(tried[i], EPERM);
+    text_free(&path);
+    text_free(&answer);
+}
+
+/* The watcher reads of the process apart, and of its parent, what the kernel says of them. */
+struct watch {
+    int tell[2], go[2];
+};
+
+static int wait_for_watcher(void *context, struct text *answer)
+{
+    const struct watch *watch = context;
+    const pid_t pids[2] = {getpid(), 0};
+    char byte;
+
+    (void)answer;
+    return write(watch->tell[1], pids, sizeof(pids)) != sizeof(pids) ||
+           read(watch->go[0], &byte, 1) != 1 ? -EIO : 0;
+}
+
+static bool status_has(pid_t pid, const char *line)
+{
+    struct text path = {0}, status = {0};
+
+    text_format(&path, "/proc/%d/status", (int)pid);
+    bool has = !read_file(AT_FDCWD, path.data, 65536, &status) && strstr(status.data, line);
+    if (!has)
+        printf("  %d: no %s in %s\n", (int)pid, line, status.data ? status.data : "nothing");
+    text_free(&path);
+    text_free(&status);
+    return has;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    struct text path = {0}, status = {0};
+    pid_t parent = 0;
+
+    text_format(&path, "/proc/%d/status", (int)pid);
+    if (!read_file(AT_FDCWD, path.data, 65536, &status) && strstr(status.data, "\nPPid:"))
+        parent = (pid_t)atoi(strstr(status.data, "\nPPid:") + 6);
+    text_free(&path);
+    text_free(&status);
+    return parent;
+}
+
+static int strike(const struct watch *watch)
+{
+    pid_t pids[2];
+
+    return read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids) || kill(pids[0], SIGKILL);
+}
+
+static int look(const struct watch *watch)
+{
+    pid_t pids[2];
+    char byte = 0;
+
+    if (read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids))
+        return 1;
+    bool right = status_has(pids[0], "\nCapEff:\t0000000000000000\n") &&
+                 status_has(pids[0], "\nCapPrm:\t0000000000000000\n") &&
+                 status_has(pids[0], "\nNoNewPrivs:\t1\n") &&
+                 (!HAS_FILTER || status_has(pids[0], "\nSeccomp:\t2\n")) &&
+                 (geteuid() || status_has(pids[0], "\nUid:\t65534\t65534\t65534\t65534\n"));
+    /* CAP_DAC_READ_SEARCH is 2, CAP_KILL 5, CAP_SYS_PTRACE 19; who has none of them has none. */
+    pid_t opener = parent_of(pids[0]);
+    right = right && (geteuid() ? status_has(opener, "\nCapEff:\t0000000000000000\n")
+                                : status_has(opener, "\nCapEff:\t0000000000080024\n"));
+    return write(watch->go[1], &byte, 1) != 1 || !right;
+}
+
+/* The process apart meets a watcher meanwhile. */
+static void meet(int (*watcher_work)(const struct watch *watch), int result, int ended_by)
+{
+    struct watch watch;
+    struct text answer = {0};
+    int signal, status = 1;
+
+    CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    pid_t watcher = fork();
+    if (!watcher) {
+        int found = watcher_work(&watch);
+        fflush(stdout);
+        _exit(found);
+    }
+    CHECK_NUMBER(apart_run(wait_for_watcher, &watch, &answer, &signal), result);
+    CHECK_NUMBER(signal, ended_by);
+    CHECK(waitpid(watcher, &status, 0) == watcher);
+    CHECK_NUMBER(status, 0);
+    for (int i = 0; i < 2; i++) {
+        close(watch.tell[i]);
+        close(watch.go[i]);
+    }
+    text_free(&answer);
+}
+
+static void rights(void)
+{
+    meet(look, 0, 0);
+}
+
+static void killed_alone(void)
+{
+    meet(strike, -EBADMSG, SIGKILL);
+}
+
+/* ---- Opening ---- */
+
+struct wanted {
+    const char *root, *path;
+    int error; /* 0: it holds its own name */
+};
+
+static int open_wanted(void *context, struct text *answer)
+{
+    const struct wanted *wanted = context;
+    char bytes[16] = "";
+    int fd = apart_open(wanted->root, wanted->path);
+    int result = fd < 0 ? fd : 0;
+
+    if (fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) <= 0)
+        result = -EIO;
+    text_append(answer, (char *)&result, sizeof(result));
+    text_append(answer, bytes, sizeof(bytes));
+    return 0;
+}
+
+static void check_opened(const struct wanted *wanted, const char *content)
+{
+    struct text answer = {0};
+    int signal, result = 1;
+
+    CHECK_NUMBER(apart_run(open_wanted, (void *)wanted, &answer, &signal), 0);
+    CHECK_NUMBER(answer.length, sizeof(result) + 16);
+    memcpy(&result, answer.data, sizeof(result));
+    CHECK_NUMBER(result, wanted->error);
+    if (!result)
+        CHECK_STRING(answer.data + sizeof(result), content);
+    text_clear(&answer);
+    /* And the same without a process apart. */
+    CHECK_NUMBER(open_wanted((void *)wanted, &answer), 0);
+    memcpy(&result, answer.data, sizeof(result));
+    CHECK_NUMBER(result, wanted->error);
+    text_free(&answer);
+}
+
+static void opening(void)
+{
+    struct text own = {0}, inner = {0}, long_path = {0};
+
+    text_format(&own, "%s/own", directory);
+    text_format(&inner, "%s/root", directory);
+    check_opened(&(struct wanted){NULL, own.data, 0}, "outside");
+    check_opened(&(struct wanted){inner.data, "/own", 0}, "inside");
+    check_opened(&(struct wanted){inner.data, "link", 0}, "inside"); /* to /own: in its root */
+    check_opened(&(struct wanted){inner.data, "/../own", 0}, "inside");
+    check_opened(&(struct wanted){inner.data, "/none", -ENOENT}, "");
+    check_opened(&(struct wanted){inner.data, "/fifo", -EINVAL}, "");
+    check_opened(&(struct wanted){NULL, directory, -EINVAL}, "");
+    check_opened(&(struct wanted){NULL, "/dev/null", -EINVAL}, "");
+    for (int i = 0; i < 5000; i++)
+        text_add(&long_path, "/a");
+    check_opened(&(struct wanted){NULL, long_path.data, -ENAMETOOLONG}, "");
+    text_free(&own);
+    text_free(&inner);
+    text_free(&long_path);
+}
+
+/* ---- The end ---- */
+
+static void nothing_is_left(void)
+{
+    struct stat before, after;
+    int first = dup(0);
+
+    close(first);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    int second = dup(0);
+    CHECK_NUMBER(second, first);
+    close(second);
+    CHECK(!fstat(0, &before) && !fstat(0, &after));
+}
+
+/* Who is killed in the middle takes both with it. */
+static int wait_for_ever(void *context, struct text *answer)
+{
+    const struct watch *watch = context;
+    const pid_t pids[2] = {getpid(), 0};
+    char byte;
+
+    (void)answer;
+    (void)!write(watch->tell[1], pids, sizeof(pids));
+    (void)!read(watch->go[0], &byte, 1);
+    return 0;
+}
+
+static void killed(void)
+{
+    struct watch watch;
+    struct text answer = {0};
+    pid_t pids[2];
+    int signal;
+    char byte;
+
+    CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    pid_t runner = fork();
+    if (!runner) {
+        close(watch.tell[0]);
+        close(watch.go[1]);
+        _exit(apart_run(wait_for_ever, &watch, &answer, &signal) != 0);
+    }
+    close(watch.tell[1]);
+    CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+    CHECK(!kill(runner, SIGKILL) && waitpid(runner, NULL, 0) == runner);
+    /* Their ends of this pipe are closed when they are gone: the end of the file is that. */
+    CHECK_NUMBER(read(watch.tell[0], &byte, 1), 0);
+    close(watch.tell[0]);
+    close(watch.go[0]);
+    close(watch.go[1]);
+}
+
+static void put(const char *name, const char *content)
+{
+    struct text path = {0};
+
+    text_format(&path, "%s/%s", directory, name);
+    int fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+    close(fd);
+    text_free(&path);
+}
+
+int main(void)
+{
+    struct text command = {0};
+
+    snprintf(directory, sizeof(directory), "/tmp/stackbox-apart.XXXXXX");
+    if (!mkdtemp(directory) || chmod(directory, 0755) || chdir(directory) || mkdir("root", 0755) ||
+        symlink("/own", "root/link") || mkfifo("root/fifo", 0600))
+        return 1;
+    put("own", "outside");
+    put("root/own", "inside");
+    TEST(answers);
+    TEST(failures);
+    if (HAS_FILTER) /* else it would do all of that */
+        TEST(calls_that_are_refused);
+    TEST(rights);
+    TEST(killed_alone);
+    TEST(opening);
+    TEST(nothing_is_left);
+    TEST(killed);
+    text_format(&command, "%s/root/link", directory);
+    (void)!chdir("/");
+    unlink(command.data);
+    static const char *const left[] = {"root/fifo", "root/own", "own", "root"};
+    for (size_t i = 0; i < COUNT_OF(left); i++) {
+        text_clear(&command);
+        text_format(&command, "%s/%s", directory, left[i]);
+        (void)remove(command.data);
+    }
+    rmdir(directory);
+    text_free(&command);
+    return tests_done();
+}
