@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "apart.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h> /* 5.6 */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -20,6 +22,9 @@
 
 #ifndef SYS_openat2
 #define SYS_openat2 437
+#endif
+#ifndef SYS_close_range /* 5.9 */
+#define SYS_close_range 436
 #endif
 
 /* An answer comes to some hundred bytes for each address: more is none of ours. */
@@ -113,13 +118,59 @@ int apart_open(const char *root, const char *path)
     return sent < 0 ? -errno : take_fd(asks);
 }
 
-/* ---- The processes ---- */
+/* ---- What is closed ---- */
 
-struct piece {
-    apart_work *work;
-    void *context;
-    int answers; /* the pipe to who asked for it */
-};
+static int compare_numbers(const void *left, const void *right)
+{
+    int a = *(const int *)left, b = *(const int *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* From `first` to before `end`. Before 5.9 it takes /proc to know which there are. */
+static void close_between(int first, int end)
+{
+    if (first >= end || !syscall(SYS_close_range, first, end - 1, 0))
+        return;
+    DIR *directory = opendir("/proc/self/fd");
+    const struct dirent *entry;
+
+    while (directory && (entry = readdir(directory))) {
+        int fd = atoi(entry->d_name);
+        if (fd >= first && fd < end && fd != dirfd(directory) && *entry->d_name != '.')
+            close(fd);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+/* Maps, rings, reports that are being written, a terminal: none of its business. -ENOMEM or 0. */
+static int close_others(const struct apart_job *job, int socket, int answers)
+{
+    int *kept = calloc(job->keep_count + 3, sizeof(*kept)), next = 0;
+    size_t count = 0;
+
+    if (!kept)
+        return -ENOMEM;
+    for (size_t i = 0; i < job->keep_count; i++)
+        if (job->keep[i] >= 0)
+            kept[count++] = job->keep[i];
+    kept[count++] = socket;
+    kept[count++] = answers;
+#ifdef __SANITIZE_ADDRESS__
+    kept[count++] = STDERR_FILENO; /* what it has to tell */
+#endif
+    qsort(kept, count, sizeof(*kept), compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        close_between(next, kept[i]);
+        next = kept[i] + 1;
+    }
+    close_between(next, INT_MAX);
+    free(kept);
+    return 0;
+}
+
+/* ---- The processes ---- */
 
 /* Whoever began it may have ended before it said that it wants to know. */
 static void end_with(pid_t parent)
@@ -145,45 +196,52 @@ static bool write_all(int fd, const void *bytes, size_t size)
     return true;
 }
 
-static void be_apart(const struct piece *piece, int socket, pid_t parent)
+static void be_apart(const struct apart_job *job, int answers, int socket, pid_t parent)
 {
     struct text answer = {0};
-    int result = rights_keep_none();
+    int result = close_others(job, socket, answers);
 
+    if (!result)
+        result = rights_keep_none();
     end_with(parent);
     asks = socket;
     if (!result) {
         rights_filter_calls();
-        result = piece->work(piece->context, &answer);
+        result = job->work(job->context, &answer);
     }
     if (!result && answer.failed)
         result = -ENOMEM;
     if (result)
         text_clear(&answer);
     /* The result first: where it is missing the work was not done. */
-    bool sent = write_all(piece->answers, &result, sizeof(result)) &&
-                write_all(piece->answers, answer.data, answer.length);
+    bool sent = write_all(answers, &result, sizeof(result)) &&
+                write_all(answers, answer.data, answer.length);
     text_free(&answer);
     _exit(!sent);
 }
 
-/* The opener begins it, while both may still become less than they are, and ends as it ended. */
-static void be_opener(const struct piece *piece, pid_t parent)
+/*
+ * The opener begins it, while both may still become less than they are, and ends as it ended: with the
+ * number of its signal, 0 where there was none.
+ */
+static void be_opener(const struct apart_job *job, int answers, pid_t parent)
 {
-    int ends[2], status = 0;
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-        _exit(1);
+    int ends[2], status = 0, result = 0;
     const pid_t own = getpid();
-    pid_t child = fork();
+    pid_t child = -1;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) || (child = fork()) < 0)
+        result = -errno;
     if (!child) {
         close(ends[0]);
-        be_apart(piece, ends[1], own);
+        be_apart(job, answers, ends[1], own);
     }
+    if (result)
+        (void)write_all(answers, &result, sizeof(result));
+    close(answers);
+    if (result || rights_keep_opening())
+        _exit(0);
     close(ends[1]);
-    close(piece->answers);
-    if (child < 0 || rights_keep_opening())
-        _exit(1);
     end_with(parent);
     serve(ends[0]);
     close(ends[0]);
@@ -223,34 +281,55 @@ static int take_answer(struct text *answer)
     return result > 0 || result < -4095 ? -EBADMSG : result;
 }
 
-int apart_run(apart_work *work, void *context, struct text *answer, int *signal)
+/* What a terminal sends to all of a group is ours: both end when we do. A pid or a negative errno. */
+static pid_t begin(const struct apart_job *job, const int ends[2])
+{
+    const pid_t own = getpid();
+    sigset_t all, before;
+
+    sigfillset(&all);
+    bool blocked = !sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    if (!child) {
+        close(ends[0]);
+        be_opener(job, ends[1], own);
+    }
+    if (child < 0)
+        child = -errno;
+    if (blocked)
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+int apart_run(const struct apart_job *job, struct text *answer, int *signal)
 {
     int ends[2], status = 0;
-    const pid_t own = getpid();
 
     text_clear(answer);
     *signal = 0;
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
-    pid_t child = fork();
-    if (child < 0) {
-        int result = -errno;
-        close(ends[0]);
-        close(ends[1]);
-        return result;
-    }
-    if (!child) {
-        close(ends[0]);
-        be_opener(&(struct piece){work, context, ends[1]}, own);
-    }
+    pid_t child = begin(job, ends);
     close(ends[1]);
-    int result = read_all(ends[0], answer);
+    int result = child < 0 ? child : read_all(ends[0], answer);
     close(ends[0]);
+    if (child < 0)
+        return result;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (!result)
         result = take_answer(answer);
-    if (result == -EBADMSG && WIFEXITED(status))
-        *signal = WEXITSTATUS(status) > 1 ? WEXITSTATUS(status) : 0;
+    if (result == -EBADMSG)
+        *signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     return result;
+}
+
+void apart_explain(int result, int signal, struct text *why)
+{
+    if (result != -EBADMSG)
+        text_format(why, "failed: %s", strerror(-result));
+    else if (signal)
+        text_format(why, "was ended by signal %d: %s", signal, strsignal(signal));
+    else
+        text_add(why, "gave no answer that makes sense");
 }

@@ -14,13 +14,23 @@
 /* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
 typedef int apart_work(void *context, struct text *answer);
 
+struct apart_job {
+    apart_work *work;
+    void *context;
+    const int *keep; /* descriptors that it reads; others are closed to it. Below 0: none */
+    size_t keep_count;
+};
+
 /*
- * Runs `work` on a copy of all there is: what it changes is not seen here. `answer` becomes its
- * answer, which is as trustworthy as what it read. 0; what `work` returned; -EBADMSG with *signal
+ * Runs the work on a copy of all there is: what it changes is not seen here. `answer` becomes its
+ * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG with *signal
  * what it was ended by (0: by nothing that is known), or where the answer is longer than any;
  * or the negative errno for which no process could be made.
  */
-int apart_run(apart_work *work, void *context, struct text *answer, int *signal);
+int apart_run(const struct apart_job *job, struct text *answer, int *signal);
+
+/* Appends what befell it: "was ended by signal 11: Segmentation fault". */
+void apart_explain(int result, int signal, struct text *why);
 
 /*
  * Opens a plain file for reading, by whoever may: below `root`, which no link in `path` leads out of,

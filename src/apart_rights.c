@@ -76,8 +76,11 @@ int rights_keep_none(void)
 static const int allowed[] = {
     SYS_read, SYS_write, SYS_pread64, SYS_lseek, SYS_close, SYS_sendmsg, SYS_recvmsg,
     SYS_readv, SYS_writev, SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask,
-    SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mprotect, SYS_getpid, SYS_gettid,
-    SYS_tgkill, SYS_memfd_create, SYS_getrandom, SYS_restart_syscall, SYS_statx,
+    SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mprotect, SYS_getrandom,
+    SYS_restart_syscall, SYS_statx, SYS_getpid, SYS_gettid,
+#ifdef SYS_newfstatat /* glibc's fstat(2) */
+    SYS_newfstatat,
+#endif
 #ifdef SYS_mmap
     SYS_mmap,
 #endif
@@ -92,12 +95,6 @@ static const int allowed[] = {
 #endif
 #ifdef SYS__llseek
     SYS__llseek,
-#endif
-#ifdef SYS_ftruncate
-    SYS_ftruncate,
-#endif
-#ifdef SYS_ftruncate64
-    SYS_ftruncate64,
 #endif
 #ifdef SYS_futex
     SYS_futex,

@@ -293,6 +293,9 @@ void session_say_names_lost(const struct session *session)
     if (lives_missed(&session->lives))
         say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
             "wrong names", (unsigned long long)lives_missed(&session->lives));
+    if (notes->unread.length)
+        say("user frames may have no names: the process that reads their files %s",
+            notes->unread.data);
     if (notes->refused_map.length)
         say("names of a just-in-time compiler are ignored: %s", notes->refused_map.data);
     if (notes->changed_file.length)

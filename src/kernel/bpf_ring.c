@@ -35,11 +35,13 @@ int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
     if (at == MAP_FAILED)
         return -errno;
     ring->consumer = at;
+    madvise(at, page, MADV_DONTFORK); /* as perf's rings are by themselves: it is ours alone */
     /* The data is there twice, one after the other: no record is in two parts. */
     at = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, ring->map, (off_t)page);
     if (at == MAP_FAILED)
         return -errno;
     ring->producer = at;
+    madvise(at, page + 2 * bytes, MADV_DONTFORK);
     return 0;
 }
 

@@ -42,6 +42,7 @@ static int open_states(struct settled *settled, uint32_t buckets)
     if (at == MAP_FAILED)
         return -errno;
     settled->states = at;
+    madvise(at, buckets, MADV_DONTFORK);
     return 0;
 }
 

@@ -2,14 +2,12 @@
 #include "symbols/debug_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h> /* 5.6 */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "crc32.h"
 #include "symbols/elf_tables.h"
 #include "symbols/elf_unpacked.h"
@@ -18,10 +16,6 @@
 /* A debug file without a build id is read whole for its checksum. */
 #define MOST_CHECKED_BYTES ((uint64_t)1 << 30)
 #define PIECE_BYTES 65536
-
-#ifndef SYS_openat2
-#define SYS_openat2 437
-#endif
 
 /* ---- What the file says of its debug file ---- */
 
@@ -117,31 +111,6 @@ static bool is_proven(const struct elf *elf, const struct elf *debug, uint64_t s
 
 /* ---- Where it may be ---- */
 
-/*
- * No link in a container's file system leads out of it, where the kernel can see to that. A descriptor
- * or a negative errno.
- */
-static int open_below(const char *root, const char *path)
-{
-    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-
-    if (!root) {
-        int plain = open(path, flags);
-        return plain < 0 ? -errno : plain;
-    }
-    const struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT};
-    int directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return -errno;
-    int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-        fd = openat(directory, path + strspn(path, "/"), flags);
-    if (fd < 0)
-        fd = -errno;
-    close(directory);
-    return fd;
-}
-
 struct hunt {
     const struct elf *elf;
     const struct debug_search *where;
@@ -173,14 +142,14 @@ static bool try_file(const struct hunt *hunt, const char *root, const struct tex
     struct elf *debug = &hunt->debug->elf;
     struct stat status = {0};
 
-    int fd = path->failed ? -ENOMEM : open_below(root, path->data);
+    int fd = path->failed ? -ENOMEM : apart_open(root, path->data);
     if (fd < 0) {
         elf_note_trouble(hunt->elf, fd);
         return false;
     }
     if (fstat(fd, &status))
         elf_note_trouble(hunt->elf, -errno);
-    if (S_ISREG(status.st_mode) && !elf_open_watched(debug, fd, 0, hunt->elf->trouble)) {
+    else if (!elf_open_watched(debug, fd, 0, hunt->elf->trouble)) {
         if (debug->machine == hunt->elf->machine && debug->is_64 == hunt->elf->is_64 &&
             debug->swapped == hunt->elf->swapped && elf_section_of_type(debug, SHT_SYMTAB) &&
             is_proven(hunt->elf, debug, (uint64_t)status.st_size, &hunt->traits, proof) &&

@@ -36,8 +36,6 @@ struct elf_unpacked {
     struct text parts[2]; /* .symtab and its names, or the image in .gnu_debugdata */
     struct elf_section symbols, names; /* as they would stand in the file, were they not compressed */
     const char *refusal; /* why something that is there is not unpacked: "its ... is damaged"; or NULL */
-    struct elf_kept *kept; /* NULL: see elf_unpacked_keep() */
-    struct elf_unpacked *next;
 };
 
 /* Bytes from here on are those of elf_unpacked.parts[0]; no file has so many. */

@@ -143,17 +143,6 @@ static bool is_its_own(const struct elf *elf, const struct elf *image)
     return !theirs || ours->address == theirs->address;
 }
 
-/* It stays for a while: without the room to grow. */
-static void trim(struct text *text)
-{
-    char *data = realloc(text->data, text->length + 1);
-
-    if (data) {
-        text->data = data;
-        text->room = text->length + 1;
-    }
-}
-
 static void try_image(const struct elf *elf)
 {
     static const char *const reasons[] = {
@@ -178,9 +167,7 @@ static void try_image(const struct elf *elf)
     } else if (result != -ENOENT) {
         unpacked->refusal = reason_of(result, reasons);
     }
-    if (unpacked->kind == UNPACKED_IMAGE)
-        trim(&unpacked->parts[0]);
-    else
+    if (unpacked->kind != UNPACKED_IMAGE)
         drop_parts(unpacked);
 }
 
@@ -195,45 +182,8 @@ bool elf_unpack_image(const struct elf *elf, struct elf *image)
     return unpacked->kind == UNPACKED_IMAGE && !elf_open_unpacked(image, unpacked, elf->trouble);
 }
 
-/* ---- What is kept ---- */
-
-static void forget(struct elf_unpacked *unpacked)
-{
-    struct elf_unpacked **at = &unpacked->kept->newest;
-
-    while (*at != unpacked)
-        at = &(*at)->next;
-    *at = unpacked->next;
-    unpacked->kept->bytes -= unpacked->parts[0].room;
-    unpacked->kept = NULL;
-}
-
 void elf_unpacked_free(struct elf_unpacked *unpacked)
 {
-    if (unpacked->kept)
-        forget(unpacked);
     drop_parts(unpacked);
     *unpacked = (struct elf_unpacked){0};
-}
-
-void elf_unpacked_keep(struct elf_kept *kept, struct elf_unpacked *unpacked)
-{
-    if (unpacked->kind == UNPACKED_SYMBOLS || unpacked->parts[0].room > ELF_KEPT_BYTES) {
-        elf_unpacked_free(unpacked);
-        return;
-    }
-    if (unpacked->kept)
-        forget(unpacked);
-    if (unpacked->kind != UNPACKED_IMAGE)
-        return;
-    unpacked->kept = kept;
-    unpacked->next = kept->newest;
-    kept->newest = unpacked;
-    kept->bytes += unpacked->parts[0].room;
-    while (kept->bytes > ELF_KEPT_BYTES) {
-        struct elf_unpacked *oldest = kept->newest;
-        while (oldest->next)
-            oldest = oldest->next;
-        elf_unpacked_free(oldest);
-    }
 }

@@ -26,19 +26,4 @@ bool elf_unpack_image(const struct elf *elf, struct elf *image);
 /* Empties it. Whatever was opened of it is not to be read any more. */
 void elf_unpacked_free(struct elf_unpacked *unpacked);
 
-/* What comes to more than this is unpacked for each report anew. */
-#define ELF_KEPT_BYTES ((size_t)64 << 20)
-
-/* What is kept unpacked of several files, so that it need not be for each report. {0}: of none. */
-struct elf_kept {
-    struct elf_unpacked *newest;
-    size_t bytes;
-};
-
-/*
- * After names were given: what was unpacked stays for the next time, if it is an image, and then
- * those are emptied that were not used for longest and are too much. Else it is emptied at once.
- */
-void elf_unpacked_keep(struct elf_kept *kept, struct elf_unpacked *unpacked);
-
 #endif

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/elf_unpacked.h"
 #include "symbols/mapped_open.h"
 #include "util.h"
 
@@ -320,7 +319,6 @@ void mapped_file_drop(struct mapped_files *files, struct mapped_file *file)
         files->count--;
     }
     mapped_root_drop(files, file->of_root);
-    elf_unpacked_free(&file->unpacked);
     free(file->segments);
     free((char *)(uintptr_t)file->path);
     free(file);

@@ -40,7 +40,6 @@ struct mapped_file {
     const char *root;
     int fd;            /* kept by the table; below 0: a negative errno, why it is not open */
     struct stat about; /* what fstat() said when it was opened */
-    struct elf_unpacked unpacked; /* of it, by whoever gives names */
 
     /* The table's own. */
     struct mapped_file *next;

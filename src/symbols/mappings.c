@@ -9,8 +9,6 @@
 #include "symbols/symbolize.h"
 
 #define PAGE 4096
-/* What is larger is no part of any program. */
-#define LARGEST ((uint64_t)1 << 40)
 /* Where those begin that have no place of their own, and where there is no room any more. */
 #define FIRST_FREE ((uint64_t)0x7f0000000000)
 #define END_OF_FREE ((uint64_t)1 << 62)
@@ -73,7 +71,7 @@ static bool describe_segment(const struct elf_segment *segment, bool is_fixed,
 {
     uint64_t before = segment->address % PAGE;
 
-    if (segment->memory_size > LARGEST || segment->address > END_OF_FREE ||
+    if (segment->memory_size > MAPPINGS_LARGEST || segment->address > END_OF_FREE ||
         segment->offset % PAGE != before)
         return false;
     *mapping = (struct symbol_mapping){
@@ -177,26 +175,6 @@ int mappings_take(struct symbol_mappings *mappings, struct mapping_source *sourc
 
 /* ---- The main one ---- */
 
-/* Its first segment of code, where no symbol is in any. */
-static int add_program(struct symbol_mappings *mappings, const struct traced_file *program)
-{
-    struct mapping_source source;
-    struct symbol unused = {0};
-    struct elf elf;
-    size_t i = 0;
-    int result = 0;
-
-    if (program->fd < 0 || elf_open(&elf, program->fd))
-        return 0; /* a script, for one */
-    mapping_source_init(&source, program->path, &elf);
-    while (i < elf.segment_count && !(elf.segments[i].flags & PF_X))
-        i++;
-    if (i < elf.segment_count)
-        result = mappings_take(mappings, &source, &unused, elf.segments[i].address);
-    elf_close(&elf);
-    return result;
-}
-
 static bool find_program(struct symbol_mappings *mappings, const char *path)
 {
     for (size_t i = 0; i < mappings->count; i++)
@@ -207,18 +185,32 @@ static bool find_program(struct symbol_mappings *mappings, const char *path)
     return false;
 }
 
+int mappings_take_program(struct symbol_mappings *mappings, const struct traced_file *program)
+{
+    struct mapping_source source;
+    struct symbol unused = {0};
+    struct elf elf;
+    size_t i = 0;
+    int result = 0;
+
+    if (!program->path || program->fd < 0 || find_program(mappings, program->path) ||
+        elf_open(&elf, program->fd))
+        return 0; /* a script, for one */
+    mapping_source_init(&source, program->path, &elf);
+    while (i < elf.segment_count && !(elf.segments[i].flags & PF_X))
+        i++;
+    if (i < elf.segment_count)
+        result = mappings_take(mappings, &source, &unused, elf.segments[i].address);
+    elf_close(&elf);
+    return result;
+}
+
 static int find_main(struct symbol_mappings *mappings, const struct traced_file *program)
 {
     struct symbol_mapping *kernel;
 
-    if (program->path) {
-        if (find_program(mappings, program->path))
-            return 0;
-        if (add_program(mappings, program))
-            return -ENOMEM;
-        if (find_program(mappings, program->path))
-            return 0;
-    }
+    if (program->path && find_program(mappings, program->path))
+        return 0;
     if (find_program(mappings, KERNEL_PATH))
         return 0;
     mappings->main = mappings->count;
@@ -269,7 +261,7 @@ static void place_free(struct symbol_mapping *mapping, uint64_t *next)
 {
     uint64_t size = mapping->own_limit - mapping->own_start;
 
-    if (mapping->limit || size > LARGEST || *next > END_OF_FREE)
+    if (mapping->limit || size > MAPPINGS_LARGEST || *next > END_OF_FREE)
         return;
     mapping->start = *next + mapping->own_start % ALIGNMENT;
     mapping->limit = mapping->start + size;

@@ -53,6 +53,9 @@ void mapping_source_init(struct mapping_source *source, const char *path, const 
 int mappings_take(struct symbol_mappings *mappings, struct mapping_source *source,
                   struct symbol *symbol, uint64_t address);
 
+/* The first segment of the program's code, where no symbol was in any. 0 or -ENOMEM. */
+int mappings_take_program(struct symbol_mappings *mappings, const struct traced_file *program);
+
 /* Of kernel symbols, sorted by the address that is looked up. 0 or -ENOMEM. */
 int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const *symbols,
                          size_t count, int kallsyms);

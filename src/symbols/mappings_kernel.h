@@ -18,6 +18,9 @@ int mappings_add_kernel(struct symbol_mappings *mappings, int kallsyms,
 
 /* ---- Of mappings.c ---- */
 
+/* What is larger is no part of any program. */
+#define MAPPINGS_LARGEST ((uint64_t)1 << 40)
+
 /* Adds one, without addresses; good until the next is added. 0 or -ENOMEM. */
 int mappings_add(struct symbol_mappings *mappings, const char *path, const char *build_id,
                  struct symbol_mapping **added);

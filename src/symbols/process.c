@@ -50,9 +50,6 @@ static int fill_in(struct processes *processes, const struct image *image, uint6
         .kind = mapping->file->kind, .file = mapping->file, .label = mapping->file->label,
         .address = address - mapping->start + mapping->offset,
     };
-    if (place->kind == MAPPED_FILE &&
-        mapped_file_address(mapping->file, place->address, &place->address))
-        return -ENOMEM;
     return processes_lend(&processes->lent, mapping->file, 0);
 }
 
@@ -151,11 +148,6 @@ void processes_forget(struct processes *processes)
     end_who_is_gone(processes);
     history_forget(&processes->history, processes->reported);
     processes->reported = now_ns();
-}
-
-void processes_keep_unpacked(struct processes *processes, struct mapped_file *file)
-{
-    elf_unpacked_keep(&processes->kept, &file->unpacked);
 }
 
 /* ---- Opening ---- */

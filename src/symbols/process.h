@@ -22,8 +22,8 @@ struct process_place {
     enum mapped_kind kind;
     struct mapped_file *file; /* or NULL; good until processes_forget() */
     /*
-     * In a file: as the ELF file numbers it, or the offset where none of its segments is. Elsewhere
-     * the distance from where the mapping began.
+     * In a file the offset, from which mapped_file_address() makes the address: nothing of a file is
+     * read to find a place. Elsewhere the distance from where the mapping began.
      */
     uint64_t address;
     const char *label; /* "libc.so.6", "[vdso]", "[anon]"; "" where nothing is mapped */
@@ -70,12 +70,6 @@ void processes_look_at_cpus(struct processes *processes);
  */
 int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
                    const uint64_t *addresses, size_t count, struct process_place *places);
-
-/*
- * Names were given by what is unpacked of a place's file: that is kept for the next report, within
- * ELF_KEPT_BYTES for all files.
- */
-void processes_keep_unpacked(struct processes *processes, struct mapped_file *file);
 
 /*
  * A report is done: what ended before the report before this one can go. Places that were found

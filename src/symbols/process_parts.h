@@ -4,7 +4,6 @@
 #define STACKBOX_SYMBOLS_PROCESS_PARTS_H
 
 #include "kernel/task_events.h"
-#include "symbols/elf_unpacked.h"
 #include "symbols/history.h"
 #include "symbols/process.h"
 #include "util.h"
@@ -22,7 +21,6 @@ struct loans {
 
 struct processes {
     struct mapped_files *files;
-    struct elf_kept kept; /* what is unpacked of them */
     struct task_events *events; /* NULL: nobody tells */
     int listening;              /* 0, or why not */
     struct history history;

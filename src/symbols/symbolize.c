@@ -270,7 +270,9 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
         result = mappings_take_kernel(mappings, sorted, kernel.count, wishes->kallsyms);
     free(kernel.addresses);
     free(kernel.where);
-    if (!result && wishes->processes)
+    if (!wishes->processes)
+        user_end = kernel.count;
+    if (!result && (user_end > kernel.count || mappings))
         result = user_names_give(sorted + kernel.count, user_end - kernel.count, wishes, notes,
                                  mappings);
     return result;
@@ -319,6 +321,7 @@ void symbolize_notes_free(struct symbolize_notes *notes)
     text_free(&notes->changed_file);
     text_free(&notes->unopened_file);
     text_free(&notes->packed_file);
+    text_free(&notes->unread);
 }
 
 void symbols_free(struct symbols *symbols)

@@ -59,6 +59,7 @@ struct symbolize_notes {
     bool more_unopened;        /* and it was not the only one */
     struct text packed_file;   /* "/tmp/a: why": the first whose packed symbols are not read */
     bool more_packed;
+    struct text unread; /* what befell the process that reads files, for the first time */
 };
 void symbolize_notes_free(struct symbolize_notes *notes);
 

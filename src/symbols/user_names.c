@@ -2,45 +2,22 @@
 #include "symbols/user_names.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
-#include "symbols/debug_files.h"
-#include "symbols/elf.h"
-#include "symbols/elf_symbols.h"
-#include "symbols/jitmap.h"
-#include "symbols/process.h"
+#include "apart.h"
+#include "symbols/names_answer.h"
+#include "symbols/naming.h"
 
-/* A symbol and where in its process it is. */
-struct located {
-    struct symbol *symbol;
-    struct process_place place;
-};
-
-struct naming {
-    const struct symbolize_wishes *wishes;
-    struct symbolize_notes *notes;
-    struct symbol_mappings *mappings; /* NULL: nobody wants them */
-    struct located *located;
-    uint64_t *addresses;          /* that are looked up at a time: room for one of each symbol */
-    struct process_place *places; /* likewise */
-};
+/* Maps of just-in-time compilers that are open at a time: of more processes some come later. */
+#define MOST_MAPS 64
 
 /* ---- Where they are ---- */
 
 static bool same_life(const struct symbol *a, const struct symbol *b)
 {
     return a->pid == b->pid && a->born == b->born;
-}
-
-/* Adds an address that is not below the last one, each once. */
-static void add_distinct(const struct naming *naming, size_t *count, uint64_t address)
-{
-    if (!*count || naming->addresses[*count - 1] != address)
-        naming->addresses[(*count)++] = address;
 }
 
 static void set_file(struct symbol *symbol, const struct process_place *place)
@@ -50,14 +27,24 @@ static void set_file(struct symbol *symbol, const struct process_place *place)
     symbol->offset = place->address + (symbol->address - symbol_lookup_address(symbol));
 }
 
+static size_t distinct_addresses(const struct naming *naming, const struct located *located,
+                                 size_t count)
+{
+    size_t distinct = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = symbol_lookup_address(located[i].symbol);
+        if (!distinct || naming->addresses[distinct - 1] != address)
+            naming->addresses[distinct++] = address;
+    }
+    return distinct;
+}
+
 /* Finds the places of the symbols of one life of one process. */
 static int locate_life(const struct naming *naming, struct located *located, size_t count)
 {
     const struct symbol *first = located[0].symbol;
-    size_t at = 0, distinct = 0;
-
-    for (size_t i = 0; i < count; i++)
-        add_distinct(naming, &distinct, symbol_lookup_address(located[i].symbol));
+    size_t at = 0, distinct = distinct_addresses(naming, located, count);
     int result = processes_find(naming->wishes->processes, first->pid, first->born,
                                 naming->addresses, distinct, naming->places);
 
@@ -80,246 +67,143 @@ static int locate_life(const struct naming *naming, struct located *located, siz
     return 0;
 }
 
-/* ---- Names of code that was made at run time ---- */
-
-static bool may_be_jitted(const struct located *located)
+/* Whether to trust what a just-in-time compiler wrote is asked here, and it is opened here. */
+static int open_map(const struct naming *naming, struct located *located, size_t count)
 {
-    return located->place.kind == MAPPED_ANONYMOUS || located->place.kind == MAPPED_NOTHING;
-}
-
-static int give_jit_names(const struct naming *naming, int map, struct located *const *jitted,
-                          size_t count)
-{
-    struct jitmap_found *found = calloc(count, sizeof(*found));
-    size_t distinct = 0, at = 0;
-
-    if (!found)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        add_distinct(naming, &distinct, symbol_lookup_address(jitted[i]->symbol));
-    int result = jitmap_find(map, naming->addresses, distinct, found);
-    for (size_t i = 0; i < count && result != -ENOMEM; i++) {
-        struct symbol *symbol = jitted[i]->symbol;
-        at += naming->addresses[at] != symbol_lookup_address(symbol);
-        if (!found[at].found)
-            continue;
-        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
-            result = -ENOMEM;
-        symbol->offset = symbol->address - found[at].start;
-        symbol->jitted = true;
-    }
-    jitmap_free(found, distinct);
-    free(found);
-    return result == -ENOMEM ? result : 0;
-}
-
-static int name_jitted(const struct naming *naming, struct located *located, size_t count)
-{
-    struct located **jitted = calloc(count, sizeof(*jitted));
     const struct symbol *first = located[0].symbol;
     struct jitmap_refusal refusal;
-    size_t jitted_count = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        any = any || naming_may_be_jitted(&located[i]);
+    if (!any)
+        return -ENOENT;
+    int map = processes_open_jitmap(naming->wishes->processes, first->pid, first->born, &refusal);
+    if (map == -EACCES && !naming->notes->refused_map.length)
+        text_format(&naming->notes->refused_map, "%s: %s", refusal.path, refusal.reason);
+    return map;
+}
+
+/* From one life on, until all are located or enough maps are open. 0 or -ENOMEM. */
+static int locate(struct naming *naming, size_t most, int maps[MOST_MAPS], size_t *map_count)
+{
+    size_t end;
     int result = 0;
 
-    if (!jitted)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (may_be_jitted(&located[i]))
-            jitted[jitted_count++] = &located[i];
-    if (jitted_count) {
-        int map = processes_open_jitmap(naming->wishes->processes, first->pid, first->born,
-                                        &refusal);
-        if (map == -EACCES && !naming->notes->refused_map.length)
-            text_format(&naming->notes->refused_map, "%s: %s", refusal.path, refusal.reason);
-        if (map >= 0) {
-            result = give_jit_names(naming, map, jitted, jitted_count);
-            close(map);
+    *map_count = naming->count = 0;
+    for (size_t start = 0; start < most && *map_count < MOST_MAPS && !result; start = end) {
+        struct located *first = &naming->located[start];
+        for (end = start + 1;
+             end < most && same_life(first->symbol, naming->located[end].symbol); end++)
+            ;
+        result = locate_life(naming, first, end - start);
+        int map = result ? -1 : open_map(naming, first, end - start);
+        for (size_t i = start; i < end; i++) {
+            naming->located[i].life = start;
+            naming->located[i].map = map;
         }
-    }
-    free(jitted);
-    return result;
-}
-
-/* ---- Names of what is in files ---- */
-
-static int compare_files(const struct located *a, const struct located *b)
-{
-    if (a->place.kind != b->place.kind)
-        return a->place.kind < b->place.kind ? -1 : 1;
-    /* The vDSO is one, whoever has it. */
-    if (a->place.kind == MAPPED_FILE && a->place.file != b->place.file)
-        return a->place.file < b->place.file ? -1 : 1;
-    return 0;
-}
-
-static int compare_for_files(const void *left, const void *right)
-{
-    const struct located *a = left, *b = right;
-    int order = compare_files(a, b);
-
-    if (order)
-        return order;
-    return a->place.address < b->place.address ? -1 : a->place.address > b->place.address;
-}
-
-/* The first note is kept; *more: it was not the only one. */
-static void add_note(struct text *first, bool *more, const char *note)
-{
-    if (!first->length)
-        text_add(first, note);
-    else if (strcmp(first->data, note))
-        *more = true;
-}
-
-static void note_packed(struct symbolize_notes *notes, const char *note)
-{
-    if (note)
-        add_note(&notes->packed_file, &notes->more_packed, note);
-}
-
-static int give_file_names(const struct naming *naming, const struct elf *elf,
-                           const struct located *located, size_t count)
-{
-    const struct mapped_file *file = located[0].place.file;
-    struct text refused = {0};
-    const struct debug_search search = {
-        .refused = &refused,
-        .path = located[0].place.kind == MAPPED_FILE ? file->path : NULL,
-        .root = file->root,
-        .symfs = naming->wishes->symfs,
-    };
-    struct elf_found *found = calloc(count, sizeof(*found));
-    size_t distinct = 0, at = 0;
-
-    if (!found)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        add_distinct(naming, &distinct, located[i].place.address);
-    int result = debug_files_find(elf, &search, naming->addresses, distinct, found);
-    note_packed(naming->notes, refused.data);
-    if (elf->unpacked && elf->unpacked->refusal) {
-        text_clear(&refused);
-        text_format(&refused, "%s: %s", file->path, elf->unpacked->refusal);
-        note_packed(naming->notes, refused.data);
-    }
-    text_free(&refused);
-    for (size_t i = 0; i < count && result != -ENOMEM; i++) {
-        struct symbol *symbol = located[i].symbol;
-        at += naming->addresses[at] != located[i].place.address;
-        if (!found[at].found)
-            continue;
-        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
-            result = -ENOMEM;
-        symbol->offset -= found[at].start;
-    }
-    elf_found_free(found, distinct);
-    free(found);
-    return result == -ENOMEM ? result : 0;
-}
-
-static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file, int why)
-{
-    struct text note = {0};
-
-    text_format(&note, "%s: %s", file->path,
-                why == -ESTALE || why == -ENOENT ? "it was gone before it could be opened"
-                                                 : strerror(-why));
-    if (note.data)
-        add_note(&notes->unopened_file, &notes->more_unopened, note.data);
-    text_free(&note);
-}
-
-/* Opens the image that the places are in. */
-static int open_image(const struct naming *naming, const struct process_place *place,
-                      struct elf *elf, int *opened, int *trouble)
-{
-    *opened = -1;
-    if (place->kind == MAPPED_VDSO) {
-        *opened = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-        if (*opened < 0)
-            return *trouble = -errno;
-        return elf_open_watched(elf, *opened, getauxval(AT_SYSINFO_EHDR), trouble);
-    }
-    if (place->file->fd < 0) {
-        note_unopened(naming->notes, place->file, place->file->fd);
-        return place->file->fd;
-    }
-    if (place->file->unread)
-        return *trouble = place->file->unread;
-    if (mapped_file_changed(place->file)) {
-        if (!naming->notes->changed_file.length)
-            text_add(&naming->notes->changed_file, place->file->path);
-        return -ESTALE;
-    }
-    int result = elf_open_watched(elf, place->file->fd, 0, trouble);
-    elf->unpacked = &place->file->unpacked;
-    return result;
-}
-
-/* Of one file, or of what is in none; `elf` of NULL: it could not be opened. */
-static int give_mappings(const struct naming *naming, const struct elf *elf,
-                         const struct located *located, size_t count)
-{
-    struct mapping_source source = {0};
-    int result = 0;
-
-    for (size_t i = 0; i < count && !result && naming->mappings; i++) {
-        const struct process_place *place = &located[i].place;
-        const char *path = place->kind == MAPPED_FILE ? place->file->path : place->label;
-        if (place->kind == MAPPED_NOTHING)
-            continue;
-        if (!source.path || strcmp(source.path, path))
-            mapping_source_init(&source, path, elf);
-        result = mappings_take(naming->mappings, &source, located[i].symbol, place->address);
+        if (map >= 0)
+            maps[(*map_count)++] = map;
+        naming->count = end;
     }
     return result;
 }
 
-static int name_in_file(const struct naming *naming, const struct located *located, size_t count)
-{
-    struct elf elf = {0};
-    int opened, result = 0, trouble = 0;
+/* ---- What files say ---- */
 
-    if (located[0].place.kind != MAPPED_FILE && located[0].place.kind != MAPPED_VDSO)
-        return give_mappings(naming, NULL, located, count);
-    bool is_open = !open_image(naming, &located[0].place, &elf, &opened, &trouble);
-    if (is_open)
-        result = give_file_names(naming, &elf, located, count);
-    if (elf.unpacked)
-        processes_keep_unpacked(naming->wishes->processes, located[0].place.file);
+struct reading {
+    const struct naming *naming;
+    struct names_asked asked;
+};
+
+static int read_apart(void *context, struct text *answer)
+{
+    const struct reading *reading = context;
+    int result = naming_read(reading->naming);
+
     if (!result)
-        result = give_mappings(naming, is_open ? &elf : NULL, located, count);
-    elf_close(&elf);
-    if (opened >= 0)
-        close(opened);
-    if (trouble && trouble != -ENOMEM)
-        note_unopened(naming->notes, located[0].place.file, trouble);
-    return trouble == -ENOMEM ? trouble : result;
+        names_answer_write(&reading->asked, answer);
+    return result;
+}
+
+/* What the process apart is to read, each file about once; `fds` has room for it. */
+static size_t collect_files(const struct naming *naming, int *fds)
+{
+    const struct traced_file *program = naming->wishes->mapped_for;
+    size_t count = 0;
+
+    for (size_t i = 0; i < naming->count; i++) {
+        const struct located *located = &naming->located[i], *before = i ? located - 1 : NULL;
+        struct mapped_file *file = located->place.file;
+        /* That it was written to is remembered here. */
+        if (located->place.kind == MAPPED_FILE && (!before || before->place.file != file) &&
+            file->fd >= 0 && !mapped_file_changed(file))
+            fds[count++] = file->fd;
+        if (located->map >= 0 && (!before || before->life != located->life))
+            fds[count++] = located->map;
+    }
+    if (naming->mappings && program && program->fd >= 0)
+        fds[count++] = program->fd;
+    return count;
+}
+
+static bool needs_reading(const struct naming *naming, size_t files)
+{
+    for (size_t i = 0; i < naming->count && !files; i++)
+        files = naming->located[i].place.kind == MAPPED_VDSO;
+    return files;
+}
+
+/* Without an answer they have no names: that is said, and all else goes on. */
+static void note_unread(struct symbolize_notes *notes, int result, int signal)
+{
+    if (!notes->unread.length)
+        apart_explain(result, signal, &notes->unread);
+}
+
+static int read_files(const struct naming *naming, struct symbol *const *symbols)
+{
+    struct reading reading = {
+        .naming = naming,
+        .asked = {symbols, naming->count, naming->notes, naming->mappings,
+                  naming->mappings ? naming->mappings->count : 0},
+    };
+    int *fds = calloc(2 * naming->count + 1, sizeof(*fds)), signal = 0;
+    struct text answer = {0};
+
+    if (!fds)
+        return -ENOMEM;
+    const struct apart_job job = {read_apart, &reading, fds, collect_files(naming, fds)};
+    int result = 0;
+    if (!needs_reading(naming, job.keep_count)) {
+        result = naming_read(naming);
+    } else {
+        result = apart_run(&job, &answer, &signal);
+        if (!result)
+            result = names_answer_read(answer.data, answer.length, &reading.asked);
+        if (result)
+            note_unread(naming->notes, result, signal);
+        result = 0;
+    }
+    text_free(&answer);
+    free(fds);
+    return result;
 }
 
 /* ---- All ---- */
 
-static int name_all(const struct naming *naming, size_t count)
+static int name_some(struct naming *naming, struct symbol *const *symbols, size_t most)
 {
-    struct located *located = naming->located;
-    size_t end;
-    int result = 0;
+    int maps[MOST_MAPS];
+    size_t map_count;
 
-    for (size_t start = 0; start < count && !result; start = end) {
-        for (end = start + 1;
-             end < count && same_life(located[start].symbol, located[end].symbol); end++)
-            ;
-        result = locate_life(naming, located + start, end - start);
-        if (!result)
-            result = name_jitted(naming, located + start, end - start);
-    }
+    for (size_t i = 0; i < most; i++)
+        naming->located[i] = (struct located){.symbol = symbols[i], .map = -1};
+    int result = locate(naming, most, maps, &map_count);
     if (!result)
-        qsort(located, count, sizeof(*located), compare_for_files);
-    for (size_t start = 0; start < count && !result; start = end) {
-        for (end = start + 1; end < count && !compare_files(&located[start], &located[end]); end++)
-            ;
-        result = name_in_file(naming, located + start, end - start);
-    }
+        result = read_files(naming, symbols);
+    for (size_t i = 0; i < map_count; i++)
+        close(maps[i]);
     return result;
 }
 
@@ -335,12 +219,16 @@ int user_names_give(struct symbol *const *symbols, size_t count,
         .addresses = calloc(count + 1, sizeof(*naming.addresses)),
         .places = calloc(count + 1, sizeof(*naming.places)),
     };
-    int result = -ENOMEM;
+    int result = naming.located && naming.addresses && naming.places ? 0 : -ENOMEM;
+    size_t done = 0;
 
-    for (size_t i = 0; naming.located && i < count; i++)
-        naming.located[i].symbol = symbols[i];
-    if (naming.located && naming.addresses && naming.places)
-        result = name_all(&naming, count);
+    /* Without any symbol there may still be a program to be mapped. */
+    while (!result && (done < count || !done)) {
+        result = name_some(&naming, symbols + done, count - done);
+        done += naming.count;
+        if (!count)
+            break;
+    }
     free(naming.located);
     free(naming.addresses);
     free(naming.places);

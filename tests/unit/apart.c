@@ -22,6 +22,20 @@
 
 static char directory[64];
 
+/* A number that is none must not become everybody: kill(2) takes -1 for that. */
+static bool end(pid_t pid)
+{
+    return pid > 1 && !kill(pid, SIGKILL);
+}
+
+static const int *kept;
+static size_t kept_count;
+
+static int run(apart_work *work, void *context, struct text *answer, int *signal)
+{
+    return apart_run(&(struct apart_job){work, context, kept, kept_count}, answer, signal);
+}
+
 static int answer_much(void *context, struct text *answer)
 {
     for (size_t i = 0; i < *(size_t *)context; i++)
@@ -38,7 +52,7 @@ static void answers(void)
 
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         size_t count = sizes[i];
-        CHECK_NUMBER(apart_run(answer_much, &count, &answer, &signal), 0);
+        CHECK_NUMBER(run(answer_much, &count, &answer, &signal), 0);
         CHECK_NUMBER(answer.length, sizes[i] * 16);
         CHECK(!answer.length || !memcmp(answer.data + answer.length - 16, "0123456789abcde", 16));
         CHECK_NUMBER(count, sizes[i]); /* its memory is a copy */
@@ -69,11 +83,11 @@ static void failures(void)
 
     for (size_t i = 0; i < COUNT_OF(results); i++) {
         int result = results[i];
-        CHECK_NUMBER(apart_run(refuse, &result, &answer, &signal), results[i]);
+        CHECK_NUMBER(run(refuse, &result, &answer, &signal), results[i]);
         CHECK_NUMBER(answer.length, 0);
     }
     if (HAS_FILTER) { /* a sanitizer would tell of it */
-        CHECK_NUMBER(apart_run(crash, &nowhere, &answer, &signal), -EBADMSG);
+        CHECK_NUMBER(run(crash, &nowhere, &answer, &signal), -EBADMSG);
         CHECK_NUMBER(signal, SIGSEGV);
     }
     text_free(&answer);
@@ -88,7 +102,7 @@ static int try_all(void *context, struct text *answer)
 
     tried[0] = open(own, O_RDONLY) < 0 ? errno : 0;
     tried[1] = socket(AF_INET, SOCK_STREAM, 0) < 0 ? errno : 0;
-    tried[2] = kill(getppid(), 0) ? errno : 0;
+    tried[2] = kill(1, 0) ? errno : 0; /* 0: a look, and no signal */
     pid_t child = fork();
     if (!child)
         _exit(0);
@@ -105,13 +119,59 @@ static void calls_that_are_refused(void)
     int signal, tried[8];
 
     text_format(&path, "%s/own", directory);
-    CHECK_NUMBER(apart_run(try_all, path.data, &answer, &signal), 0);
+    CHECK_NUMBER(run(try_all, path.data, &answer, &signal), 0);
     CHECK_NUMBER(answer.length, sizeof(tried));
     memcpy(tried, answer.data, sizeof(tried));
     for (int i = 0; i < 6; i++)
         CHECK_NUMBER(tried[i], EPERM);
     text_free(&path);
     text_free(&answer);
+}
+
+/* What was not given to it is closed to it, wherever its number lies. */
+static int see_open(void *context, struct text *answer)
+{
+    const int *fds = context;
+
+    for (int i = 0; i < 4; i++)
+        text_add(answer, read(fds[i], &(char){0}, 0) < 0 ? "-" : "+");
+    return 0;
+}
+
+static void descriptors(void)
+{
+    struct text answer = {0};
+    int signal, own = open(".", O_RDONLY | O_CLOEXEC), fds[4];
+
+    for (int i = 0; i < 4; i++)
+        fds[i] = openat(own, "own", O_RDONLY | O_CLOEXEC);
+    int far = fcntl(fds[3], F_DUPFD_CLOEXEC, 900);
+    close(fds[3]);
+    fds[3] = far;
+    const int given[] = {fds[2], -1, fds[0]};
+    kept = given;
+    kept_count = COUNT_OF(given);
+    CHECK_NUMBER(run(see_open, fds, &answer, &signal), 0);
+    CHECK_STRING(answer.data, "+-+-");
+    kept_count = 0;
+    for (int i = 0; i < 4; i++)
+        CHECK(!close(fds[i]));
+    close(own);
+    text_free(&answer);
+}
+
+static void explanations(void)
+{
+    struct text why = {0};
+
+    apart_explain(-EAGAIN, 0, &why);
+    text_add(&why, "|");
+    apart_explain(-EBADMSG, SIGKILL, &why);
+    text_add(&why, "|");
+    apart_explain(-EBADMSG, 0, &why);
+    CHECK_STRING(why.data, "failed: Resource temporarily unavailable|was ended by signal 9: "
+                 "Killed|gave no answer that makes sense");
+    text_free(&why);
 }
 
 /* The watcher reads of the process apart, and of its parent, what the kernel says of them. */
@@ -160,7 +220,7 @@ static int strike(const struct watch *watch)
 {
     pid_t pids[2];
 
-    return read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids) || kill(pids[0], SIGKILL);
+    return read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids) || !end(pids[0]);
 }
 
 static int look(const struct watch *watch)
@@ -190,16 +250,20 @@ static void meet(int (*watcher_work)(const struct watch *watch), int result, int
     int signal, status = 1;
 
     CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    const int used[] = {watch.tell[1], -1, watch.go[0]};
+    kept = used;
+    kept_count = COUNT_OF(used);
     pid_t watcher = fork();
     if (!watcher) {
         int found = watcher_work(&watch);
         fflush(stdout);
         _exit(found);
     }
-    CHECK_NUMBER(apart_run(wait_for_watcher, &watch, &answer, &signal), result);
+    CHECK_NUMBER(run(wait_for_watcher, &watch, &answer, &signal), result);
     CHECK_NUMBER(signal, ended_by);
     CHECK(waitpid(watcher, &status, 0) == watcher);
     CHECK_NUMBER(status, 0);
+    kept_count = 0;
     for (int i = 0; i < 2; i++) {
         close(watch.tell[i]);
         close(watch.go[i]);
@@ -243,7 +307,7 @@ static void check_opened(const struct wanted *wanted, const char *content)
     struct text answer = {0};
     int signal, result = 1;
 
-    CHECK_NUMBER(apart_run(open_wanted, (void *)wanted, &answer, &signal), 0);
+    CHECK_NUMBER(run(open_wanted, (void *)wanted, &answer, &signal), 0);
     CHECK_NUMBER(answer.length, sizeof(result) + 16);
     memcpy(&result, answer.data, sizeof(result));
     CHECK_NUMBER(result, wanted->error);
@@ -318,13 +382,16 @@ static void killed(void)
     CHECK(!pipe(watch.tell) && !pipe(watch.go));
     pid_t runner = fork();
     if (!runner) {
+        const int used[] = {watch.go[0], watch.tell[1]};
         close(watch.tell[0]);
         close(watch.go[1]);
-        _exit(apart_run(wait_for_ever, &watch, &answer, &signal) != 0);
+        kept = used;
+        kept_count = COUNT_OF(used);
+        _exit(run(wait_for_ever, &watch, &answer, &signal) != 0);
     }
     close(watch.tell[1]);
     CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
-    CHECK(!kill(runner, SIGKILL) && waitpid(runner, NULL, 0) == runner);
+    CHECK(end(runner) && waitpid(runner, NULL, 0) == runner);
     /* Their ends of this pipe are closed when they are gone: the end of the file is that. */
     CHECK_NUMBER(read(watch.tell[0], &byte, 1), 0);
     close(watch.tell[0]);
@@ -357,6 +424,8 @@ int main(void)
     TEST(failures);
     if (HAS_FILTER) /* else it would do all of that */
         TEST(calls_that_are_refused);
+    TEST(descriptors);
+    TEST(explanations);
     TEST(rights);
     TEST(killed_alone);
     TEST(opening);

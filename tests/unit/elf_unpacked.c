@@ -550,59 +550,6 @@ static void compressed_badly(void)
         }
 }
 
-/* ---- What is kept ---- */
-
-static void fill(struct elf_unpacked *unpacked, size_t size)
-{
-    *unpacked = (struct elf_unpacked){.kind = UNPACKED_IMAGE, .image_tried = true};
-    unpacked->parts[0] = (struct text){.data = malloc(size), .room = size};
-}
-
-static void kept_within_bounds(void)
-{
-    struct elf_unpacked files[4];
-    struct elf_kept kept = {0};
-
-    for (size_t i = 0; i < COUNT_OF(files); i++)
-        fill(&files[i], ELF_KEPT_BYTES / 4);
-    for (size_t i = 0; i < COUNT_OF(files); i++)
-        elf_unpacked_keep(&kept, &files[i]);
-    CHECK_NUMBER(kept.bytes, ELF_KEPT_BYTES);
-    elf_unpacked_keep(&kept, &files[0]); /* used again: the second is the oldest then */
-    CHECK_NUMBER(kept.bytes, ELF_KEPT_BYTES);
-    struct elf_unpacked more;
-    fill(&more, ELF_KEPT_BYTES / 8);
-    elf_unpacked_keep(&kept, &more);
-    CHECK(files[0].parts[0].data && !files[1].parts[0].data && !files[1].image_tried);
-    CHECK(files[2].parts[0].data && files[3].parts[0].data && more.parts[0].data);
-    CHECK_NUMBER(kept.bytes, ELF_KEPT_BYTES / 8 * 7);
-    /* What is more than all of that is not kept, and puts out nobody. */
-    fill(&files[1], ELF_KEPT_BYTES + 1);
-    elf_unpacked_keep(&kept, &files[1]);
-    CHECK(!files[1].parts[0].data && files[2].parts[0].data);
-    for (size_t i = 0; i < COUNT_OF(files); i++)
-        elf_unpacked_free(&files[i]);
-    elf_unpacked_free(&more);
-    CHECK(!kept.newest);
-    CHECK_NUMBER(kept.bytes, 0);
-}
-
-/* That there is none, or a bad one, is known the next time; tables are not kept. */
-static void kept_knowledge(void)
-{
-    struct elf_kept kept = {0};
-    struct elf_unpacked bad = {.image_tried = true, .refusal = "why"};
-    struct elf_unpacked tables = {.kind = UNPACKED_SYMBOLS, .symbols_tried = true};
-
-    text_add(&tables.parts[0], "symbols");
-    text_add(&tables.parts[1], "names");
-    elf_unpacked_keep(&kept, &bad);
-    elf_unpacked_keep(&kept, &tables);
-    CHECK(bad.image_tried && bad.refusal);
-    CHECK(!tables.symbols_tried && !tables.parts[0].data && !tables.parts[1].data);
-    CHECK(!kept.newest);
-}
-
 int main(void)
 {
     TEST(both_tables_are_one);
@@ -613,7 +560,5 @@ int main(void)
     TEST(every_bit);
     TEST(compressed_tables);
     TEST(compressed_badly);
-    TEST(kept_within_bounds);
-    TEST(kept_knowledge);
     return tests_done();
 }

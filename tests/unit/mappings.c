@@ -120,6 +120,8 @@ static void the_main_program(void)
 
     /* No sample is in it: it is read from its file. We are such a program. */
     const struct traced_file own = {"/bin/own", open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+    CHECK_NUMBER(mappings_take_program(&mappings, &own), 0);
+    CHECK_NUMBER(mappings_take_program(&mappings, &own), 0);
     CHECK_NUMBER(mappings_place(&mappings, &own, NULL, 0), 0);
     CHECK_NUMBER(mappings.count, 1);
     CHECK_STRING(mappings.items[0].path.data, "/bin/own");
@@ -129,6 +131,7 @@ static void the_main_program(void)
 
     /* What is no ELF file has no mapping. */
     const struct traced_file script = {"/bin/script", open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    CHECK_NUMBER(mappings_take_program(&mappings, &script), 0);
     CHECK_NUMBER(mappings_place(&mappings, &script, NULL, 0), 0);
     CHECK_NUMBER(mappings.count, 1);
     CHECK_STRING(mappings.items[0].path.data, "[kernel.kallsyms]");

@@ -74,7 +74,12 @@ static int find(uint32_t pid, const uint64_t *addresses, size_t count,
     if (!processes)
         CHECK_NUMBER(processes_open(&processes, &silent), 0);
     processes_forget(processes);
-    return processes_find(processes, pid, 0, addresses, count, places);
+    int result = processes_find(processes, pid, 0, addresses, count, places);
+    for (size_t i = 0; i < count && !result; i++)
+        if (places[i].kind == MAPPED_FILE)
+            CHECK_NUMBER(mapped_file_address(places[i].file, places[i].address,
+                                             &places[i].address), 0);
+    return result;
 }
 
 /* A file of that name, mapped, then deleted if asked for, is found as `shown`. */

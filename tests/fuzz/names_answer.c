@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What a process that was taken over might answer: it is refused as a whole, or all symbols, mappings
+ * and notes are such as can be reported.
+ */
+#include "symbols/names_answer.h"
+
+#include <string.h>
+
+#include "fuzz.h"
+
+#define MOST 64
+
+static void look_at_text(const struct text *text)
+{
+    ALWAYS(!text->failed && (!text->length || strlen(text->data) == text->length));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct symbol items[MOST] = {{0}}, *symbols[MOST];
+    struct symbolize_notes notes = {0};
+    struct symbol_mappings mappings = {0};
+    /* The first byte: how many were asked for, and whether mappings are wanted. */
+    struct names_asked asked = {.symbols = symbols, .notes = &notes};
+
+    if (!size)
+        return 0;
+    asked.count = *data % MOST;
+    asked.mappings = *data & 0x80 ? NULL : &mappings;
+    for (size_t i = 0; i < MOST; i++)
+        symbols[i] = &items[i];
+    int result = names_answer_read((const char *)data + 1, size - 1, &asked);
+    ALWAYS(result <= 0 && (!result || !mappings.count));
+    for (size_t i = 0; i < MOST; i++) {
+        ALWAYS(!result || !items[i].function.length);
+        ALWAYS(items[i].mapping <= mappings.count);
+        look_at_text(&items[i].function);
+        look_at_text(&items[i].raw);
+    }
+    if (!result && asked.mappings) {
+        ALWAYS(!mappings_place(&mappings, &(struct traced_file){NULL, -1}, items, asked.count));
+        for (size_t i = 0; i < mappings.count; i++)
+            ALWAYS(mappings.items[i].start <= mappings.items[i].limit);
+    }
+    for (size_t i = 0; i < MOST; i++)
+        symbol_free(&items[i]);
+    symbolize_notes_free(&notes);
+    mappings_free(&mappings);
+    return 0;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the process apart answers: the same on both sides, and nothing of it believed. */
+#include "symbols/names_answer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbols/mappings_kernel.h"
+#include "test.h"
+
+#define COUNT 4
+
+struct side {
+    struct symbol items[COUNT];
+    struct symbol *symbols[COUNT];
+    struct symbolize_notes notes;
+    struct symbol_mappings mappings;
+    struct names_asked asked;
+};
+
+/* As it is when the process apart is made: the kernel's mapping and places are there. */
+static void begin(struct side *side)
+{
+    struct symbol_mapping *kernel;
+
+    *side = (struct side){.notes.unknown_frames = true};
+    for (size_t i = 0; i < COUNT; i++) {
+        side->symbols[i] = &side->items[i];
+        side->items[i].offset = 0x1000 + i;
+        text_add(&side->items[i].file, "file");
+    }
+    text_add(&side->notes.unopened_file, "earlier");
+    CHECK_NUMBER(mappings_add(&side->mappings, "[kernel.kallsyms]", "", &kernel), 0);
+    side->asked = (struct names_asked){side->symbols, COUNT, &side->notes, &side->mappings, 1};
+}
+
+static void end(struct side *side)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        symbol_free(&side->items[i]);
+    symbolize_notes_free(&side->notes);
+    mappings_free(&side->mappings);
+}
+
+static void add_mapping(struct side *side, const char *path, uint64_t start, uint64_t limit,
+                        bool grows)
+{
+    struct symbol_mapping *added;
+
+    CHECK_NUMBER(mappings_add(&side->mappings, path, "c0ffee", &added), 0);
+    added->own_start = start;
+    added->own_limit = limit;
+    added->offset = 0x2000;
+    added->grows = grows;
+    added->is_fixed = !grows;
+}
+
+static void map(struct side *side, size_t symbol, uint32_t mapping, uint64_t at)
+{
+    side->items[symbol].mapping = mapping;
+    side->items[symbol].mapped_at = at;
+}
+
+/* What the process apart may have found. */
+static void find(struct side *side)
+{
+    text_add(&side->items[0].function, "ns::f(int)");
+    text_add(&side->items[0].raw, "_ZN2ns1fEi");
+    side->items[0].offset = 7;
+    text_add(&side->items[2].function, "a \n\x1b[31m name");
+    side->items[2].jitted = true;
+    add_mapping(side, "/bin/a", 0x400000, 0x402000, false);
+    add_mapping(side, "[anon]", 0x1000, UINT64_MAX - 4095, true);
+    map(side, 0, 2, 0x400010);
+    map(side, 1, 3, 0x1000);
+    map(side, 3, 2, 0x401fff);
+    text_add(&side->notes.changed_file, "/bin/changed");
+    side->notes.more_unopened = true;
+    text_add(&side->notes.packed_file, "/bin/packed: why");
+}
+
+static void check_text(const struct text *actual, const struct text *expected)
+{
+    CHECK_NUMBER(actual->length, expected->length);
+    CHECK(!actual->length || !memcmp(actual->data, expected->data, actual->length));
+}
+
+static void check_same(const struct side *actual, const struct side *expected)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct symbol *a = &actual->items[i], *b = &expected->items[i];
+        check_text(&a->function, &b->function);
+        check_text(&a->raw, &b->raw);
+        check_text(&a->file, &b->file);
+        CHECK(a->offset == b->offset && a->jitted == b->jitted && a->mapping == b->mapping &&
+              a->mapped_at == b->mapped_at);
+    }
+    CHECK_NUMBER(actual->mappings.count, expected->mappings.count);
+    for (size_t i = 0; i < actual->mappings.count && i < expected->mappings.count; i++) {
+        const struct symbol_mapping *a = &actual->mappings.items[i];
+        const struct symbol_mapping *b = &expected->mappings.items[i];
+        check_text(&a->path, &b->path);
+        check_text(&a->build_id, &b->build_id);
+        CHECK(a->own_start == b->own_start && a->own_limit == b->own_limit &&
+              a->offset == b->offset && a->grows == b->grows && a->is_fixed == b->is_fixed);
+    }
+    check_text(&actual->notes.changed_file, &expected->notes.changed_file);
+    check_text(&actual->notes.unopened_file, &expected->notes.unopened_file);
+    check_text(&actual->notes.packed_file, &expected->notes.packed_file);
+    CHECK(actual->notes.unknown_frames && !actual->notes.unread.length);
+    CHECK(actual->notes.more_unopened == expected->notes.more_unopened &&
+          actual->notes.more_packed == expected->notes.more_packed);
+}
+
+/* A side that gets the bytes, and what it says of them; then it is as it should be. */
+static int give(const char *bytes, size_t length, const struct side *expected)
+{
+    struct side side, untouched;
+
+    begin(&side);
+    begin(&untouched);
+    char *copy = malloc(length + 1); /* its end is where sanitizers see it */
+    if (length)
+        memcpy(copy, bytes, length);
+    copy = realloc(copy, length ? length : 1);
+    int result = names_answer_read(copy, length, &side.asked);
+    check_same(&side, result ? &untouched : expected);
+    free(copy);
+    end(&side);
+    end(&untouched);
+    return result;
+}
+
+static void there_and_back(void)
+{
+    struct side found;
+    struct text answer = {0};
+
+    begin(&found);
+    names_answer_write(&found.asked, &answer); /* nothing was found */
+    CHECK_NUMBER(give(answer.data, answer.length, &found), 0);
+    find(&found);
+    text_clear(&answer);
+    names_answer_write(&found.asked, &answer);
+    CHECK(!answer.failed);
+    CHECK_NUMBER(give(answer.data, answer.length, &found), 0);
+    /* Any other length is none. */
+    for (size_t length = 0; length < answer.length; length++)
+        CHECK_NUMBER(give(answer.data, length, &found), -EBADMSG);
+    text_append(&answer, "", 1);
+    CHECK_NUMBER(give(answer.data, answer.length, &found), -EBADMSG);
+    text_free(&answer);
+    end(&found);
+}
+
+/* One thing is changed that no honest answer has. */
+static void check_refused(void (*change)(struct side *side))
+{
+    struct side found;
+    struct text answer = {0};
+
+    begin(&found);
+    find(&found);
+    change(&found);
+    names_answer_write(&found.asked, &answer);
+    CHECK_NUMBER(give(answer.data, answer.length, &found), -EBADMSG);
+    text_free(&answer);
+    end(&found);
+}
+
+static void add_nul(struct side *side)
+{
+    text_append(&side->items[0].function, "\0x", 2);
+}
+
+static void be_long(struct side *side)
+{
+    for (size_t i = 0; i <= 1 << 16; i++)
+        text_add(&side->items[0].raw, "0123456789abcdef");
+}
+
+static void map_kernel(struct side *side)
+{
+    map(side, 0, 1, 0x400010);
+}
+
+static void map_beyond(struct side *side)
+{
+    map(side, 0, 4, 0x400010);
+}
+
+static void map_before(struct side *side)
+{
+    map(side, 0, 2, 0x3fffff);
+}
+
+static void map_behind(struct side *side)
+{
+    map(side, 0, 2, 0x402000);
+}
+
+static void be_empty(struct side *side)
+{
+    side->mappings.items[1].own_limit = side->mappings.items[1].own_start = 0x400010;
+}
+
+static void be_turned(struct side *side)
+{
+    side->mappings.items[2].own_start = UINT64_MAX;
+}
+
+static void be_large(struct side *side)
+{
+    side->mappings.items[1].own_limit = UINT64_MAX;
+}
+
+static void be_both(struct side *side)
+{
+    side->mappings.items[2].is_fixed = true;
+}
+
+static void long_id(struct side *side)
+{
+    for (int i = 0; i < 9; i++)
+        text_add(&side->mappings.items[1].build_id, "0123456789abcdef");
+}
+
+static void refused(void)
+{
+    static void (*const changes[])(struct side *) = {
+        add_nul, be_long, map_kernel, map_beyond, map_before, map_behind, be_empty, be_turned,
+        be_large, be_both, long_id,
+    };
+
+    for (size_t i = 0; i < COUNT_OF(changes); i++)
+        check_refused(changes[i]);
+}
+
+/* Who asked for no mappings gets none. */
+static void without_mappings(void)
+{
+    struct side found, side;
+    struct text answer = {0};
+
+    begin(&found);
+    begin(&side);
+    find(&found);
+    names_answer_write(&found.asked, &answer);
+    side.asked.mappings = NULL;
+    side.asked.known = 0;
+    CHECK_NUMBER(names_answer_read(answer.data, answer.length, &side.asked), -EBADMSG);
+    CHECK(!side.items[0].function.length);
+    text_free(&answer);
+    end(&found);
+    end(&side);
+}
+
+/* Whatever bit is another: it is refused, or nothing leads out of anything. */
+static void every_bit(void)
+{
+    struct side found;
+    struct text answer = {0};
+
+    begin(&found);
+    find(&found);
+    names_answer_write(&found.asked, &answer);
+    for (size_t bit = 0; bit < answer.length * 8; bit++) {
+        struct side side;
+        begin(&side);
+        answer.data[bit / 8] ^= (char)(1 << bit % 8);
+        int result = names_answer_read(answer.data, answer.length, &side.asked);
+        CHECK(!result || result == -EBADMSG);
+        for (size_t i = 0; i < COUNT; i++)
+            CHECK(side.items[i].mapping <= side.mappings.count);
+        answer.data[bit / 8] ^= (char)(1 << bit % 8);
+        end(&side);
+    }
+    text_free(&answer);
+    end(&found);
+}
+
+int main(void)
+{
+    TEST(there_and_back);
+    TEST(refused);
+    TEST(without_mappings);
+    TEST(every_bit);
+    return tests_done();
+}
