@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/openat2.h> /* 5.6 */
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,45 +78,105 @@ static int open_plain(const char *root, const char *path)
     return fd;
 }
 
-/* "ROOT\0PATH\0" in one message; without a root "\0PATH\0". */
-static void serve(int socket)
+/* How, "ROOT\0PATH\0" in one message; of no root it is "". */
+struct request {
+    unsigned char how;
+    char names[2 * PATH_MAX];
+};
+
+static int open_for(const struct apart_job *job, const struct request *request, struct text *told)
 {
-    char request[2 * PATH_MAX];
+    const char *root = request->names, *path = root + strlen(root) + 1;
+
+    if (!request->how)
+        return open_plain(*root ? root : NULL, path);
+    return job->open ? job->open(request->how, root, path, told) : -EINVAL;
+}
+
+static bool is_request(const struct request *request, ssize_t size)
+{
+    const ssize_t length = size - (ssize_t)offsetof(struct request, names);
+
+    return length >= 2 && !request->names[length - 1] &&
+           (ssize_t)strlen(request->names) < length - 1;
+}
+
+/* After the descriptor comes what is told of it, with its NUL. */
+static void serve(const struct apart_job *job, int socket)
+{
+    struct request request;
+    struct text told = {0};
 
     for (;;) {
-        ssize_t length = recv(socket, request, sizeof(request), 0);
-        if (length < 0 && errno == EINTR)
+        ssize_t size = recv(socket, &request, sizeof(request), 0);
+        if (size < 0 && errno == EINTR)
             continue;
-        if (length < 3 || request[length - 1])
-            return;
-        const char *path = request + strlen(request) + 1;
-        if (path >= request + length)
-            return;
-        int fd = open_plain(*request ? request : NULL, path);
-        int result = pass_fd(socket, fd);
+        if (size < 0 || !is_request(&request, size))
+            break;
+        text_clear(&told);
+        int fd = open_for(job, &request, &told);
+        int result = pass_fd(socket, told.failed ? -ENOMEM : fd);
         if (fd >= 0)
             close(fd);
+        if (!result && request.how)
+            result = send(socket, told.length ? told.data : "", told.length + 1, MSG_NOSIGNAL) < 0;
         if (result)
-            return;
+            break;
     }
+    text_free(&told);
+}
+
+bool apart_is_here(void)
+{
+    return asks >= 0;
+}
+
+static int send_request(unsigned char how, const char *root, const char *path)
+{
+    struct request request = {.how = how};
+    int length = snprintf(request.names, sizeof(request.names), "%s%c%s", root, 0, path);
+    ssize_t sent;
+
+    if (length < 0 || (size_t)length >= sizeof(request.names))
+        return -ENAMETOOLONG;
+    struct iovec piece = {&request, offsetof(struct request, names) + (size_t)length + 1};
+    const struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    do
+        sent = sendmsg(asks, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : 0;
 }
 
 int apart_open(const char *root, const char *path)
 {
-    char request[2 * PATH_MAX];
-
     if (asks < 0)
         return open_plain(root, path);
-    int length = snprintf(request, sizeof(request), "%s%c%s", root ? root : "", 0, path);
-    if (length < 0 || (size_t)length >= sizeof(request))
-        return -ENAMETOOLONG;
-    struct iovec piece = {request, (size_t)length + 1};
-    const struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-    ssize_t sent;
+    int result = send_request(0, root ? root : "", path);
+    return result ? result : take_fd(asks);
+}
+
+int apart_ask(unsigned char how, const char *root, const char *path, struct text *told)
+{
+    char bytes[2 * PATH_MAX];
+    struct iovec piece = {bytes, sizeof(bytes)};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    int fd = send_request(how, root, path);
+    ssize_t got;
+
+    if (fd)
+        return fd;
+    fd = take_fd(asks);
     do
-        sent = sendmsg(asks, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? -errno : take_fd(asks);
+        got = recvmsg(asks, &message, 0);
+    while (got < 0 && errno == EINTR);
+    text_clear(told);
+    if (got > 0)
+        text_append(told, bytes, strnlen(bytes, (size_t)got));
+    if (fd >= 0 && (got <= 0 || told->failed)) {
+        close(fd);
+        fd = told->failed ? -ENOMEM : -EPIPE;
+    }
+    return fd;
 }
 
 /* ---- What is closed ---- */
@@ -196,6 +257,18 @@ static bool write_all(int fd, const void *bytes, size_t size)
     return true;
 }
 
+/* The opener says when it, too, is no more than it should be. */
+static int wait_for_opener(int socket)
+{
+    char byte;
+    ssize_t got;
+
+    do
+        got = recv(socket, &byte, 1, 0);
+    while (got < 0 && errno == EINTR);
+    return got == 1 ? 0 : -EPIPE;
+}
+
 static void be_apart(const struct apart_job *job, int answers, int socket, pid_t parent)
 {
     struct text answer = {0};
@@ -205,6 +278,8 @@ static void be_apart(const struct apart_job *job, int answers, int socket, pid_t
         result = rights_keep_none();
     end_with(parent);
     asks = socket;
+    if (!result)
+        result = wait_for_opener(socket);
     if (!result) {
         rights_filter_calls();
         result = job->work(job->context, &answer);
@@ -243,7 +318,8 @@ static void be_opener(const struct apart_job *job, int answers, pid_t parent)
         _exit(0);
     close(ends[1]);
     end_with(parent);
-    serve(ends[0]);
+    if (send(ends[0], "", 1, MSG_NOSIGNAL) == 1)
+        serve(job, ends[0]);
     close(ends[0]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;

@@ -14,11 +14,18 @@
 /* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
 typedef int apart_work(void *context, struct text *answer);
 
+/*
+ * Runs in the opener: another way of opening than that of apart_open(). A descriptor, with what there
+ * is to tell of it in `told`, or a negative errno.
+ */
+typedef int apart_opener(unsigned how, const char *root, const char *path, struct text *told);
+
 struct apart_job {
     apart_work *work;
     void *context;
     const int *keep; /* descriptors that it reads; others are closed to it. Below 0: none */
     size_t keep_count;
+    apart_opener *open; /* for apart_ask(); NULL: there is no other way */
 };
 
 /*
@@ -38,5 +45,10 @@ void apart_explain(int result, int signal, struct text *why);
  * errno.
  */
 int apart_open(const char *root, const char *path);
+
+/* Are we the process apart? Else there is nobody to ask. */
+bool apart_is_here(void);
+/* As the opener of the job does it, by `how` of 1 to 255; the rest as for that. */
+int apart_ask(unsigned char how, const char *root, const char *path, struct text *told);
 
 #endif

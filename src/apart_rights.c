@@ -81,6 +81,13 @@ static const int allowed[] = {
 #ifdef SYS_newfstatat /* glibc's fstat(2) */
     SYS_newfstatat,
 #endif
+    SYS_getdents64, /* of directories that were opened for it */
+#ifdef SYS_fcntl
+    SYS_fcntl,
+#endif
+#ifdef SYS_fcntl64
+    SYS_fcntl64,
+#endif
 #ifdef SYS_mmap
     SYS_mmap,
 #endif

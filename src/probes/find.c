@@ -8,11 +8,9 @@
 
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
+#include "probes/find_user.h"
 #include "probes/kernel_functions.h"
-#include "probes/root_path.h"
 #include "probes/tracepoints.h"
-#include "probes/usdt.h"
-#include "probes/user_functions.h"
 
 int find_parse(struct find *find, char *const *words, size_t count, bool is_regex,
                struct text *error)
@@ -97,56 +95,6 @@ static int find_tracepoints(struct find *find, struct text *error)
     return result;
 }
 
-/* One pattern of a function or USDT probe; the file of the one before it may be open already. */
-static int find_in_file(struct find *find, size_t i, const struct library_where *where,
-                        struct user_file *file, const char **opened, struct text *error)
-{
-    const struct pattern *pattern = &find->patterns[i];
-    int result = 0;
-
-    if (!*opened || strcmp(*opened, pattern->library)) {
-        if (*opened)
-            user_file_close(file);
-        result = user_file_open(file, where, pattern->library, error);
-        *opened = result ? NULL : pattern->library;
-    }
-    if (result)
-        return result;
-    result = pattern->kind == PATTERN_USDT
-        ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
-        : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
-    /* Who names one function, and gets it, misses none. */
-    if (!result && file->unpacked.refusal && pattern->kind == PATTERN_USER_FUNCTION &&
-        !pattern->is_address && pattern->name.kind != MATCH_PLAIN && !find->unread.length)
-        text_format(&find->unread, "%s: %s", file->library.path.data, file->unpacked.refusal);
-    if (!file->trouble)
-        return result;
-    /* What was not found may be there. */
-    text_clear(error);
-    text_format(error, "cannot read \"%s\": %s", pattern->library, strerror(-file->trouble));
-    return file->trouble;
-}
-
-static int find_in_files(struct find *find, struct text *error)
-{
-    struct text root = {0};
-    struct library_where where = {.root = "", .pid = find->pid};
-    struct user_file file;
-    const char *opened = NULL;
-    int result = find->pid ? root_of_process(find->pid, &root) : 0;
-
-    if (root.length)
-        where.root = root.data;
-    for (size_t i = 0; i < find->count && !result; i++)
-        if (find->patterns[i].kind == PATTERN_USER_FUNCTION ||
-            find->patterns[i].kind == PATTERN_USDT)
-            result = find_in_file(find, i, &where, &file, &opened, error);
-    if (opened)
-        user_file_close(&file);
-    text_free(&root);
-    return result;
-}
-
 int find_places(struct find *find, struct text *error)
 {
     find->tracefs = tracefs_open();
@@ -155,7 +103,7 @@ int find_places(struct find *find, struct text *error)
     if (!result)
         result = find_tracepoints(find, error);
     if (!result)
-        result = find_in_files(find, error);
+        result = find_user_places(find, error);
     if (result == -ENOMEM && !error->length)
         text_add(error, "out of memory");
     places_remove_doubles(&find->places);

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,10 +15,10 @@
 #include "probes/link_cache.h"
 #include "probes/machine.h"
 #include "probes/root_path.h"
-#include "symbols/maps.h"
 
 #define CACHE_LIMIT (8 << 20)     /* 200,000 libraries */
 #define PATH_FILE_LIMIT (64 << 10)
+#define MOST_OPENED 128           /* of what a process has mapped; a few have the same name */
 #define MOST_FILES 200000         /* of a directory */
 
 #define LINKER_DIRECTORIES \
@@ -36,12 +38,10 @@ struct search {
 static int take_file(struct search *search, const char *root, const char *path)
 {
     struct library *library = search->library;
-    int result = root_resolve(root, path, &library->path);
 
-    if (!result)
-        result = library->fd = root_open(root, library->path.data);
-    if (result < 0)
-        return result;
+    library->fd = root_take(ROOT_FILE, root, path, &library->path);
+    if (library->fd < 0)
+        return library->fd;
     text_clear(&library->file);
     text_format(&library->file, "%s%s", root, library->path.data);
     if (!library->file.failed)
@@ -98,6 +98,88 @@ static int offer_mapped(void *context, const struct maps_entry *entry)
     return result;
 }
 
+struct looking {
+    struct library_seen *seen;
+    const char *const *typed;
+    size_t count;
+};
+
+static int open_mapping(uint32_t pid, uint64_t start, uint64_t end)
+{
+    char link[64];
+
+    snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)start,
+             (unsigned long long)end);
+    return root_open("", link);
+}
+
+static bool may_be_meant(const struct looking *looking, const char *path)
+{
+    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
+    bool is_meant = false;
+
+    for (size_t i = 0; name && i < looking->count && !is_meant; i++)
+        is_meant = library_name_rank(base_name(looking->typed[i]), name);
+    free(name);
+    return is_meant;
+}
+
+static int see_entry(void *context, const struct maps_entry *entry)
+{
+    const struct looking *looking = context;
+    struct library_seen *seen = looking->seen;
+
+    if (!entry->inode || *entry->path != '/' ||
+        (seen->count && !strcmp(seen->items[seen->count - 1].entry.path, entry->path)) ||
+        !may_be_meant(looking, entry->path))
+        return 0;
+    if (array_reserve(&seen->items, &seen->room, seen->count + 1, sizeof(*seen->items)))
+        return -ENOMEM;
+    struct library_mapped *added = &seen->items[seen->count];
+    *added = (struct library_mapped){*entry, -1};
+    added->entry.path = strdup(entry->path);
+    if (!added->entry.path)
+        return -ENOMEM;
+    added->fd = seen->count < MOST_OPENED
+        ? open_mapping(seen->shown_by, entry->start, entry->end) : -EMFILE;
+    seen->count++;
+    return 0;
+}
+
+int library_see(uint32_t pid, const char *const *typed, size_t count, struct library_seen *seen)
+{
+    struct looking looking = {seen, typed, count};
+
+    *seen = (struct library_seen){0};
+    return maps_each_of(pid, &seen->shown_by, see_entry, &looking) == -ENOMEM ? -ENOMEM : 0;
+}
+
+void library_seen_free(struct library_seen *seen)
+{
+    for (size_t i = 0; i < seen->count; i++) {
+        free((char *)(uintptr_t)seen->items[i].entry.path);
+        if (seen->items[i].fd >= 0)
+            close(seen->items[i].fd);
+    }
+    free(seen->items);
+    *seen = (struct library_seen){0};
+}
+
+/* A descriptor of what is mapped, the caller's, or a negative errno. */
+static int take_link(const struct search *search, const struct library_candidate *mapped,
+                     uint32_t pid)
+{
+    const struct library_seen *seen = search->where->seen;
+
+    for (size_t i = 0; seen && i < seen->count; i++)
+        if (seen->items[i].entry.start == mapped->start) {
+            int fd = seen->items[i].fd;
+            fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+            return fd == -1 ? -errno : fd;
+        }
+    return seen ? -ENOENT : open_mapping(pid, mapped->start, mapped->end);
+}
+
 /*
  * A file that was deleted, or that we cannot see by its name, is there under the addresses where it
  * is mapped, which only root may open.
@@ -105,25 +187,26 @@ static int offer_mapped(void *context, const struct maps_entry *entry)
 static int take_mapping(struct search *search, const struct library_candidate *mapped,
                         uint32_t pid)
 {
-    struct text link = {0}, path = {0};
+    struct text path = {0};
     size_t length = length_without_deleted(mapped->path);
 
-    text_format(&link, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)mapped->start,
-                (unsigned long long)mapped->end);
     text_append(&path, mapped->path, length);
-    int fd = link.failed || path.failed ? -ENOMEM : root_open("", link.data);
+    text_clear(&search->library->file);
+    text_format(&search->library->file, "/proc/%u/map_files/%llx-%llx", pid,
+                (unsigned long long)mapped->start, (unsigned long long)mapped->end);
+    int fd = search->library->file.failed || path.failed ? -ENOMEM
+                                                         : take_link(search, mapped, pid);
     if (fd < 0) {
         if (fd != -ENOMEM)
             text_format(search->error, "process %u runs a %s that %s: %s", search->where->pid,
                         path.data, mapped->path[length] ? "was deleted, and cannot be opened"
                         : "cannot be opened", strerror(-fd));
-        text_free(&link);
         text_free(&path);
         return fd;
     }
-    text_free(&search->library->file);
     text_free(&search->library->path);
-    *search->library = (struct library){fd, link, path};
+    search->library->path = path;
+    search->library->fd = fd;
     return 1;
 }
 
@@ -165,7 +248,16 @@ static int find_mapped(struct search *search)
     if (!search->where->pid)
         return 0;
     search->candidates.typed = base_name(search->typed);
-    (void)maps_each_of(search->where->pid, &shown_by, offer_mapped, search);
+    if (search->where->seen) {
+        const struct library_seen *seen = search->where->seen;
+        shown_by = seen->shown_by;
+        for (size_t i = 0; i < seen->count && !result; i++)
+            result = offer_mapped(search, &seen->items[i].entry);
+        if (result)
+            return result;
+    } else {
+        (void)maps_each_of(search->where->pid, &shown_by, offer_mapped, search);
+    }
     library_sort(&search->candidates);
     for (size_t i = 0; i < search->candidates.count && !result; i++) {
         const struct library_candidate *mapped = &search->candidates.items[i];
@@ -182,13 +274,11 @@ static int find_mapped(struct search *search)
 static int read_in_root(struct search *search, const char *path, size_t limit, struct text *bytes)
 {
     struct text resolved = {0};
-    int result = root_resolve(search->where->root, path, &resolved);
-    int fd = result ? result : root_open(search->where->root, resolved.data);
+    int fd = root_take(ROOT_FILE, search->where->root, path, &resolved), result = 0;
 
     text_free(&resolved);
     if (fd < 0)
         return fd;
-    result = 0;
     for (ssize_t got = 1; got && !result && bytes->length < limit && !bytes->failed;) {
         char piece[4096];
         got = read(fd, piece, sizeof(piece));
@@ -227,15 +317,13 @@ static int find_cached(struct search *search)
 /* The files of a directory of the root; `each` may look at one directory alone. */
 static DIR *open_directory(struct search *search, const char *path)
 {
-    struct text resolved = {0}, whole = {0};
-    DIR *directory = NULL;
+    struct text resolved = {0};
+    int fd = root_take(ROOT_DIRECTORY, search->where->root, path, &resolved);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 
-    if (!root_resolve(search->where->root, path, &resolved)) {
-        text_format(&whole, "%s%s", search->where->root, resolved.data);
-        directory = whole.failed ? NULL : opendir(whole.data);
-    }
+    if (fd >= 0 && !directory)
+        close(fd);
     text_free(&resolved);
-    text_free(&whole);
     return directory;
 }
 

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apart.h"
+
 #define MOST_LINKS 40 /* as many as the kernel follows */
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -139,6 +141,34 @@ int root_open(const char *root, const char *resolved)
         return S_ISDIR(file.st_mode) ? -EISDIR : -EINVAL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (*root ? O_NOFOLLOW : 0));
     return fd < 0 ? -errno : fd;
+}
+
+static int open_directory(const char *root, const char *resolved)
+{
+    char path[2 * PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s%s", root, resolved);
+
+    if (length < 0 || (size_t)length >= sizeof(path))
+        return -ENAMETOOLONG;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int root_take_here(unsigned way, const char *root, const char *path, struct text *resolved)
+{
+    if (way != ROOT_FILE && way != ROOT_DIRECTORY)
+        return -EINVAL;
+    int result = root_resolve(root, path, resolved);
+    if (result)
+        return result;
+    return way == ROOT_FILE ? root_open(root, resolved->data)
+                            : open_directory(root, resolved->data);
+}
+
+int root_take(enum root_way way, const char *root, const char *path, struct text *resolved)
+{
+    return apart_is_here() ? apart_ask((unsigned char)way, root, path, resolved)
+                           : root_take_here(way, root, path, resolved);
 }
 
 static bool same_namespace(uint32_t pid)

@@ -21,6 +21,19 @@ int root_resolve(const char *root, const char *path, struct text *resolved);
  */
 int root_open(const char *root, const char *resolved);
 
+enum root_way {
+    ROOT_FILE = 1,  /* a path that is resolved first: a regular file, as root_open() opens it */
+    ROOT_DIRECTORY, /* the same: a directory */
+};
+
+/*
+ * Resolves and opens in one: by the opener, where we are the process apart. `resolved` is as
+ * root_resolve() gives it. A descriptor or a negative errno.
+ */
+int root_take(enum root_way way, const char *root, const char *path, struct text *resolved);
+/* By us: an apart_opener. */
+int root_take_here(unsigned way, const char *root, const char *path, struct text *resolved);
+
 /*
  * What /proc/PID/root is called here: "" where a process sees what we see, or where we may not
  * look. 0 or -ENOMEM.

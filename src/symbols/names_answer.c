@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "symbols/mappings_kernel.h"
 
 enum { IS_JITTED = 1, HAS_MAPPING = 2 };        /* of a symbol */
@@ -13,129 +14,56 @@ enum { MORE_UNOPENED = 1, MORE_PACKED = 2 };    /* of the notes */
 
 /* ---- Writing ---- */
 
-static void put_number(struct text *answer, uint64_t number)
-{
-    text_append(answer, (const char *)&number, sizeof(number));
-}
-
-static void put_text(struct text *answer, const struct text *text)
-{
-    const uint32_t length = (uint32_t)text->length;
-
-    text_append(answer, (const char *)&length, sizeof(length));
-    text_append(answer, text->data, length);
-    answer->failed = answer->failed || text->failed || length != text->length;
-}
-
 static void put_symbol(struct text *answer, const struct symbol *symbol)
 {
-    const char flags = (char)((symbol->jitted ? IS_JITTED : 0) |
-                              (symbol->mapping ? HAS_MAPPING : 0));
-
-    text_append(answer, &flags, 1);
-    put_number(answer, symbol->offset);
-    put_text(answer, &symbol->function);
-    put_text(answer, &symbol->raw);
+    answer_put_byte(answer, (symbol->jitted ? IS_JITTED : 0) | (symbol->mapping ? HAS_MAPPING : 0));
+    answer_put_number(answer, symbol->offset);
+    answer_put_text(answer, &symbol->function);
+    answer_put_text(answer, &symbol->raw);
     if (!symbol->mapping)
         return;
-    put_number(answer, symbol->mapping);
-    put_number(answer, symbol->mapped_at);
+    answer_put_number(answer, symbol->mapping);
+    answer_put_number(answer, symbol->mapped_at);
 }
 
 static void put_mapping(struct text *answer, const struct symbol_mapping *mapping)
 {
-    const char flags = (char)((mapping->is_fixed ? IS_FIXED : 0) | (mapping->grows ? GROWS : 0));
-
-    text_append(answer, &flags, 1);
-    put_text(answer, &mapping->path);
-    put_text(answer, &mapping->build_id);
-    put_number(answer, mapping->own_start);
-    put_number(answer, mapping->own_limit);
-    put_number(answer, mapping->offset);
+    answer_put_byte(answer, (mapping->is_fixed ? IS_FIXED : 0) | (mapping->grows ? GROWS : 0));
+    answer_put_text(answer, &mapping->path);
+    answer_put_text(answer, &mapping->build_id);
+    answer_put_number(answer, mapping->own_start);
+    answer_put_number(answer, mapping->own_limit);
+    answer_put_number(answer, mapping->offset);
 }
 
 void names_answer_write(const struct names_asked *asked, struct text *answer)
 {
     const struct symbolize_notes *notes = asked->notes;
-    const char flags = (char)((notes->more_unopened ? MORE_UNOPENED : 0) |
-                              (notes->more_packed ? MORE_PACKED : 0));
 
     /* Mappings first: symbols lead to them. */
-    put_number(answer, asked->mappings ? asked->mappings->count - asked->known : 0);
+    answer_put_number(answer, asked->mappings ? asked->mappings->count - asked->known : 0);
     for (size_t i = asked->known; asked->mappings && i < asked->mappings->count; i++)
         put_mapping(answer, &asked->mappings->items[i]);
     for (size_t i = 0; i < asked->count; i++)
         put_symbol(answer, asked->symbols[i]);
-    text_append(answer, &flags, 1);
-    put_text(answer, &notes->changed_file);
-    put_text(answer, &notes->unopened_file);
-    put_text(answer, &notes->packed_file);
+    answer_put_byte(answer, (notes->more_unopened ? MORE_UNOPENED : 0) |
+                            (notes->more_packed ? MORE_PACKED : 0));
+    answer_put_text(answer, &notes->changed_file);
+    answer_put_text(answer, &notes->unopened_file);
+    answer_put_text(answer, &notes->packed_file);
 }
 
 /* ---- Reading ---- */
-
-/* It is read twice: whether it makes sense, then for good. */
-struct reading {
-    const char *at, *end;
-    bool is_bad, for_good, failed;
-    struct range *ranges; /* of the mappings */
-};
 
 struct range {
     uint64_t start, limit;
 };
 
-static const char *take(struct reading *reading, size_t size)
-{
-    const char *at = reading->at;
-
-    if (reading->is_bad || size > (size_t)(reading->end - at)) {
-        reading->is_bad = true;
-        return NULL;
-    }
-    reading->at += size;
-    return at;
-}
-
-static uint64_t take_number(struct reading *reading)
-{
-    const char *bytes = take(reading, sizeof(uint64_t));
-    uint64_t number = 0;
-
-    if (bytes)
-        memcpy(&number, bytes, sizeof(number));
-    return number;
-}
-
-static unsigned take_flags(struct reading *reading, unsigned known)
-{
-    const char *byte = take(reading, 1);
-    unsigned flags = byte ? (unsigned char)*byte : 0;
-
-    reading->is_bad = reading->is_bad || (flags & ~known);
-    return flags;
-}
-
-/* Nothing here holds a NUL. For good the text becomes it; `most`: longer ones are none of ours. */
-static void take_text(struct reading *reading, size_t most, struct text *text)
-{
-    const char *bytes = take(reading, sizeof(uint32_t));
-    uint32_t length = 0;
-
-    if (bytes)
-        memcpy(&length, bytes, sizeof(length));
-    bytes = take(reading, length);
-    if (!bytes || length > most || memchr(bytes, '\0', length)) {
-        reading->is_bad = true;
-        return;
-    }
-    if (!reading->for_good)
-        return;
-    text_clear(text);
-    if (length)
-        text_append(text, bytes, length);
-    reading->failed = reading->failed || text->failed;
-}
+/* It is read twice: whether it makes sense, then for good. */
+struct reading {
+    struct answer answer;
+    struct range *ranges; /* of the mappings */
+};
 
 #define LONGEST ((size_t)1 << 20) /* of names; those that are unmangled may be long */
 
@@ -149,22 +77,23 @@ static bool makes_sense(const struct symbol_mapping *mapping)
 static void take_mapping(struct reading *reading, struct symbol_mappings *mappings,
                          struct range *range)
 {
+    struct answer *answer = &reading->answer;
     struct text path = {0}, build_id = {0};
     struct symbol_mapping read = {0}, *added;
-    const unsigned flags = take_flags(reading, IS_FIXED | GROWS);
+    const unsigned flags = answer_take_flags(answer, IS_FIXED | GROWS);
 
-    take_text(reading, LONGEST, &path);
-    take_text(reading, 2 * ELF_LONGEST_BUILD_ID, &build_id);
+    answer_take_text(answer, LONGEST, &path);
+    answer_take_text(answer, 2 * ELF_LONGEST_BUILD_ID, &build_id);
     read.is_fixed = flags & IS_FIXED;
     read.grows = flags & GROWS;
-    read.own_start = range->start = take_number(reading);
-    read.own_limit = range->limit = take_number(reading);
-    read.offset = take_number(reading);
-    reading->is_bad = reading->is_bad || !makes_sense(&read);
-    if (reading->for_good && !reading->is_bad && !reading->failed) {
+    read.own_start = range->start = answer_take_number(answer);
+    read.own_limit = range->limit = answer_take_number(answer);
+    read.offset = answer_take_number(answer);
+    answer->is_bad = answer->is_bad || !makes_sense(&read);
+    if (answer->for_good && !answer->is_bad && !answer->failed) {
         if (mappings_add(mappings, path.data ? path.data : "", build_id.data ? build_id.data : "",
                          &added)) {
-            reading->failed = true;
+            answer->failed = true;
         } else {
             read.path = added->path;
             read.build_id = added->build_id;
@@ -178,22 +107,23 @@ static void take_mapping(struct reading *reading, struct symbol_mappings *mappin
 static void take_symbol(struct reading *reading, struct symbol *symbol, size_t known,
                         uint64_t count)
 {
-    const unsigned flags = take_flags(reading, IS_JITTED | HAS_MAPPING);
-    const uint64_t offset = take_number(reading);
+    struct answer *answer = &reading->answer;
+    const unsigned flags = answer_take_flags(answer, IS_JITTED | HAS_MAPPING);
+    const uint64_t offset = answer_take_number(answer);
     uint64_t mapping = 0, at = 0;
 
-    take_text(reading, LONGEST, &symbol->function);
-    take_text(reading, LONGEST, &symbol->raw);
+    answer_take_text(answer, LONGEST, &symbol->function);
+    answer_take_text(answer, LONGEST, &symbol->raw);
     if (flags & HAS_MAPPING) {
-        mapping = take_number(reading);
-        at = take_number(reading);
-        reading->is_bad = reading->is_bad || mapping <= known || mapping > known + count;
-        if (!reading->is_bad) {
+        mapping = answer_take_number(answer);
+        at = answer_take_number(answer);
+        answer->is_bad = answer->is_bad || mapping <= known || mapping > known + count;
+        if (!answer->is_bad) {
             const struct range *range = &reading->ranges[mapping - known - 1];
-            reading->is_bad = at < range->start || at >= range->limit;
+            answer->is_bad = at < range->start || at >= range->limit;
         }
     }
-    if (!reading->for_good || reading->is_bad)
+    if (!answer->for_good || answer->is_bad)
         return;
     symbol->jitted = flags & IS_JITTED;
     symbol->offset = offset;
@@ -201,14 +131,14 @@ static void take_symbol(struct reading *reading, struct symbol *symbol, size_t k
     symbol->mapped_at = at;
 }
 
-static void take_notes(struct reading *reading, struct symbolize_notes *notes)
+static void take_notes(struct answer *answer, struct symbolize_notes *notes)
 {
-    const unsigned flags = take_flags(reading, MORE_UNOPENED | MORE_PACKED);
+    const unsigned flags = answer_take_flags(answer, MORE_UNOPENED | MORE_PACKED);
 
-    take_text(reading, LONGEST, &notes->changed_file);
-    take_text(reading, LONGEST, &notes->unopened_file);
-    take_text(reading, LONGEST, &notes->packed_file);
-    if (!reading->for_good || reading->is_bad)
+    answer_take_text(answer, LONGEST, &notes->changed_file);
+    answer_take_text(answer, LONGEST, &notes->unopened_file);
+    answer_take_text(answer, LONGEST, &notes->packed_file);
+    if (!answer->for_good || answer->is_bad)
         return;
     notes->more_unopened = flags & MORE_UNOPENED;
     notes->more_packed = flags & MORE_PACKED;
@@ -216,33 +146,35 @@ static void take_notes(struct reading *reading, struct symbolize_notes *notes)
 
 static void read_all(struct reading *reading, const struct names_asked *asked)
 {
-    const uint64_t count = take_number(reading);
+    struct answer *answer = &reading->answer;
+    const uint64_t count = answer_take_number(answer);
 
-    reading->is_bad = reading->is_bad || (count && !asked->mappings) ||
-                      count > (uint64_t)(reading->end - reading->at) ||
+    answer->is_bad = answer->is_bad || (count && !asked->mappings) ||
+                      count > (uint64_t)(answer->end - answer->at) ||
                       count > UINT32_MAX - 2 - asked->known;
-    reading->ranges = reading->is_bad ? NULL : calloc((size_t)count + 1, sizeof(*reading->ranges));
-    reading->failed = !reading->ranges;
-    for (uint64_t i = 0; i < count && !reading->is_bad && !reading->failed; i++)
+    reading->ranges = answer->is_bad ? NULL : calloc((size_t)count + 1, sizeof(*reading->ranges));
+    answer->failed = !reading->ranges;
+    for (uint64_t i = 0; i < count && !answer->is_bad && !answer->failed; i++)
         take_mapping(reading, asked->mappings, &reading->ranges[i]);
-    for (size_t i = 0; i < asked->count && !reading->is_bad && !reading->failed; i++)
+    for (size_t i = 0; i < asked->count && !answer->is_bad && !answer->failed; i++)
         take_symbol(reading, asked->symbols[i], asked->known, count);
-    if (!reading->is_bad && !reading->failed)
-        take_notes(reading, asked->notes);
-    reading->is_bad = reading->is_bad || (!reading->failed && reading->at != reading->end);
+    if (!answer->is_bad && !answer->failed)
+        take_notes(answer, asked->notes);
+    answer->is_bad = answer->is_bad || (!answer->failed && answer->at != answer->end);
     free(reading->ranges);
 }
 
 int names_answer_read(const char *bytes, size_t length, const struct names_asked *asked)
 {
-    struct reading look = {.at = bytes, .end = bytes + length};
+    struct reading look = {.answer = {.at = bytes, .end = bytes + length}};
 
     if (!length)
         return -EBADMSG;
     read_all(&look, asked);
-    if (look.is_bad || look.failed)
-        return look.is_bad ? -EBADMSG : -ENOMEM;
-    struct reading reading = {.at = bytes, .end = bytes + length, .for_good = true};
+    if (look.answer.is_bad || look.answer.failed)
+        return look.answer.is_bad ? -EBADMSG : -ENOMEM;
+    struct reading reading = {
+        .answer = {.at = bytes, .end = bytes + length, .for_good = true}};
     read_all(&reading, asked);
-    return reading.failed ? -ENOMEM : 0;
+    return reading.answer.failed ? -ENOMEM : 0;
 }

@@ -173,7 +173,12 @@ static int read_files(const struct naming *naming, struct symbol *const *symbols
 
     if (!fds)
         return -ENOMEM;
-    const struct apart_job job = {read_apart, &reading, fds, collect_files(naming, fds)};
+    const struct apart_job job = {
+        .work = read_apart,
+        .context = &reading,
+        .keep = fds,
+        .keep_count = collect_files(naming, fds),
+    };
     int result = 0;
     if (!needs_reading(naming, job.keep_count)) {
         result = naming_read(naming);

@@ -31,9 +31,23 @@ static bool end(pid_t pid)
 static const int *kept;
 static size_t kept_count;
 
+/* Another way of opening: it has something to tell, which may be long. */
+static int opener(unsigned how, const char *root, const char *path, struct text *told)
+{
+    text_format(told, "%u %s %s", how, root, path);
+    if (how == 2)
+        for (int i = 0; i < 400; i++)
+            text_add(told, "0123456789");
+    return how == 3 ? -ELOOP : open(path, O_RDONLY | O_CLOEXEC);
+}
+
 static int run(apart_work *work, void *context, struct text *answer, int *signal)
 {
-    return apart_run(&(struct apart_job){work, context, kept, kept_count}, answer, signal);
+    const struct apart_job job = {
+        .work = work, .context = context, .keep = kept, .keep_count = kept_count, .open = opener,
+    };
+
+    return apart_run(&job, answer, signal);
 }
 
 static int answer_much(void *context, struct text *answer)
@@ -343,6 +357,37 @@ static void opening(void)
     text_free(&long_path);
 }
 
+static int ask(void *context, struct text *answer)
+{
+    struct text told = {0};
+
+    (void)context;
+    for (unsigned char how = 1; how <= 3; how++) {
+        int fd = apart_ask(how, "root", how == 1 ? "own" : "root/own", &told);
+        char bytes[16] = "";
+        text_format(answer, "%d %s (%zu) %zd %s|", fd < 0 ? fd : 0, how == 2 ? "long" : told.data,
+                    told.length, fd < 0 ? 0 : pread(fd, bytes, sizeof(bytes), 0), bytes);
+        if (fd >= 0)
+            close(fd);
+    }
+    text_free(&told);
+    return apart_is_here() ? 0 : -EIO;
+}
+
+static void other_ways(void)
+{
+    struct text answer = {0}, expected = {0};
+    int signal;
+
+    CHECK(!apart_is_here());
+    CHECK_NUMBER(run(ask, NULL, &answer, &signal), 0);
+    text_format(&expected, "0 1 root own (10) 7 outside|0 long (4015) 6 inside|%d 3 root root/own (15)"
+                " 0 |", -ELOOP);
+    CHECK_STRING(answer.data, expected.data);
+    text_free(&answer);
+    text_free(&expected);
+}
+
 /* ---- The end ---- */
 
 static void nothing_is_left(void)
@@ -429,6 +474,7 @@ int main(void)
     TEST(rights);
     TEST(killed_alone);
     TEST(opening);
+    TEST(other_ways);
     TEST(nothing_is_left);
     TEST(killed);
     text_format(&command, "%s/root/link", directory);

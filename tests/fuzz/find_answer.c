@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What a process that was taken over might answer of patterns: it is refused as a whole, or all
+ * places are such as can be attached and named.
+ */
+#include "probes/find_answer.h"
+
+#include <string.h>
+
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char *const words[] = {(char *)"c:mal*", (char *)"u:/bin/a:p:x", (char *)"vfs_read"};
+    struct find find = {.tracefs = -1, .kallsyms = -1};
+    struct text error = {0};
+    int found = 0;
+
+    ALWAYS(!find_parse(&find, words, sizeof(words) / sizeof(*words), false, &error));
+    int result = find_answer_read((const char *)data, size, &find, &found, &error);
+    ALWAYS(result <= 0 && (!result || (!find.places.count && !error.length)));
+    ALWAYS(result || (found <= 0 && found >= -4095));
+    for (size_t i = 0; i < find.places.count; i++) {
+        const struct place *place = &find.places.items[i];
+        ALWAYS(place->kind == PLACE_USER && place->start <= START_OTHER);
+        ALWAYS(*place->file && *place->path && *place_own_name(place));
+        ALWAYS(place_own_name(place) < place->name + strlen(place->name));
+    }
+    places_remove_doubles(&find.places);
+    text_free(&error);
+    find_close(&find);
+    return 0;
+}

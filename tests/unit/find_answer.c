@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the process apart answers of patterns: the same on both sides, and nothing of it believed. */
+#include "probes/find_answer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "test.h"
+
+static char *const words[] = {(char *)"vfs_read", (char *)"c:mal*", (char *)"u:/bin/a:p:x"};
+
+static const struct place given[] = {
+    {.kind = PLACE_USER, .name = (char *)"libc.so.6:malloc", .named = true, .address = 0x1234,
+     .file = "/proc/1/root/usr/lib/libc.so.6", .path = "/usr/lib/libc.so.6", .file_offset = 0x234,
+     .start = START_PUSH},
+    {.kind = PLACE_USER, .name = (char *)"libc.so.6:mallopt", .at_return = true, .address = 0x2234,
+     .file = "/proc/1/root/usr/lib/libc.so.6", .path = "/usr/lib/libc.so.6", .offset = 4},
+    {.kind = PLACE_USER, .name = (char *)"a:p:x", .is_usdt = true, .address = 0x10,
+     .file = "/bin/a", .path = "/bin/a", .file_offset = 0x10, .semaphore = 0x4020},
+};
+
+/* A place of the kernel is there before. */
+static void begin(struct find *find)
+{
+    const struct place kernel = {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read"};
+    struct text error = {0};
+
+    *find = (struct find){.tracefs = -1, .kallsyms = -1};
+    CHECK_NUMBER(find_parse(find, words, COUNT_OF(words), false, &error), 0);
+    CHECK_NUMBER(places_add(&find->places, &kernel), 0);
+    find->matched[0] = 1;
+    text_free(&error);
+}
+
+static void add_places(struct find *find)
+{
+    for (size_t i = 0; i < COUNT_OF(given); i++)
+        CHECK_NUMBER(places_add(&find->places, &given[i]), 0);
+    find->matched[1] = 2;
+    find->matched[2] = 1;
+    text_add(&find->unread, "/bin/a: its symbols are damaged");
+}
+
+static void check_same(const struct find *a, const struct find *b)
+{
+    CHECK_NUMBER(a->places.count, b->places.count);
+    for (size_t i = 0; i < a->places.count && i < b->places.count; i++) {
+        const struct place *left = &a->places.items[i], *right = &b->places.items[i];
+        CHECK_STRING(left->name, right->name);
+        if (left->kind == PLACE_USER) {
+            CHECK_STRING(left->file, right->file);
+            CHECK_STRING(left->path, right->path);
+        }
+        CHECK(left->kind == right->kind && left->at_return == right->at_return &&
+              left->named == right->named && left->address == right->address &&
+              left->offset == right->offset && left->file_offset == right->file_offset &&
+              left->semaphore == right->semaphore && left->is_usdt == right->is_usdt &&
+              left->start == right->start && !left->error && !left->id);
+    }
+    for (size_t i = 0; i < a->count; i++)
+        CHECK_NUMBER(a->matched[i], b->matched[i]);
+    CHECK_STRING(a->unread.length ? a->unread.data : "", b->unread.length ? b->unread.data : "");
+}
+
+/* Who gets the bytes is then as `expected`, or as before. */
+static int give(const char *bytes, size_t length, const struct find *expected, int *found,
+                struct text *error)
+{
+    struct find find, untouched;
+    char *copy = malloc(length ? length : 1); /* its end is where sanitizers see it */
+
+    begin(&find);
+    begin(&untouched);
+    if (length)
+        memcpy(copy, bytes, length);
+    int result = find_answer_read(copy, length, &find, found, error);
+    check_same(&find, result ? &untouched : expected);
+    CHECK(!result || !error->length);
+    free(copy);
+    find_close(&find);
+    find_close(&untouched);
+    return result;
+}
+
+static void there_and_back(void)
+{
+    struct find find;
+    struct text answer = {0}, error = {0}, none = {0};
+    int found = 7;
+
+    begin(&find);
+    text_add(&error, "0 functions matched");
+    find_answer_write(&find, 1, -ENOENT, &error, &answer);
+    CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &none), 0);
+    CHECK_NUMBER(found, -ENOENT);
+    CHECK_STRING(none.data, "0 functions matched");
+    add_places(&find);
+    text_clear(&answer);
+    text_clear(&error);
+    text_clear(&none);
+    find_answer_write(&find, 1, 0, &error, &answer);
+    CHECK(!answer.failed);
+    CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &none), 0);
+    CHECK_NUMBER(found, 0);
+    for (size_t length = 0; length < answer.length; length++)
+        CHECK_NUMBER(give(answer.data, length, &find, &found, &none), -EBADMSG);
+    text_append(&answer, "", 1);
+    CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &none), -EBADMSG);
+    text_free(&answer);
+    text_free(&error);
+    text_free(&none);
+    find_close(&find);
+}
+
+static void check_refused(int result, const struct place *place)
+{
+    struct find find;
+    struct text answer = {0}, error = {0};
+    int found;
+
+    begin(&find);
+    add_places(&find);
+    if (place)
+        CHECK_NUMBER(places_add(&find.places, place), 0);
+    find_answer_write(&find, 1, result, &error, &answer);
+    CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &error), -EBADMSG);
+    text_free(&answer);
+    text_free(&error);
+    find_close(&find);
+}
+
+static void refused(void)
+{
+    struct place place = given[2];
+
+    check_refused(1, NULL);
+    check_refused(-4096, NULL);
+    place.start = START_OTHER + 1;
+    check_refused(0, &place);
+    place = given[2];
+    place.file_offset = UINT64_MAX;
+    check_refused(0, &place);
+    place = given[2];
+    place.semaphore = (uint64_t)1 << 63;
+    check_refused(0, &place);
+    /* The file's name is part of the place's: who takes it off would be behind its end. */
+    static const char *const names[] = {"", "a", "a:", "b:p:x", "ab:p", ":"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        place = given[2];
+        place.name = (char *)(uintptr_t)names[i];
+        check_refused(0, &place);
+    }
+    place = given[2];
+    place.file = "";
+    check_refused(0, &place);
+    place = given[2];
+    place.path = "";
+    check_refused(0, &place);
+}
+
+/* No more files than there are patterns: each is looked for among those that are known. */
+static void many_files(void)
+{
+    static const char *const paths[] = {"/1/a", "/2/a"};
+    struct find find;
+    struct text answer = {0}, error = {0};
+    int found;
+
+    begin(&find);
+    for (size_t i = 0; i < 4; i++) {
+        struct place place = given[2];
+        place.path = paths[i % 2];
+        CHECK_NUMBER(places_add(&find.places, &place), 0);
+        text_clear(&answer);
+        find_answer_write(&find, 1, 0, &error, &answer);
+        CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &error),
+                     i < COUNT_OF(words) ? 0 : -EBADMSG);
+    }
+    text_free(&answer);
+    text_free(&error);
+    find_close(&find);
+}
+
+int main(void)
+{
+    TEST(there_and_back);
+    TEST(refused);
+    TEST(many_files);
+    return tests_done();
+}
