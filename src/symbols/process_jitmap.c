@@ -128,12 +128,14 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
     int fd = mapped_open_plain(path, O_NOFOLLOW, &about);
     if (fd >= 0) {
         bool is_old = mapped_file_time(&about.st_mtim) + COARSE_NS < owner->start;
-        if (!is_old && (!about.st_uid || about.st_uid == owner->users[0] ||
+        bool is_anybodys = about.st_mode & S_IWOTH;
+        if (!is_old && !is_anybodys && (!about.st_uid || about.st_uid == owner->users[0] ||
                         about.st_uid == owner->users[1]))
             return fd;
         close(fd);
         fd = is_old ? -ENOENT : -EACCES;
-        reason = owner->since ? "it belongs to another user than the process"
+        reason = is_anybodys  ? "everybody may write to it"
+                 : owner->since ? "it belongs to another user than the process"
                               : "it is not root's, and whose the process was could not be seen";
     }
     if (fd != -EACCES && fd != -ENODEV)
