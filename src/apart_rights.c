@@ -35,12 +35,51 @@ static int keep_capabilities(uint64_t wanted)
     return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
+#ifndef CAP_PERFMON /* 5.8 */
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+#ifndef CAP_CHECKPOINT_RESTORE /* 5.9 */
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+static int keep_listed(const int *capabilities, size_t count)
+{
+    uint64_t wanted = 0;
+
+    for (size_t i = 0; i < count; i++)
+        wanted |= (uint64_t)1 << capabilities[i];
+    return keep_capabilities(wanted);
+}
+
 int rights_keep_opening(void)
 {
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     /* CAP_KILL: what this process began, and is nobody's, is to end with it. */
-    return keep_capabilities((uint64_t)1 << CAP_SYS_PTRACE | (uint64_t)1 << CAP_DAC_READ_SEARCH |
-                             (uint64_t)1 << CAP_KILL);
+    static const int kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return keep_listed(kept, COUNT_OF(kept));
+}
+
+/*
+ * What goes: modules, networks, devices, clocks, roots, the kernel's log and addresses, which were
+ * opened before. CAP_SYS_ADMIN is much, and stays: uprobes and CPUs that come need it on many
+ * kernels, and so do mappings of deleted files and bpf(2) before 5.8.
+ */
+int rights_keep_tracing(void)
+{
+    static const int kept[] = {
+        CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,            /* maps; events on CPUs that come */
+        CAP_IPC_LOCK, CAP_SYS_RESOURCE,                 /* their rings; limits */
+        CAP_SYS_NICE,                                   /* to be first in line while maps are read */
+        CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,            /* /proc and files of others */
+        CAP_CHECKPOINT_RESTORE,                         /* their mappings, without CAP_SYS_ADMIN */
+        CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER, CAP_FSETID, /* reports in place of others' files */
+        CAP_KILL,                                       /* a signal to a command that has other rights */
+        CAP_SETUID, CAP_SETGID,                         /* for who reads to become nobody */
+    };
+
+    return keep_listed(kept, COUNT_OF(kept));
 }
 
 /* Root without capabilities still owns what is root's. In a container there may be no nobody. */

@@ -292,6 +292,7 @@ int counting_run(struct counting *counting)
     int result = 0;
 
     run_tick(&counting->session.run, TICK_NS);
+    session_shed_rights();
     run_start(&counting->session.run);
     facts_begin(&counting->facts);
     while (!result) {

@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "apart_rights.h"
 #include "applet.h"
 #include "escape.h"
 #include "heading.h"
@@ -228,6 +229,14 @@ int session_detaching(void)
         return EXIT_FAILURE;
     }
     return 0;
+}
+
+void session_shed_rights(void)
+{
+    int result = rights_keep_tracing();
+
+    if (result)
+        say("rights that are not needed any more could not be given up: %s", strerror(-result));
 }
 
 void session_header(struct session *session, const char *what)

@@ -58,6 +58,12 @@ int session_close(struct session *session, int status);
 int session_follow_processes(struct session *session);
 
 /*
+ * Everything is attached and open, and a command is held in a process of its own: from now on we hold
+ * only what tracing on takes.
+ */
+void session_shed_rights(void);
+
+/*
  * Prints `what`, such as `Tracing 1 functions for "vfs_read"`, and how to end it: on stdout, or on
  * stderr where stdout is for data alone.
  */

@@ -393,6 +393,7 @@ int snooping_run(struct snooping *snooping, const struct places *places)
         result = flush(snooping);
     if (progress_is_wanted())
         run_tick(&snooping->session.run, PROGRESS_TICK_NS);
+    session_shed_rights();
     run_start(&snooping->session.run);
     if (!result)
         result = print_all(snooping);

@@ -134,9 +134,9 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
             return fd;
         close(fd);
         fd = is_old ? -ENOENT : -EACCES;
-        reason = is_anybodys  ? "everybody may write to it"
+        reason = is_anybodys    ? "everybody may write to it"
                  : owner->since ? "it belongs to another user than the process"
-                              : "it is not root's, and whose the process was could not be seen";
+                                : "it is not root's, and whose the process was could not be seen";
     }
     if (fd != -EACCES && fd != -ENODEV)
         return fd;

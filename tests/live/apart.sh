@@ -100,3 +100,41 @@ else
 fi
 finish_workload one
 rm -f "/tmp/perf-$(pid_of one).map"
+
+# ---- What we keep ourselves
+
+# has MASK BIT: a capability of a line of /proc/PID/status
+has()
+{
+    [ $((0x$1 >> $2 & 1)) = 1 ] && echo yes || echo no
+}
+
+start_workload one chains -w -k -n $N -N $NAME
+start_stackbox stackcount -f -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
+shed()
+{
+    [ "$(of "$stackbox" CapEff)" != "$(of $$ CapEff)" ]
+}
+wait_until 20 shed
+all=$(of $$ CapEff) kept=$(of "$stackbox" CapEff)
+is "nothing is effective that is not permitted" "$kept" "$(of "$stackbox" CapPrm)"
+# CAP_NET_ADMIN, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_CHROOT, CAP_SYS_TIME, CAP_MKNOD, CAP_SETFCAP, CAP_SYSLOG
+for bit in 12 16 17 18 25 27 31 34; do
+    echo "$(has "$all" $bit) $(has "$kept" $bit)"
+done | sort -u >"$scratch/gone"
+lacks "what is not needed any more is given up" "$scratch/gone" " yes"
+contains "what had been held" "$scratch/gone" "yes no"
+# CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE
+is "what opening takes is kept" "$(has "$kept" 2) $(has "$kept" 5) $(has "$kept" 19)" "yes yes yes"
+go one
+finish_stackbox
+finish_workload one
+is "the sum" "$(folded_sum "$scratch/out" "^$NAME;")" "$(calls_of one)"
+is "user frames have names" "$(folded_sum "$scratch/out" ';chain_a1;chain_a2;target;')" "$(count_of one a)"
+# The functions through which each system call comes, whatever the event.
+is "the kernel's have theirs" "$(folded_sum "$scratch/out" ';target;.*do_syscall')" "$(calls_of one)"
+lacks "none of the kernel's lacks one" "$scratch/err" "hides its addresses"
+
+# The command has all that we had.
+run_stackbox stackcount $EVENT -- sh -c "grep '^CapEff' /proc/self/status >'$scratch/command'"
+contains "the command holds what we held" "$scratch/command" "$all"
