@@ -22,7 +22,8 @@ void names_answer_write(const struct names_asked *asked, struct text *answer);
 
 /*
  * Puts into the symbols what they did not have: names, offsets, mappings; into the notes all that
- * reading files can tell. 0; -EBADMSG, with everything as it was, for what nobody here writes; or -ENOMEM.
+ * reading files can tell. 0; -EBADMSG, with everything as it was, for what nobody here writes; or -ENOMEM,
+ * with half of it.
  */
 int names_answer_read(const char *bytes, size_t length, const struct names_asked *asked);
 

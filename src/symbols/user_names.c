@@ -183,12 +183,14 @@ static int read_files(const struct naming *naming, struct symbol *const *symbols
     if (!needs_reading(naming, job.keep_count)) {
         result = naming_read(naming);
     } else {
-        result = apart_run(&job, &answer, &signal);
-        if (!result)
-            result = names_answer_read(answer.data, answer.length, &reading.asked);
-        if (result)
-            note_unread(naming->notes, result, signal);
-        result = 0;
+        int lacking = apart_run(&job, &answer, &signal);
+        if (!lacking) {
+            lacking = names_answer_read(answer.data, answer.length, &reading.asked);
+            /* Half of it is there: what that would say is wrong. */
+            result = lacking == -ENOMEM ? lacking : 0;
+        }
+        if (lacking)
+            note_unread(naming->notes, lacking, signal);
     }
     text_free(&answer);
     free(fds);
