@@ -262,6 +262,16 @@ static bool say_no_proc(const struct session *session)
     return true;
 }
 
+static void say_files_unread(const struct symbolize_notes *notes)
+{
+    if (notes->unopened_file.length)
+        say("functions of a file have no names%s: %s",
+            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
+    if (notes->packed_file.length)
+        say("functions of a file may have no names%s: %s",
+            notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+}
+
 /* Why frames have no names that could have. */
 void session_say_names_lost(const struct session *session)
 {
@@ -312,12 +322,7 @@ void session_say_names_lost(const struct session *session)
             notes->changed_file.data);
     if (say_no_proc(session))
         return;
-    if (notes->unopened_file.length)
-        say("functions of a file have no names%s: %s",
-            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
-    if (notes->packed_file.length)
-        say("functions of a file may have no names%s: %s",
-            notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+    say_files_unread(notes);
     if (notes->kernel_hidden && session->kallsyms < 0)
         say("/proc/kallsyms cannot be read, so the kernel's functions have no names");
     else if (notes->kernel_hidden)

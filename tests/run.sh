@@ -169,6 +169,8 @@ lane_guests()
     guest 6.12 6.12-one-cpu "tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh" \
         --cpus 1 --append nr_cpus=1
     guest 6.12 6.12-preempt tests/live/user_preempt.sh --append preempt=full
+    # One that has to be locked down before it is up.
+    guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality
     # The kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its image and ours need
     # more to be loaded from.
     guest newest newest-96-MB tests/live/small_memory.sh --memory 96

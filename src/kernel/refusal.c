@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/own_mount.h"
+
 #define NUMBER_CAP_SYS_ADMIN 21
 #define NUMBER_CAP_PERFMON 38 /* 5.8 */
 #define NUMBER_CAP_BPF 39     /* 5.8 */
@@ -43,21 +45,34 @@ static bool in_user_namespace(void)
     return !stat("/proc/self/ns/user", &about) && about.st_ino != INITIAL_USER_NAMESPACE;
 }
 
-/* "integrity" or "confidentiality"; false when the kernel is not locked down (or does not say). */
-bool refusal_locked_down(struct text *level)
+/* "none [integrity] confidentiality": what is in the brackets; empty where the kernel does not say. */
+static void add_lockdown(int directory, const char *path, struct text *level)
 {
     struct text state = {0};
-    bool locked = false;
 
-    if (!read_file(AT_FDCWD, "/sys/kernel/security/lockdown", 256, &state) && state.data) {
+    if (!read_file(directory, path, 256, &state) && state.data) {
         char *open = strchr(state.data, '['), *close = open ? strchr(open, ']') : NULL;
-        if (close && strncmp(open, "[none]", 6)) {
+        if (close)
             text_append(level, open + 1, (size_t)(close - open - 1));
-            locked = true;
-        }
     }
     text_free(&state);
-    return locked;
+}
+
+/*
+ * "integrity" or "confidentiality"; false when the kernel is not locked down (or does not say). Where
+ * securityfs is not mounted it is asked for what keeps tracers out, which the former does not.
+ */
+bool refusal_locked_down(struct text *level)
+{
+    add_lockdown(AT_FDCWD, "/sys/kernel/security/lockdown", level);
+    if (level->length)
+        return strcmp(level->data, "none");
+    int own = own_mount("securityfs");
+    if (own < 0)
+        return false;
+    add_lockdown(own, "lockdown", level);
+    close(own);
+    return level->length && !strcmp(level->data, "confidentiality");
 }
 
 static bool explain_seccomp(const char *call, struct text *sentence)

@@ -15,20 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernel/own_mount.h"
+#include "kernel/refusal.h"
 #include "pass_fd.h"
 
 #ifndef TRACEFS_MAGIC
 #define TRACEFS_MAGIC 0x74726163 /* 4.1 */
 #endif
-#ifndef SYS_fsopen /* 5.2, the same number on every architecture but alpha */
-#define SYS_fsopen 430
-#define SYS_fsconfig 431
-#define SYS_fsmount 432
-#endif
-#define FSOPEN_CLOSES_ON_EXEC 1
-#define FSMOUNT_CLOSES_ON_EXEC 1
-#define FSCONFIG_CREATES 6
-
 #define FORMAT_FILE_BYTES 65536
 #define ID_FILE_BYTES 32
 
@@ -57,23 +50,6 @@ int tracefs_open_mounted(void)
             return fd;
         close(fd);
     }
-    return result;
-}
-
-/* A mount that hangs in no tree: it is gone when the last descriptor of it is closed. */
-static int mount_detached(void)
-{
-    int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOSES_ON_EXEC);
-
-    if (context < 0)
-        return -errno;
-    int mounted = -1;
-    if (!syscall(SYS_fsconfig, context, FSCONFIG_CREATES, NULL, NULL, 0))
-        mounted = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOSES_ON_EXEC, 0);
-    int result = mounted < 0 ? -errno : open_directory(mounted, ".");
-    if (mounted >= 0)
-        close(mounted);
-    close(context);
     return result;
 }
 
@@ -109,13 +85,28 @@ static int mount_by_child(void)
     return result == -EPIPE ? -EPERM : result;
 }
 
+/*
+ * Then nothing in it can be opened. And where the kernel was booted so, it has no files at all, and
+ * kernels (6.12, 7.2) crash when such a one is unmounted.
+ */
+static bool is_locked(void)
+{
+    struct text level = {0};
+    bool locked = refusal_locked_down(&level) && level.data && !strcmp(level.data, "confidentiality");
+
+    text_free(&level);
+    return locked;
+}
+
 int tracefs_open(void)
 {
+    if (is_locked())
+        return -EPERM;
     int fd = tracefs_open_mounted();
 
     /* Not allowed in, or mounted nowhere: a mount of our own may still go. */
     if (fd < 0)
-        fd = mount_detached();
+        fd = own_mount("tracefs");
     if (fd == -ENOSYS || fd == -EPERM || fd == -EINVAL) {
         int other = mount_by_child();
         fd = other >= 0 || fd == -ENOSYS ? other : fd;

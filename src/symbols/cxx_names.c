@@ -180,7 +180,7 @@ uint32_t cxx_special(struct cxx *cxx)
     return special;
 }
 
-/* _<digit>, __<number>_, as older compilers had it _<number>: which of equal names; not shown. */
+/* _<digit>, __<number>_: which of equal names; not shown. */
 static bool discriminator(struct cxx *cxx)
 {
     uint32_t number;

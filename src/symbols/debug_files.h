@@ -33,7 +33,8 @@ void debug_files_close(struct debug_file *debug);
 
 /*
  * elf_find() by all there is: the file's own .symtab, else that of its debug file, then whatever
- * else names functions in the file itself. With a debug file .gnu_debugdata has nothing to add. With `where` of NULL no debug file is looked for.
+ * else names functions in the file itself. With a debug file .gnu_debugdata has nothing to add. With
+ * `where` of NULL no debug file is looked for.
  */
 int debug_files_find(const struct elf *elf, const struct debug_search *where,
                      const uint64_t *addresses, size_t count, struct elf_found *found);

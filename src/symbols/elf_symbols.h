@@ -19,9 +19,9 @@ struct elf_symbol {
 
 /*
  * Calls `each` with every function and label of .symtab, else of .dynsym and then of .gnu_debugdata,
- * in the table's order, and with every alias; what it points to holds for that call. A value of `each` other than 0 ends it:
- * a negative one is returned, any other counts as done. 0, also where the file has no symbols, or a
- * negative errno.
+ * in the table's order, and with every alias; what it points to holds for that call. A value of
+ * `each` other than 0 ends it: a negative one is returned, any other counts as done. 0, also where
+ * the file has no symbols, or a negative errno.
  */
 typedef int elf_symbol_callback(void *context, const struct elf_symbol *symbol);
 int elf_each_function(const struct elf *elf, elf_symbol_callback *each, void *context);
@@ -36,8 +36,9 @@ struct elf_found {
  * Gives each address the function that holds it: by .symtab, else by .dynsym and .gnu_debugdata as
  * if they were one, else by the entries that call into other files, each table in one pass. The
  * nearest start whose size covers the address wins. Without a size it is the address itself alone,
- * or where all functions stand (not in .dynsym alone) the code up to the next one. Of several names of one start: typed over untyped, global
- * over weak over local, fewer leading underscores, the shorter, the first by strcmp.
+ * or where all functions stand (not in .dynsym alone) the code up to the next one. Of several names
+ * of one start: typed over untyped, global over weak over local, fewer leading underscores, the
+ * shorter, the first by strcmp.
  *
  * `addresses` are sorted, each once; found[i] goes with addresses[i] and must be {0}: one that is
  * found already stays. elf_found_free frees what is in them, after an error too. 0, also where
