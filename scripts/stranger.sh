@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# stranger.sh [COMMAND...]      as a new user would: README's two commands, on a new Debian
+#
+# Makes a Debian of its least packages (bookworm) in build/stranger/, from the mirror that this
+# machine's apt uses, puts a fresh clone of the last commit into it, and types there, as they stand,
+# the commands that README.md has below "Two commands" (or the COMMANDs instead, each one word of
+# ours), in a mount namespace of their own, with /proc, /sys and /dev of this machine. What they
+# print is in build/stranger/N.log. It takes a quarter of an hour beside the tests themselves, and
+# some 700 MB: no test runs it. Root and debootstrap are needed.
+#
+#     sh scripts/stranger.sh                       make demo, and make test: an hour
+#     sh scripts/stranger.sh 'make demo' 'make check'
+
+set -u
+umask 022
+cd "$(dirname "$0")/.." || exit 1
+PATH=$PATH:/usr/sbin:/sbin
+
+place=$PWD/build/stranger
+home=/root/stackbox # the clone, seen from inside
+suite=bookworm
+
+cannot()
+{
+    echo "stranger: $*" >&2
+    exit 1
+}
+
+# The first Debian mirror of the machine's apt, which knows every way of writing its sources.
+find_mirror()
+{
+    for target in $(apt-get --no-release-info indextargets --format '$(REPO_URI)|$(COMPONENT)' \
+        'Created-By: Packages'); do
+        case $target in
+        *security*) ;;
+        *debian*"|main") echo "${target%%"|"*}"; return ;;
+        esac
+    done
+}
+
+# The least Debian, kept as an archive: each run begins with a new one.
+make_base()
+{
+    [ -s "$place/base.tar" ] && return
+    mirror=$(find_mirror)
+    [ "$mirror" ] || cannot "the apt sources of this machine name no Debian mirror"
+    echo "stranger: debootstrap --variant=minbase $suite, from the mirror of this machine"
+    rm -rf "$place/root"
+    debootstrap --variant=minbase "$suite" "$place/root" "$mirror" >"$place/debootstrap.log" 2>&1 ||
+        cannot "debootstrap failed: $(tail -n 1 "$place/debootstrap.log")"
+    tar -C "$place/root" -cf "$place/base.new" . && mv "$place/base.new" "$place/base.tar"
+}
+
+# What a container gets from the machine it runs on: where names are resolved, how the mirror is
+# reached, and the kernel's file systems.
+make_root()
+{
+    rm -rf "$place/root" && mkdir "$place/root" && tar -C "$place/root" -xf "$place/base.tar" || return
+    cp -L /etc/resolv.conf "$place/root/etc/resolv.conf" 2>/dev/null
+    cp -L /etc/hosts "$place/root/etc/hosts" 2>/dev/null
+    apt-config dump | grep -E '^Acquire::(https?::.*Proxy|Check-)' >"$place/root/etc/apt/apt.conf.d/90machine"
+    rm -rf "$place/root/var/lib/apt/lists/"* # as images of containers are
+    git clone -q --no-hardlinks "file://$PWD" "$place/root$home"
+}
+
+# The commands of README's section, and what stands there for machines without make
+readme_commands()
+{
+    sed -n '/^## Two commands/,/^## [^T]/s/^    \(make [a-z]*\).*/\1/p' README.md
+}
+readme_make()
+{
+    sed -n '/^## Two commands/,/^## [^T]/s/.*`\(apt-get [^`]* make\)`.*/\1/p' README.md
+}
+
+# type_there COMMAND: by a shell in the new Debian, in the clone
+type_there()
+{
+    # shellcheck disable=SC2016 # for that shell
+    unshare --mount --propagation private sh -c '
+        mount -t proc proc "$1/proc" && mount --rbind /sys "$1/sys" && mount --rbind /dev "$1/dev" &&
+        exec chroot "$1" env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
+            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            sh -c "cd $2 && $3"' - "$place/root" "$home" "$1" </dev/null
+}
+
+[ "$(id -u)" = 0 ] || cannot "chroot needs root"
+command -v debootstrap >/dev/null || cannot "it needs Debian's debootstrap: apt-get install debootstrap"
+mkdir -p "$place" || exit 1
+make_base
+make_root || cannot "the new Debian could not be unpacked"
+[ $# != 0 ] || eval "set -- $(readme_commands | sed "s/.*/'&'/" | tr '\n' ' ')"
+[ $# != 0 ] || cannot "README.md has no commands below \"Two commands\""
+
+number=0 failed=0
+[ -x "$place/root/usr/bin/make" ] || set -- "$(readme_make)" "$@"
+for command in "$@"; do
+    number=$((number + 1))
+    begin=$(date +%s)
+    echo "# $command"
+    { type_there "$command"; echo $? >"$place/status"; } 2>&1 | tee "$place/$number.log"
+    read -r status <"$place/status"
+    echo "# exit status $status, $(($(date +%s) - begin)) s"
+    [ "$status" = 0 ] || failed=$((failed + 1))
+done
+rm -rf "$place/root" "$place/status"
+[ $failed = 0 ]
