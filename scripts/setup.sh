@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# setup.sh build|test|cross
+# setup.sh build|check|test|cross
 #
-# Sees to it that the Debian packages are there which building, testing, or building for other machines
-# (680 MB) needs. Nothing is done where nothing is missing. On a Debian machine, as root, what is missing
-# is installed, and that is said; elsewhere it is named in one sentence. What Debian does not have, for
-# tests, npm fetches into build/npm.
+# Sees to it that the Debian packages are there which building needs, or the quick part of the tests, or
+# all of them, or building for other machines (680 MB). Nothing is done where nothing is missing. On a
+# Debian machine, as root, what is missing is installed, and that is said; elsewhere it is named in one
+# sentence. What Debian does not have, for tests, npm fetches into build/npm.
 #
 # Exit: 0 all is there that is needed; 1 something is missing.
 
@@ -24,15 +24,15 @@ build need make             make
 build need libc6-dev        /usr/include/stdio.h
 build need linux-libc-dev   /usr/include/linux/bpf.h
 build want musl-tools       musl-gcc
+check need xz-utils         xz
+check want mandoc           mandoc
 test  need qemu-system-x86  qemu-system-x86_64
 test  need cpio             cpio
-test  need xz-utils         xz
 test  want elfutils         eu-elfcompress
 test  need clang            clang
 test  want libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
 test  need llvm             llvm-objdump
 test  need bpftool          bpftool
-test  need mandoc           mandoc
 test  want lld              ld.lld
 test  want git              git
 test  want tmux            tmux
@@ -152,8 +152,8 @@ node_packages()
 
 group=${1:-}
 case $group in
-build | test | cross) ;;
-*) echo "usage: setup.sh build|test|cross" >&2; exit 2 ;;
+build | check | test | cross) ;;
+*) echo "usage: setup.sh build|check|test|cross" >&2; exit 2 ;;
 esac
 
 what=$group

@@ -314,6 +314,7 @@ rm -rf $logs
 mkdir -p $logs || exit 1
 trap end_lanes HUP INT TERM
 sh scripts/setup.sh build || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+sh scripts/setup.sh check
 [ $quick = yes ] || { sh scripts/setup.sh test; sh scripts/setup.sh cross; }
 [ $quick = yes ] || rm -rf build/release build/gcc build/clang build/asan stackbox
 if run_builds; then
