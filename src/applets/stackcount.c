@@ -53,7 +53,7 @@ static const struct manual_row examples[] = {
     {"stackcount -i 1 -T r::vfs_read", "returns from a function, every second"},
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
     {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
-    {"stackcount --list 'u:c:*'", "the USDT probes of the C library"},
+    {"stackcount --list 'u:stdc++:*'", "the USDT probes of the C++ library"},
     {"stackcount -o out.svg t:block:block_rq_insert", "a flame graph"},
     {0},
 };
