@@ -80,7 +80,7 @@ type_there()
 {
     # shellcheck disable=SC2016 # for that shell
     unshare --mount --propagation private sh -c '
-        mount -t proc proc "$1/proc" && mount --rbind /sys "$1/sys" && mount --rbind /dev "$1/dev" &&
+        mount --bind "$1" "$1" && cd "$1" && mount -t proc proc "$1/proc" && mount --rbind /sys "$1/sys" && mount --rbind /dev "$1/dev" &&
         exec chroot "$1" env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
             PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             sh -c "cd $2 && $3"' - "$place/root" "$home" "$1" </dev/null

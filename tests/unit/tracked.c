@@ -470,15 +470,15 @@ static void another_root(void)
     snprintf(hold, sizeof(hold), "%d", holds_back[0]);
     pid_t child = fork();
     if (!child) {
-        if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-            mount("none", root, "tmpfs", 0, "mode=0755") || !copy_to(program) || chroot(root) ||
-            chdir("/"))
-            _exit(2);
-        /* Without a loader there it must be a static program, as release builds are. */
-        struct stat about;
-        execl("/program", "run", fd, hold, NULL);
         const struct answer none = {.pid = 0};
-        _exit(stat("/program", &about) || write(answers[1], &none, sizeof(none)) < 0 ? 3 : 0);
+        struct stat about;
+        bool there = !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+                     !mount("none", root, "tmpfs", 0, "mode=0755") && copy_to(program) &&
+                     !chroot(root) && !chdir("/") && !stat("/program", &about);
+        /* Without a loader there it must be a static program, as release builds are. */
+        if (there)
+            execl("/program", "run", fd, hold, NULL);
+        _exit(write(answers[1], &none, sizeof(none)) < 0 || !there);
     }
     struct answer answer = next_answer();
     if (!answer.pid) {
