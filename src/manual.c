@@ -41,11 +41,26 @@ static const struct manual_row commands[] = {
     {0},
 };
 
+static const struct manual_row files[] = {
+    {"/usr/lib/debug", "debug files of programs that have no symbols of their own: .build-id/NN/REST.debug "
+     "by build id, else by the name in .gnu_debuglink; in the root of the traced process and in ours, and "
+     "below --symfs DIR first"},
+    {"/tmp/perf-PID.map", "names that a just-in-time compiler gave to its functions; taken where the file "
+     "belongs to the user of the process or to root"},
+    {"/proc/kallsyms", "functions of the kernel; without CAP_SYSLOG, or where kernel.kptr_restrict is 2, it "
+     "shows no addresses, and kernel frames have no names"},
+    {"/sys/kernel/tracing", "tracefs, by which tracepoints are found; where it is not mounted it is mounted "
+     "for this process alone"},
+    {"/sys/kernel/btf/vmlinux", "the kernel's types, for waits and commands where tracefs is closed"},
+    {0},
+};
+
 /* What all applets that trace share. */
 static const struct manual_section tracing_sections[] = {
     {"Signals", signals},
     {"Exit status", exit_status},
     {"Commands", commands},
+    {"Files", files},
     {0},
 };
 
@@ -191,6 +206,23 @@ static const struct manual_row main_usage[] = {
     {0},
 };
 
+static const struct manual_row main_examples[] = {
+    {"stackbox check", "what works on this machine with these rights, and what to do about the rest"},
+    {"stackbox profile 5", "what this machine does, for five seconds"},
+    {"stackbox --install /usr/local/bin", "links: then profile 5 is enough"},
+    {"stackbox stackcount --man | man -l -", "the man page of an applet, where nobody installed it"},
+    {0},
+};
+
+static const struct manual_row main_notes[] = {
+    {NULL, "It takes Linux 5.10 or newer, and root, or CAP_BPF and CAP_PERFMON with less: stackbox check "
+     "says what is missing, and so does each applet that is refused something. Nothing of it stays in the "
+     "kernel when it ends."},
+    {NULL, "Names of programs and functions are text: control characters, escapes of terminals, and what "
+     "is not valid UTF-8 stand as \\xNN."},
+    {0},
+};
+
 static const char main_synopsis[] = "APPLET [options] [arguments]";
 
 static const char main_about[] =
@@ -208,6 +240,7 @@ void manual_main_help(FILE *out, const struct option *const *options)
         print_row(out, (*applet)->name, (*applet)->summary);
     fprintf(out, "\nOptions:\n");
     print_options(out, options);
+    print_examples(out, main_examples);
 }
 
 /* ---- Man pages ---- */
@@ -320,6 +353,18 @@ static void roff_head(FILE *out, const char *name, const char *summary, const ch
     fputc('\n', out);
 }
 
+/* The pages of all others. */
+static void roff_others(FILE *out, const char *name)
+{
+    fprintf(out, ".SH SEE ALSO\n");
+    if (strcmp(name, "stackbox"))
+        fputs(".BR stackbox (1),\n", out);
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        if (strcmp((*applet)->name, name))
+            fprintf(out, ".BR %s (1),\n", (*applet)->name);
+    fputs(".BR perf (1),\n.BR addr2line (1),\n.BR capabilities (7)\n", out);
+}
+
 static bool has_section(const struct applet *applet, const char *title)
 {
     for (const struct manual_section *own = applet->sections; own->title; own++)
@@ -340,7 +385,7 @@ void manual_man(FILE *out, const struct applet *applet)
             roff_section(out, section);
     roff_section(out, &(struct manual_section){"Notes", applet->notes});
     roff_section(out, &(struct manual_section){"Examples", applet->examples});
-    fputs(".SH SEE ALSO\n.BR stackbox (1)\n", out);
+    roff_others(out, applet->name);
 }
 
 void manual_main_man(FILE *out, const struct option *const *options)
@@ -353,7 +398,7 @@ void manual_main_man(FILE *out, const struct option *const *options)
         roff_row(out, (*applet)->name, (*applet)->summary);
     roff_options(out, options);
     roff_section(out, &(struct manual_section){"Exit status", exit_status});
-    fputs(".SH SEE ALSO\n", out);
-    for (const struct applet *const *applet = applets; *applet; applet++)
-        fprintf(out, ".BR %s (1)%s\n", (*applet)->name, applet[1] ? " ," : "");
+    roff_section(out, &(struct manual_section){"Notes", main_notes});
+    roff_section(out, &(struct manual_section){"Examples", main_examples});
+    roff_others(out, "stackbox");
 }

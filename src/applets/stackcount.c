@@ -59,10 +59,9 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON where no tracefs is needed. Probes of kernel "
-     "functions need a kernel with CONFIG_KPROBES; "
-     "tracepoints need tracefs, which need not be mounted: then it is mounted for this process "
-     "alone."},
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON where no tracefs is needed: check(1) says what works "
+     "here. Probes of kernel functions need a kernel with CONFIG_KPROBES; tracepoints need tracefs, which "
+     "need not be mounted: then it is mounted for this process alone."},
     {NULL, "A function that the compiler put into its callers cannot be traced, and some the "
      "kernel keeps probes out of. /proc/kallsyms and, in tracefs, available_filter_functions tell "
      "what there is."},

@@ -42,6 +42,7 @@ read_applet()
     "$STACKBOX" "$applet" --help >"$help"
     "$STACKBOX" "$applet" --man >"$page"
     form "$applet"
+    sees_others "$applet"
 }
 
 # What is listed is taken, in the form that is listed. --help after it ends all in time.
@@ -105,9 +106,21 @@ examples()
     between "$applet: there are examples" "$(grep -c . "$scratch/examples")" 3 20
 }
 
+# Each page names all others, and itself not.
+sees_others()
+{
+    is "$1: the pages that it names" \
+        "$(sed -n '/^\.SH SEE ALSO/,$s/^\.BR \([a-z0-9]*\) (1),$/\1/p' "$page" | sort | tr '\n' ' ')" \
+        "$({ echo stackbox; echo perf; echo addr2line; "$STACKBOX" | cut -d ' ' -f 1; } |
+            grep -vx "$1" | sort | tr '\n' ' ')"
+}
+
 "$STACKBOX" --help >"$help"
 "$STACKBOX" --man >"$page"
 form stackbox
+sees_others stackbox
+is "stackbox: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
+    "NAME|SYNOPSIS|DESCRIPTION|WAYS TO CALL IT|APPLETS|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help install man version "
 
 read_applet stackcount
@@ -118,7 +131,7 @@ letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfhioprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
 
 listed_is_taken
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
