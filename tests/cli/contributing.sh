@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# src/README.md, the page for who wants to add something: the files that it shows compile with what is here,
+# its diffs find the lines that they stand beside, and what it names is there.
+
+# shellcheck source=tests/live/lib.sh
+. "${0%/*}/../live/lib.sh"
+
+cd "${0%/*}/../.." || exit 1
+page=src/README.md
+compiler=
+for compiler in gcc clang cc; do
+    command -v $compiler >/dev/null && break
+done
+
+# shown FILE: the block of C that stands below a line `FILE:`
+shown()
+{
+    awk -v file="$1:" '$0 == file { next_one = 1 } /^```$/ { inside = 0 } inside { print }
+        /^```c$/ && next_one { inside = 1; next_one = 0 }' $page
+}
+
+for file in src/applets/execs.c src/output/csv.c; do
+    shown $file >"$scratch/shown.c"
+    between "$file: it is shown" "$(wc -l <"$scratch/shown.c")" 20 200
+    said=$($compiler -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -D_GNU_SOURCE -Isrc -I. -idirafter \
+        /usr/include "$scratch/shown.c" 2>&1)
+    is "$file: it compiles" "$? $said" "0 "
+done
+
+# Lines of diffs without + are those of files: of which, says a line before, or of src/applet.[ch].
+stale=
+file='src/applet.c src/applet.h'
+awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $page >"$scratch/diffs"
+while IFS= read -r line; do
+    case $line in
+    src/*) file=$line ;;
+    ' '*) # shellcheck disable=SC2086 # words
+        grep -qxF -e "${line# }" $file || stale="$stale|$line" ;;
+    esac
+done <"$scratch/diffs"
+between "there are diffs" "$(grep -c '^+' "$scratch/diffs")" 5 20
+is "the diffs' other lines are there" "$stale" ""
+
+# What stands in the tree of files, and what is named with its directory.
+missing=
+for path in $(grep -oE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|css|md)\b' $page | tr -d '`' | sort -u); do
+    case $path in
+    src/applets/execs.c | src/output/csv.c) ;;
+    *) [ -e "$path" ] || missing="$missing $path" ;;
+    esac
+done
+is "each file that it names is there" "$missing" ""
+unnamed=
+for directory in src/*/ tests/*/; do
+    directory=${directory%/}
+    grep -q "$directory/\|^ *\(tests/ \)\{0,1\}.*\b${directory##*/}/" $page || unnamed="$unnamed $directory"
+done
+is "each directory is in its tree" "$unnamed" ""
+
+# README's figures that no bench makes
+readme_size=$(sed -n 's/.*one static binary of \([0-9]*\) KB.*/\1/p' README.md)
+measured=$(awk -F '\t' '$1 == "size" && $2 == "stackbox" { print $4 }' tests/bench/results.tsv)
+is "README's size of the binary is the bench's" "$readme_size" "$measured"
+case $(cat "$BUILD/flags" 2>/dev/null) in
+*fsanitize* | '') skip "README's size is this binary's" "this is no release build" ;;
+musl-gcc*)
+    size=$(($(wc -c <"$STACKBOX") / 1024))
+    between "README's size is this binary's, to 3 percent" "$size" $((readme_size * 97 / 100)) \
+        $((readme_size * 103 / 100 + 1))
+    ;;
+*) skip "README's size is this binary's" "that is of a build with musl-gcc" ;;
+esac
