@@ -27,6 +27,11 @@ busy &
 work=$!
 trap 'kill "$work" 2>/dev/null' EXIT
 
+echo "\$ ./stackbox check"
+./stackbox check | grep -vE '^[^:]+: yes$'
+echo "demo: all else is a plain yes"
+echo
+
 show()
 {
     echo "\$ ./stackbox $*"
@@ -38,7 +43,7 @@ show()
 if [ -d /sys/bus/event_source/devices/kprobe ]; then
     show stackcount -D 1 --top 3 vfs_read
 else
-    show stackcount -D 1 --top 3 t:raw_syscalls:sys_enter
+    show stackcount -K -D 1 --top 3 t:sched:sched_process_exec
 fi
 show profile -F 997 --top 3 1
 show offwaketime --top 3 1
