@@ -18,8 +18,9 @@ readme=$top/README.md
 export PATH="$scratch/bin:$PATH"
 everyday=$WORKLOADS/dynamic/everyday
 
-# COMMAND => NEEDS => PRINTED: NEEDS is kprobes, syscalls (tracepoints of them), setpriv or -. PRINTED is an
-# extended regular expression of a line that it prints; or FILE: REGEX, of a file that it writes.
+# COMMAND => NEEDS => PRINTED: NEEDS is kprobes, syscalls (tracepoints of them), a program, -, or `fails` and
+# the exit status. PRINTED is an extended regular expression of a line that it prints; or FILE: REGEX, of a
+# file that it writes.
 table()
 {
     cat <<'END'
@@ -90,6 +91,10 @@ flamegraph --reverse --inverted stacks.folded > leaves.svg => - => leaves.svg: <
 flamegraph --diff old.folded new.folded > diff.svg => - => diff.svg: before 4, now 7
 flamegraph --format text --normalize --diff old.folded new.folded => - => ^before 
 check stackcount stacksnoop => - => ^stacksnoop: yes
+stackbox check => - => ^flamegraph: yes
+stackbox profile 5 => - => ^    -  +everyday \([0-9]+\)$
+stackbox --install /usr/local/bin => - => ^$
+stackbox stackcount --man | man -l - => man => ^(NAME|.*SYNOPSIS)
 END
 }
 
@@ -108,6 +113,7 @@ readme_commands()
 
 help_commands()
 {
+    "$STACKBOX" --help | sed -n "/^Examples:/,\$s/^  \(stackbox\)/\1/p"
     for applet in $applets; do
         "$STACKBOX" "$applet" --help | sed -n "/^Examples:/,\$s/^  \($applet\)/\1/p"
     done
@@ -147,6 +153,15 @@ prepare()
     pid=$(pid_of everyday)
 }
 
+# As by Ctrl-C. It may have ended by itself.
+stop_it()
+{
+    if wait_until "$LIMIT" tracing_runs && ! ended "$stackbox"; then
+        sleep 1.5
+        kill -s INT "$stackbox"
+    fi
+}
+
 # type_it COMMAND: in a directory of its own, that has what its files are called; results as for run_stackbox
 type_it()
 {
@@ -155,20 +170,18 @@ type_it()
     printf 'main;a 3\nmain;b 1\n' | tee stacks.folded old.folded >before.folded
     printf 'main;a 3\nmain;b 4\n' | tee new.folded >after.folded
     typed=$(echo "$1" | sed -E "s/ -p 185/ -p $pid/; s/ -D 86400/ -D 3/; s/ -i (60|10) / -i 1 /
-        s/ -D [25] / -D 1 /; s/^((profile|off|wake)[^>]*) (5|10|30)( >|\$)/\1 1\4/")
+        s/ -D [25] / -D 1 /; s#/usr/local/bin#$scratch/links#
+        / --top 5\$/!s/^((stackbox )?(profile|off|wake)[^>]*) (5|10|30)( >|\$)/\1 1\5/")
     : >"$scratch/out" && : >"$scratch/err"
     "$WORKLOADS/session" --limit "$LIMIT" sh -c "exec $typed" </dev/null \
         >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
     test_processes="$test_processes $stackbox"
     case "$typed " in
-    *" -D "* | *" 1 " | *" 1 > "* | *--max* | *" -- "* | *--list* | flamegraph* | check* | setpriv*) ;;
-    *)
-        if wait_until "$LIMIT" tracing_runs && ! ended "$stackbox"; then
-            sleep 1.5
-            kill -s INT "$stackbox"
-        fi
-        ;;
+    *" --top 5 ") stop_it ;;
+    *" -D "* | *" 1 " | *" 1 > "* | *--max* | *" -- "* | *--list* | flamegraph* | check* | setpriv* | \
+        stackbox*) ;;
+    *) stop_it ;;
     esac
     wait_stackbox
 }
@@ -196,12 +209,12 @@ example()
     case $2 in
     kprobes) have_kprobes && here=yes || here=no ;;
     syscalls) have_syscall_tracepoints && here=yes || here=no ;;
-    setpriv) command -v setpriv >/dev/null && here=yes || here=no ;;
+    setpriv | man) command -v "$2" >/dev/null && here=yes || here=no ;;
     *) here=yes ;;
     esac
     [ ! "$GUEST" ] || [ "$2" = kprobes ] || return 0
     if [ $here = no ]; then
-        eval "set -- $(echo "$1" | sed 's/ > .*//; s/ -- .*//') --help"
+        eval "set -- $(echo "$1" | sed 's/ [>|] .*//; s/ -- .*//') --help"
         "$@" >"$scratch/out" 2>&1
         is "$needs are not here, but its command line is right: $command" $? 0
         return
