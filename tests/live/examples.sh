@@ -20,7 +20,7 @@ everyday=$WORKLOADS/dynamic/everyday
 
 # COMMAND => NEEDS => PRINTED: NEEDS is kprobes, syscalls (tracepoints of them), a program, -, or `fails` and
 # the exit status. PRINTED is an extended regular expression of a line that it prints; or FILE: REGEX, of a
-# file that it writes.
+# file that it writes; or nothing.
 table()
 {
     cat <<'END'
@@ -93,7 +93,7 @@ flamegraph --format text --normalize --diff old.folded new.folded => - => ^befor
 check stackcount stacksnoop => - => ^stacksnoop: yes
 stackbox check => - => ^flamegraph: yes
 stackbox profile 5 => - => ^    -  +everyday \([0-9]+\)$
-stackbox --install /usr/local/bin => - => ^$
+stackbox --install /usr/local/bin => - => nothing
 stackbox stackcount --man | man -l - => man => ^(NAME|.*SYNOPSIS)
 END
 }
@@ -190,6 +190,7 @@ type_it()
 printed()
 {
     case $2 in
+    nothing) [ ! -s "$scratch/out" ] && [ ! -s "$scratch/err" ] ;;
     [a-z]*.svg:* | [a-z]*.folded:* | [a-z]*.perf:*)
         # shellcheck disable=SC2086,SC2144 # a file's name may be a pattern
         set -- "$1" "${2#*: }" $scratch/here/${2%%:*}
