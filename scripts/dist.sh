@@ -3,9 +3,9 @@
 #
 # dist.sh VERSION DATE      build/stackbox-VERSION.tar.gz, a source archive whose files are of DATE
 #
-# In it is what git has or would take, or where there is no git (in an unpacked archive), all that is no
-# product of building. The bytes depend on the files alone: not on who they belong to, when they were made, in what
-# order a directory has them, or on the machine's language.
+# In it is what git has or would take, or where git cannot tell (in an unpacked archive, or where it is not
+# installed), all that is no product of building. The bytes depend on the files alone: not on who they
+# belong to, when they were made, in what order a directory has them, or on the machine's language.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,21 +19,27 @@ umask 022
 # Words for both that somebody keeps in the environment.
 unset TAR_OPTIONS GZIP
 
+git_tells()
+{
+    [ -e .git ] && git ls-files >build/dist.git 2>&1
+}
+
 files()
 {
-    if [ -e .git ]; then
+    if git_tells; then
         git ls-files --cached --others --exclude-standard --deduplicate | while IFS= read -r file; do
             [ ! -f "$file" ] || echo "$file"
         done
     else
-        find . \( -path ./build -o -path ./stackbox \) -prune -o -type f -print | sed 's,^\./,,'
+        find . \( -path ./build -o -path ./stackbox -o -path ./.git \) -prune -o -type f -print |
+            sed 's,^\./,,'
     fi
 }
 
 mkdir -p build
 archive=build/$name.tar
-trap 'rm -f "$archive" "$archive.files"' EXIT
-if [ -e .git ] && [ "$(git status --porcelain)" ]; then
+trap 'rm -f "$archive" "$archive.files" build/dist.git' EXIT
+if git_tells && [ "$(git status --porcelain)" ]; then
     echo "dist: what is not committed is in it as well" >&2
 fi
 files >"$archive.files"
