@@ -365,24 +365,29 @@ static void roff_others(FILE *out, const char *name)
     fputs(".BR perf (1),\n.BR addr2line (1),\n.BR capabilities (7)\n", out);
 }
 
-static bool has_section(const struct applet *applet, const char *title)
+/* The section of this title, up to one without a title; or NULL. */
+static const struct manual_section *find_section(const struct manual_section *sections,
+                                                 const char *title)
 {
-    for (const struct manual_section *own = applet->sections; own->title; own++)
-        if (!strcmp(own->title, title))
-            return true;
-    return false;
+    for (; sections->title; sections++)
+        if (!strcmp(sections->title, title))
+            return sections;
+    return NULL;
 }
 
 void manual_man(FILE *out, const struct applet *applet)
 {
+    const struct manual_section *shared = applet->filter ? filter_sections : tracing_sections;
+
     roff_head(out, applet->name, applet->summary, applet->usage, applet->about);
     for (const struct manual_section *own = applet->sections; own->title; own++)
-        roff_section(out, own);
+        if (!find_section(shared, own->title))
+            roff_section(out, own);
     roff_options(out, applet->options);
-    const struct manual_section *section = applet->filter ? filter_sections : tracing_sections;
-    for (; section->title; section++)
-        if (!has_section(applet, section->title))
-            roff_section(out, section);
+    for (; shared->title; shared++) {
+        const struct manual_section *own = find_section(applet->sections, shared->title);
+        roff_section(out, own ? own : shared);
+    }
     roff_section(out, &(struct manual_section){"Notes", applet->notes});
     roff_section(out, &(struct manual_section){"Examples", applet->examples});
     roff_others(out, applet->name);

@@ -181,6 +181,6 @@ examples
 read_applet check
 is "check: its options" "$(listed_by_help | sort | tr '\n' ' ')" "format help man "
 is "check: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|LINES|EXIT STATUS|OPTIONS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|LINES|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken
 examples
