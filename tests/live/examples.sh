@@ -214,14 +214,14 @@ example()
     *) here=yes ;;
     esac
     [ ! "$GUEST" ] || [ "$2" = kprobes ] || return 0
-    if [ $here = no ]; then
+    if [ "$here" = no ]; then
         eval "set -- $(echo "$1" | sed 's/ [>|] .*//; s/ -- .*//') --help"
         "$@" >"$scratch/out" 2>&1
         is "$needs are not here, but its command line is right: $command" $? 0
         return
     fi
     type_it "$1"
-    if [ "$status" != $expected ]; then
+    if [ "$status" != "$expected" ]; then
         fail "$1" "exit status $status: $(head -c 400 "$scratch/err" | tr '\n' '|')"
     elif ! printed "$1" "$3"; then
         fail "$1" "nothing like \"$3\": $(cat "$scratch/out" "$scratch/err" | tail -c 400 | tr '\n' '|')"
