@@ -29,7 +29,7 @@ stackcount --top 1 c:malloc -- ls /usr => - => ^    ls \[[0-9]+\]$
 stacksnoop -K --max 1 t:sched:sched_process_exec => - => ^[0-9.]+ +[^ ]+ +[0-9]+ +[0-9]+ +[0-9]+ +sched:sched_process_exec$
 profile -F 997 --top 1 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^    -  +dd \([0-9]+\)$
 profile --flat 4 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^ +[0-9.]+ +[0-9.]+  (chacha|get_random_bytes)
-offcputime --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^        (29|3[0-9])[0-9]{4}$
+offcputime --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^        [0-9]{6,}$
 wakeuptime -K --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^    waker:  
 offwaketime --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^    target:  
 flamegraph --format text --diff before.folded after.folded => - => ^before 4, now 7$
