@@ -64,12 +64,16 @@ build()
     pass "build: $(wc -c <"$build/stackbox") bytes ($(($(date +%s) - began)) s)"
 }
 
-# All but what asks LLVM of bytes that are the same from every machine.
+# What llvm says of bytecode is the same everywhere; and what the kernel refuses to a process (apart), an
+# emulator of its system calls does not: it has no seccomp, and no openat2.
 units()
 {
     for source in tests/unit/*.c; do
         unit=${source##*/}
-        [ "$unit" = llvm.c ] || echo "${unit%.c}"
+        case $unit in
+        llvm.c | apart.c) ;;
+        *) echo "${unit%.c}" ;;
+        esac
     done
 }
 
