@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +17,6 @@
 
 #define CACHE_LIMIT (8 << 20)     /* 200,000 libraries */
 #define PATH_FILE_LIMIT (64 << 10)
-#define MOST_OPENED 128           /* of what a process has mapped; a few have the same name */
 #define MOST_FILES 200000         /* of a directory */
 
 #define LINKER_DIRECTORIES \
@@ -71,15 +69,6 @@ static int take_candidate(struct search *search)
     return result;
 }
 
-/* How long a path of maps is without what says that the file is gone. */
-static size_t length_without_deleted(const char *path)
-{
-    static const char deleted[] = " (deleted)";
-    size_t length = strlen(path), ending = sizeof(deleted) - 1;
-
-    return length > ending && !strcmp(path + length - ending, deleted) ? length - ending : length;
-}
-
 static int offer_mapped(void *context, const struct maps_entry *entry)
 {
     struct search *search = context;
@@ -98,73 +87,6 @@ static int offer_mapped(void *context, const struct maps_entry *entry)
     return result;
 }
 
-struct looking {
-    struct library_seen *seen;
-    const char *const *typed;
-    size_t count;
-};
-
-static int open_mapping(uint32_t pid, uint64_t start, uint64_t end)
-{
-    char link[64];
-
-    snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)start,
-             (unsigned long long)end);
-    return root_open("", link);
-}
-
-static bool may_be_meant(const struct looking *looking, const char *path)
-{
-    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
-    bool is_meant = false;
-
-    for (size_t i = 0; name && i < looking->count && !is_meant; i++)
-        is_meant = library_name_rank(base_name(looking->typed[i]), name);
-    free(name);
-    return is_meant;
-}
-
-static int see_entry(void *context, const struct maps_entry *entry)
-{
-    const struct looking *looking = context;
-    struct library_seen *seen = looking->seen;
-
-    if (!entry->inode || *entry->path != '/' ||
-        (seen->count && !strcmp(seen->items[seen->count - 1].entry.path, entry->path)) ||
-        !may_be_meant(looking, entry->path))
-        return 0;
-    if (array_reserve(&seen->items, &seen->room, seen->count + 1, sizeof(*seen->items)))
-        return -ENOMEM;
-    struct library_mapped *added = &seen->items[seen->count];
-    *added = (struct library_mapped){*entry, -1};
-    added->entry.path = strdup(entry->path);
-    if (!added->entry.path)
-        return -ENOMEM;
-    added->fd = seen->count < MOST_OPENED
-        ? open_mapping(seen->shown_by, entry->start, entry->end) : -EMFILE;
-    seen->count++;
-    return 0;
-}
-
-int library_see(uint32_t pid, const char *const *typed, size_t count, struct library_seen *seen)
-{
-    struct looking looking = {seen, typed, count};
-
-    *seen = (struct library_seen){0};
-    return maps_each_of(pid, &seen->shown_by, see_entry, &looking) == -ENOMEM ? -ENOMEM : 0;
-}
-
-void library_seen_free(struct library_seen *seen)
-{
-    for (size_t i = 0; i < seen->count; i++) {
-        free((char *)(uintptr_t)seen->items[i].entry.path);
-        if (seen->items[i].fd >= 0)
-            close(seen->items[i].fd);
-    }
-    free(seen->items);
-    *seen = (struct library_seen){0};
-}
-
 /* A descriptor of what is mapped, the caller's, or a negative errno. */
 static int take_link(const struct search *search, const struct library_candidate *mapped,
                      uint32_t pid)
@@ -177,7 +99,7 @@ static int take_link(const struct search *search, const struct library_candidate
             fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
             return fd == -1 ? -errno : fd;
         }
-    return seen ? -ENOENT : open_mapping(pid, mapped->start, mapped->end);
+    return seen ? -ENOENT : library_open_mapping(pid, mapped->start, mapped->end);
 }
 
 /*

@@ -3,34 +3,14 @@
 #ifndef STACKBOX_PROBES_LIBRARY_H
 #define STACKBOX_PROBES_LIBRARY_H
 
-#include "symbols/maps.h"
+#include "probes/library_seen.h"
 #include "util.h"
-
-struct library_mapped {
-    struct maps_entry entry; /* with a path of its own */
-    int fd;                  /* what is mapped, or a negative errno */
-};
-
-/* What a process had mapped of files when it was looked at: {0} is nothing. */
-struct library_seen {
-    struct library_mapped *items;
-    size_t count, room;
-    uint32_t shown_by; /* the process, or a thread that shows its memory */
-};
 
 struct library_where {
     const char *root; /* whose files: "" ours, or as root_of_process() gives it */
     uint32_t pid;     /* whose libraries come first; 0: nobody's */
     const struct library_seen *seen; /* of that process; NULL: it is looked at */
 };
-
-/*
- * Looks at a process; of one that is gone or not ours to look at nothing is seen. What one of the
- * `count` names may mean is opened by its mapping, which takes more rights than opening else does: it
- * need not be open by its path any more. 0 or -ENOMEM; library_seen_free after either.
- */
-int library_see(uint32_t pid, const char *const *typed, size_t count, struct library_seen *seen);
-void library_seen_free(struct library_seen *seen);
 
 struct library {
     int fd;           /* open for reading */

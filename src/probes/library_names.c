@@ -81,6 +81,14 @@ const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+size_t length_without_deleted(const char *path)
+{
+    static const char deleted[] = " (deleted)";
+    size_t length = strlen(path), ending = sizeof(deleted) - 1;
+
+    return length > ending && !strcmp(path + length - ending, deleted) ? length - ending : length;
+}
+
 static int likelier_first(const void *left, const void *right)
 {
     const struct library_candidate *a = left, *b = right;

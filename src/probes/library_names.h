@@ -7,6 +7,8 @@
 
 /* What is behind the last slash. */
 const char *base_name(const char *path);
+/* How long a path of maps is without what says that the file is gone. */
+size_t length_without_deleted(const char *path);
 
 /*
  * Is the file `name` what `typed` means? 0: no. The greater the likelier: its whole name, then
