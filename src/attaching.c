@@ -112,11 +112,13 @@ static int print_list(const struct find *find, const struct demangle_wishes *rea
 
 int attaching_list(struct find *find, const struct trace_options *options)
 {
+    /* Its lines are patterns, which --shorten would leave no sense. */
+    static const struct demangle_wishes whole = {0};
     int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
     int status = attaching_find(find, kallsyms, trace_options_process(options));
 
     if (!status)
-        status = print_list(find, trace_options_names(options));
+        status = print_list(find, options->raw_names ? NULL : &whole);
     if (kallsyms >= 0)
         close(kallsyms);
     return status;

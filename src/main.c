@@ -15,9 +15,6 @@
 #include "near.h"
 #include "util.h"
 
-/* The inode of the initial pid namespace, the same in every kernel. */
-#define INITIAL_PID_NAMESPACE 0xeffffffc
-
 static struct {
     bool version;
     const char *directory;

@@ -19,8 +19,6 @@
 #include "kernel/store.h"
 #include "symbols/process.h"
 
-/* The inode of the initial pid namespace, the same in every kernel. */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFC
 #define CGROUP_V1_MAGIC 0x27e0eb /* CGROUP_SUPER_MAGIC */
 
 /* In a container pids are numbered anew: the kernel is told by whose numbers to go. */

@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The inode of the initial pid namespace, the same in every kernel. */
+#define INITIAL_PID_NAMESPACE 0xeffffffc
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /*

@@ -68,6 +68,7 @@ listed()
 listed "a list has such names" "$wait" "$program:_ZN7Monitor*"
 line=$(cat "$scratch/out")
 listed "a line of it is a pattern" "$wait" "$line"
+listed "a line of --list is whole" "$push" --shorten "$program:*push_back"
 listed "--list --raw-names" "_ZN7Monitor5IWaitEP6Threadl" --raw-names "$program:Monitor::*"
 listed "* over readable names" "$once
 $push" "$program:*::call_once" "$program:std::vector<*>::push_back"

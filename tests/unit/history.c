@@ -257,7 +257,8 @@ static pid_t make_child(void)
 
 static void end_child(pid_t child)
 {
-    kill(child, SIGKILL);
+    if (child > 0) /* -1 is everybody */
+        kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
 

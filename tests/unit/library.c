@@ -521,7 +521,8 @@ static void process_in_another_root(void)
         CHECK_NUMBER(library_find(&where, "/proc/self/exe", &library, &error), 0);
         library_close(&library);
     }
-    kill(child, SIGKILL);
+    if (child > 0) /* -1 is everybody */
+        kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(ready[0]);
     close(ready[1]);

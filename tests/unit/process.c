@@ -230,7 +230,8 @@ static void a_first_thread_that_has_ended(void)
     CHECK(status.data && strstr(status.data, "State:\tZ"));
     CHECK_NUMBER(find((uint32_t)child, &address, 1, &place), 0);
     check_place(&place, "ended.so", 0x402123);
-    kill(child, SIGKILL);
+    if (child > 0) /* -1 is everybody */
+        kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     text_free(&status);
     munmap((void *)(uintptr_t)at, 2 * PAGE);
@@ -261,7 +262,8 @@ static void maps_that_change(void)
         check_place(&places[0], "steady", 0x402123);
         check_place(&places[1], "steady", 0x402456);
     }
-    kill(child, SIGKILL);
+    if (child > 0) /* -1 is everybody */
+        kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     munmap((void *)(uintptr_t)at, 2 * PAGE);
 }
