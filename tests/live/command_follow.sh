@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
 # host: yes
 #
 # `-- COMMAND`: all that comes of it counts, in whatever way it comes about and whoever it runs as, and
