@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
 # host: yes
 #
 # Reports as files: those of one run agree with each other, every report of a long run has a file and

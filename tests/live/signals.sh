@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
 # host: yes
 #
 # How a run ends, and what it prints then: signals, time, Enter, processes, readers that leave.

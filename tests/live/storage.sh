@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
 # host: yes
 #
 # Eight threads come to one point by 30,000 stacks, each of which says its number and has a count of

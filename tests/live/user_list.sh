@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
 # host: yes
 #
 # --list says what would be traced, for each kind of pattern, and traces nothing.

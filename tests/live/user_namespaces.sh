@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
 # host: yes
 #
 # A process in a root, a mount and a pid namespace of its own, traced from outside and from inside.
