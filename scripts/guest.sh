@@ -14,6 +14,7 @@
 #   --name NAME        the guest's name in the results (the kernel's)
 #   --timeout S        for the whole guest (300)
 #   --test-timeout S   for one test (150)
+#   --programs NAMES   these test programs alone: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
 #   --tracefs          mounts tracefs at /sys/kernel/tracing; else nobody has mounted it
 #   --own-clock        one CPU, and time is the number of instructions that it ran
@@ -29,7 +30,7 @@ umask 022
 cd "$(dirname "$0")/.." || exit 1
 
 cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= tracefs=no log= clock=
-alone=no once=no
+alone=no once=no programs=
 stackbox=${STACKBOX:-$PWD/stackbox}
 workloads=${WORKLOADS:-$PWD/build/release/workloads}
 
@@ -47,6 +48,7 @@ while [ $# -gt 0 ]; do
     --name)    name=$2 ;;
     --timeout) timeout=$2 ;;
     --test-timeout) test_timeout=$2 ;;
+    --programs) programs=$2 ;;
     --file)    files="$files $2" ;;
     --log)     log=$2 ;;
     --tracefs) tracefs=yes; shift; continue ;;
@@ -87,6 +89,10 @@ fill_root()
     printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
     [ -f "$stackbox" ] && { cp "$stackbox" "$root/stackbox" || return 1; }
     for program in "$workloads"/*; do
+        case " ${programs:-${program##*/}} " in
+        *" ${program##*/} "*) ;;
+        *) continue ;;
+        esac
         [ -f "$program" ] && [ -x "$program" ] && { cp "$program" "$root/workloads/" || return 1; }
     done
     cp "build/kernels/$kernel/modules"/*.ko "$root/modules/" 2>/dev/null

@@ -173,9 +173,10 @@ lane_guests()
     guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality
     # The kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its image and ours need
     # more to be loaded from.
-    guest newest newest-96-MB tests/live/small_memory.sh --memory 96
-    guest 5.10 5.10-96-MB tests/live/small_memory.sh --memory 96
-    guest 5.10 5.10-64-MB tests/live/small_memory.sh --memory 96 --append mem=64M
+    small="session deny eater spread burn sleeps wakes calls"
+    guest newest newest-96-MB tests/live/small_memory.sh --memory 96 --programs "$small"
+    guest 5.10 5.10-96-MB tests/live/small_memory.sh --memory 96 --programs "$small"
+    guest 5.10 5.10-64-MB tests/live/small_memory.sh --memory 96 --append mem=64M --programs "$small"
     for kernel in newest 5.10 6.12 6.1; do
         alone $kernel
     done
