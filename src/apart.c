@@ -57,25 +57,18 @@ static int open_below(const char *root, const char *path, uint64_t flags)
     return fd;
 }
 
-/* A device is not opened even for a look: to some of them that means something. */
 static int open_plain(const char *root, const char *path)
 {
-    const uint64_t flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    struct stat status;
-    char seen_as[32];
+    struct stat about;
     int seen = open_below(root, path, O_PATH | O_CLOEXEC);
 
     if (seen < 0)
         return seen;
-    int fd = fstat(seen, &status) ? -errno : -EINVAL;
-    if (fd == -EINVAL && S_ISREG(status.st_mode)) {
-        snprintf(seen_as, sizeof(seen_as), "/proc/self/fd/%d", seen);
-        fd = open_below(NULL, seen_as, flags);
-        if (fd == -ENOENT) /* without /proc */
-            fd = open_below(root, path, flags);
-    }
+    int fd = open_seen(seen, &about);
     close(seen);
-    return fd;
+    if (fd == -ENOENT) /* without /proc */
+        fd = open_below(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return fd == -ENODEV ? -EINVAL : fd;
 }
 
 /* How, "ROOT\0PATH\0" in one message; of no root it is "". */
@@ -326,24 +319,6 @@ static void be_opener(const struct apart_job *job, int answers, pid_t parent)
     _exit(WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
-static int read_all(int fd, struct text *answer)
-{
-    char bytes[16384];
-
-    for (;;) {
-        ssize_t got = read(fd, bytes, sizeof(bytes));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (!got)
-            return answer->failed ? -ENOMEM : 0;
-        text_append(answer, bytes, (size_t)got);
-        if (answer->length > MOST_ANSWER)
-            return -EBADMSG;
-    }
-}
-
 /* What came is the result and, behind it, the answer. */
 static int take_answer(struct text *answer)
 {
@@ -387,7 +362,7 @@ int apart_run(const struct apart_job *job, struct text *answer, int *signal)
         return -errno;
     pid_t child = begin(job, ends);
     close(ends[1]);
-    int result = child < 0 ? child : read_all(ends[0], answer);
+    int result = child < 0 ? child : read_to_end(ends[0], MOST_ANSWER, answer);
     close(ends[0]);
     if (child < 0)
         return result;
@@ -395,6 +370,8 @@ int apart_run(const struct apart_job *job, struct text *answer, int *signal)
         ;
     if (!result)
         result = take_answer(answer);
+    else if (result == -EFBIG) /* longer than any */
+        result = -EBADMSG;
     if (result == -EBADMSG)
         *signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     return result;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -277,30 +278,46 @@ void lines_close(struct lines *lines)
     lines->buffer = NULL;
 }
 
-int read_file(int directory, const char *path, size_t limit, struct text *text)
+int read_to_end(int fd, size_t limit, struct text *text)
 {
-    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
-    int result = 0;
+    char piece[16384];
 
-    if (fd < 0)
-        return -errno;
     for (;;) {
-        char piece[4096];
         ssize_t got = read(fd, piece, sizeof(piece));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            result = -errno;
-        if (got <= 0)
-            break;
-        if (text->length + (size_t)got > limit) {
-            result = -EFBIG;
-            break;
-        }
+            return -errno;
+        if (!got)
+            return text->failed ? -ENOMEM : 0;
+        if (text->length + (size_t)got > limit)
+            return -EFBIG;
         text_append(text, piece, (size_t)got);
     }
+}
+
+int read_file(int directory, const char *path, size_t limit, struct text *text)
+{
+    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int result = read_to_end(fd, limit, text);
     close(fd);
-    return result ? result : text->failed ? -ENOMEM : 0;
+    return result;
+}
+
+int open_seen(int seen, struct stat *about)
+{
+    char path[32];
+
+    if (fstat(seen, about))
+        return -errno;
+    if (!S_ISREG(about->st_mode))
+        return -ENODEV;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd < 0 ? -errno : fd;
 }
 
 /* All of it, or as much as can be: there is nobody to tell that this failed. */

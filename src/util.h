@@ -83,6 +83,17 @@ void lines_close(struct lines *lines);
  * leaves the text of an empty one as it was: without data.
  */
 int read_file(int directory, const char *path, size_t limit, struct text *text);
+/* The same of what is left of an open descriptor, which stays the caller's. */
+int read_to_end(int fd, size_t limit, struct text *text);
+
+struct stat;
+
+/*
+ * Opens for reading what `seen` (O_PATH) is, if that is a plain file: to some devices it means
+ * something to be opened. *about: what it is. A descriptor, -ENODEV for what is no plain file, -ENOENT
+ * without /proc, or another negative errno. `seen` stays the caller's.
+ */
+int open_seen(int seen, struct stat *about);
 
 /* A line on stderr, with the name of the running applet before it; control bytes are escaped. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -165,29 +165,12 @@ static int parse(struct btf *btf)
     return index_types(btf);
 }
 
-static int read_all(struct btf *btf, int fd)
-{
-    size_t room = 0;
-    ssize_t got;
-
-    do {
-        if (array_reserve(&btf->data, &room, btf->size + 65536, 1))
-            return -ENOMEM;
-        got = read(fd, btf->data + btf->size, room - btf->size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        btf->size += (size_t)got;
-    } while (got && btf->size <= MOST_BYTES);
-    return got ? -EFBIG : 0;
-}
-
 int btf_read(struct btf *btf, int fd)
 {
-    *btf = (struct btf){0};
-    int result = read_all(btf, fd);
+    struct text bytes = {0};
+    int result = read_to_end(fd, MOST_BYTES, &bytes);
 
+    *btf = (struct btf){.data = bytes.data, .size = bytes.length};
     if (!result)
         result = parse(btf);
     if (result)

@@ -21,21 +21,11 @@
 
 int mapped_open_plain(const char *path, int flags, struct stat *about)
 {
-    char reopened[32];
-    int seen = open(path, O_PATH | O_CLOEXEC | flags), fd = -1;
+    int seen = open(path, O_PATH | O_CLOEXEC | flags);
 
     if (seen < 0)
         return -errno;
-    if (fstat(seen, about)) {
-        fd = -errno;
-    } else if (!S_ISREG(about->st_mode)) {
-        fd = -ENODEV;
-    } else {
-        snprintf(reopened, sizeof(reopened), "/proc/self/fd/%d", seen);
-        fd = open(reopened, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0)
-            fd = -errno;
-    }
+    int fd = open_seen(seen, about);
     close(seen);
     return fd;
 }

@@ -29,38 +29,23 @@ static const char controls_text[] = "hello worldhello world?plainworl.worl.worle
 
 static struct xz_image image;
 
-static struct xz_block block_of(const void *raw, size_t size, const char *unpacked)
-{
-    return (struct xz_block){.raw = raw, .raw_size = size, .unpacked = strlen(unpacked),
-                             .said_packed = XZ_NO_SIZE, .said_unpacked = XZ_NO_SIZE};
-}
-
-/* A file of this one block, without a check. */
-static void make_file(const struct xz_block *block)
-{
-    image.size = 0;
-    xz_begin(&image, 0);
-    xz_add_block(&image, block);
-    xz_end(&image);
-}
-
 static int result_of_block(const struct xz_block *block)
 {
-    make_file(block);
+    xz_make(&image, block);
     return result_of(unpack_xz, image.bytes, image.size);
 }
 
 static void check_chunks(const void *raw, size_t size, const char *expected)
 {
-    struct xz_block block = block_of(raw, size, expected);
+    struct xz_block block = xz_block_of(raw, size, expected);
 
-    make_file(&block);
+    xz_make(&image, &block);
     check_text(unpack_xz, image.bytes, image.size, expected);
 }
 
 static int result_of_chunks(const void *raw, size_t size)
 {
-    struct xz_block block = block_of(raw, size, "");
+    struct xz_block block = xz_block_of(raw, size, "");
     uint64_t unpacked;
 
     xz_chunks(raw, size, &unpacked);
@@ -163,10 +148,10 @@ static void dictionaries(void)
             for (size_t at = 0; at < 5000; at++)
                 raw[3 + at] = (unsigned char)(at * at >> 3);
             memcpy(raw + 5003, known[i].chunk, 14);
-            struct xz_block block = block_of(raw, sizeof(raw), "");
+            struct xz_block block = xz_block_of(raw, sizeof(raw), "");
             block.unpacked = 5002;
             block.dictionary = dictionary; /* 4, 6 and 8 KB */
-            make_file(&block);
+            xz_make(&image, &block);
             bool is_near = known[i].distance <= (dictionary ? 6144 : 4096);
             CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, 5002, &text),
                          is_near ? 0 : -EBADMSG);

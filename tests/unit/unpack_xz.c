@@ -180,24 +180,9 @@ static void every_spoiled_byte(void)
 
 static struct xz_image image;
 
-static struct xz_block block_of(const void *raw, size_t size, const char *unpacked)
-{
-    return (struct xz_block){.raw = raw, .raw_size = size, .unpacked = strlen(unpacked),
-                             .said_packed = XZ_NO_SIZE, .said_unpacked = XZ_NO_SIZE};
-}
-
-/* A file of this one block, without a check. */
-static void make_file(const struct xz_block *block)
-{
-    image.size = 0;
-    xz_begin(&image, 0);
-    xz_add_block(&image, block);
-    xz_end(&image);
-}
-
 static int result_of_block(const struct xz_block *block)
 {
-    make_file(block);
+    xz_make(&image, block);
     return result_of(unpack_xz, image.bytes, image.size);
 }
 
@@ -205,7 +190,7 @@ static const char plain[] = "\1\0\2abc"; /* with its end */
 
 static void sizes_that_headers_say(void)
 {
-    struct xz_block block = block_of(plain, sizeof(plain), "abc");
+    struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
 
     CHECK_NUMBER(result_of_block(&block), 0);
     block.said_packed = sizeof(plain);
@@ -232,24 +217,24 @@ static void sizes_that_headers_say(void)
     CHECK_NUMBER(result_of_block(&block), -EBADMSG);
     block.said_packed = 0;
     CHECK_NUMBER(result_of_block(&block), -EBADMSG);
-    block = block_of(plain, sizeof(plain), "abcd");
+    block = xz_block_of(plain, sizeof(plain), "abcd");
     CHECK_NUMBER(result_of_block(&block), -EBADMSG);
 }
 
 /* What was promised is not allocated: what came decides. */
 static void promises(void)
 {
-    struct xz_block block = block_of(plain, sizeof(plain), "abc");
+    struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
     struct text text = {0};
 
     block.said_unpacked = SIZE_MAX / 4;
-    make_file(&block);
+    xz_make(&image, &block);
     CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, SIZE_MAX / 2, &text), -EBADMSG);
     CHECK(text.room <= 4096);
     text_free(&text);
     /* 2 MB in a chunk of four bytes */
-    block = block_of("\xff\xff\xff\0\4\x5d\0\0\0\0\0\0", 12, "");
-    make_file(&block);
+    block = xz_block_of("\xff\xff\xff\0\4\x5d\0\0\0\0\0\0", 12, "");
+    xz_make(&image, &block);
     CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, SIZE_MAX / 2, &text), -EBADMSG);
     CHECK(text.room <= 4096);
     text_free(&text);
@@ -263,17 +248,17 @@ static void no_blocks(void)
         xz_end(&image);
     }
     check_text(unpack_xz, image.bytes, image.size, "");
-    struct xz_block block = block_of("", 1, "");
-    make_file(&block);
+    struct xz_block block = xz_block_of("", 1, "");
+    xz_make(&image, &block);
     check_text(unpack_xz, image.bytes, image.size, "");
 }
 
 /* The file of `plain` with this byte changed and all CRC32s made right. */
 static int result_with(size_t at, unsigned char byte)
 {
-    struct xz_block block = block_of(plain, sizeof(plain), "abc");
+    struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
 
-    make_file(&block);
+    xz_make(&image, &block);
     image.bytes[at] = byte;
     xz_fix(image.bytes, image.size);
     return result_of(unpack_xz, image.bytes, image.size);
@@ -340,8 +325,8 @@ static void long_numbers(void)
 
 static void records_in_another_order(void)
 {
-    struct xz_block first = block_of(plain, sizeof(plain), "abc");
-    struct xz_block second = block_of("\1\0\1ab", 6, "ab");
+    struct xz_block first = xz_block_of(plain, sizeof(plain), "abc");
+    struct xz_block second = xz_block_of("\1\0\1ab", 6, "ab");
 
     for (int swapped = 0; swapped < 2; swapped++) {
         image.size = 0;
@@ -365,7 +350,7 @@ static void wrong_checks(void)
         "\x22\x23\xb0\x03\x61\xa3\x96\x17\x7a\x9c\xb4\x10\xff\x61\xf2\x00\x15\xad";
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        struct xz_block block = block_of(plain, sizeof(plain), "abc");
+        struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
         unsigned char check[32];
         memcpy(check, digest, sizeof(check));
         if (kinds[i] < 10)

@@ -224,4 +224,19 @@ static inline void xz_fix(unsigned char *bytes, size_t size)
     }
 }
 
+static inline struct xz_block xz_block_of(const void *raw, size_t size, const char *unpacked)
+{
+    return (struct xz_block){.raw = raw, .raw_size = size, .unpacked = strlen(unpacked),
+                             .said_packed = XZ_NO_SIZE, .said_unpacked = XZ_NO_SIZE};
+}
+
+/* A file of this one block, without a check. */
+static inline void xz_make(struct xz_image *image, const struct xz_block *block)
+{
+    image->size = 0;
+    xz_begin(image, 0);
+    xz_add_block(image, block);
+    xz_end(image);
+}
+
 #endif
