@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10,newest
+# own clock
 # host: yes
 # quiet
 #
@@ -11,10 +12,7 @@
 
 have_root || skip_all "tracing needs root"
 
-# An emulated machine delivers ticks late, and those that are later than the next one not at all: how
-# many samples come is looked at with ticks further apart there.
-FAST=997 HZ=997 MS=2000
-[ -z "$GUEST" ] || HZ=99
+HZ=997 MS=2000
 # Nobody else's processes have these names.
 A=a$$ B=b$$ SLEEPER=s$$
 
@@ -38,31 +36,12 @@ near()
         $((($(samples most "$@") * 105 + 99) / 100))
 }
 
-# near_shared ...: the same of a thread that had to share its CPU. Where ticks are further apart than
-# the turns that threads take, it is chance whom each finds: of twice as many half is expected, and four
-# standard deviations of that are allowed besides.
-near_shared()
-{
-    if [ $HZ = $FAST ]; then
-        near "$@"
-        return
-    fi
-    near=$1 actual=$2 deviation=1
-    shift 2
-    most=$(samples most "$@")
-    while [ $((deviation * deviation * 2)) -lt "$most" ]; do
-        deviation=$((deviation + 1))
-    done
-    between "$near" "$actual" $(($(samples least "$@") * 95 / 100 - 4 * deviation)) \
-        $(((most * 105 + 99) / 100 + 4 * deviation))
-}
-
 # ---- Two functions of one thread, for ten seconds of its time
 
 start_workload sleeper burn -w -N $SLEEPER
-start_workload a burn -w -k -s 10000 -F $FAST -N $A
-start_workload b burn -w -k -s 3000 -F $FAST -N $B
-if start_stackbox profile -F $FAST -f; then
+start_workload a burn -w -k -s 10000 -F $HZ -N $A
+start_workload b burn -w -k -s 3000 -F $HZ -N $B
+if start_stackbox profile -F $HZ -f; then
     kill -s USR2 "$(pid_of b)"
     go a
     wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"
@@ -70,28 +49,19 @@ if start_stackbox profile -F $FAST -f; then
     is "exit status" $status 0
     greater=$(folded_sum "$scratch/out" "^$A;.*;greater;spin[; ]")
     lesser=$(folded_sum "$scratch/out" "^$A;.*;lesser;spin[; ]")
-    # Tenths of a point: two points, which is more than four standard errors of a share of 8,400 samples
-    # taken at random. Where an emulated machine gave fewer of them it is as many errors of those.
     burnt=$(($(count_of a greater) + $(count_of a lesser)))
     truth=$(($(count_of a greater) * 1000 / burnt))
-    bound=20 least=8400
-    if [ "$GUEST" ]; then
-        least=1000
-        while [ $((bound * bound * (greater + lesser))) -lt $((16 * 210000)) ]; do
-            bound=$((bound + 1))
-        done
-    fi
     between "the workload did as it should" $truth 695 705
-    between "there are enough samples to tell" $((greater + lesser)) $least 11000
+    between "there are enough samples to tell" $((greater + lesser)) 8400 11000
+    # Tenths of a point: two points, which is more than four standard errors of a share of 8,400 samples
+    # taken at random.
     between "the greater function's share" $((1000 * greater / (greater + lesser + 1))) \
-        $((truth - bound)) $((truth + bound))
+        $((truth - 20)) $((truth + 20))
     between "little of that thread is elsewhere" \
         $(($(folded_sum "$scratch/out" "^$A;") - greater - lesser)) 0 100
-    if [ $HZ = $FAST ]; then
-        near "samples of the greater" "$greater" a greater
-        near "samples of the lesser" "$lesser" a lesser
-        near "a process beside it" "$(folded_sum "$scratch/out" "^$B;")" b
-    fi
+    near "samples of the greater" "$greater" a greater
+    near "samples of the lesser" "$lesser" a lesser
+    near "a process beside it" "$(folded_sum "$scratch/out" "^$B;")" b
     is "who sleeps has no samples" "$(folded_sum "$scratch/out" "^$SLEEPER;")" 0
     is "a CPU on which nobody runs has none" "$(folded_sum "$scratch/out" "^swapper")" 0
 else
@@ -143,30 +113,30 @@ finish_both()
 start_both
 picked "-p" -p "$(pid_of a)"
 is "-p: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-near_shared "-p: one thread" "$(folded_sum "$out" '(greater|lesser);spin')" a greater lesser
-near_shared "-p: the other thread" "$(folded_sum "$out" ';other;spin')" a other
+near "-p: one thread" "$(folded_sum "$out" '(greater|lesser);spin')" a greater lesser
+near "-p: the other thread" "$(folded_sum "$out" ';other;spin')" a other
 finish_both
 
 start_both
 picked "-p of two" -p "$(pid_of a),$(pid_of b)"
 is "-p of two: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^($A|$B);")"
-near_shared "-p of two: one" "$(folded_sum "$out" "^$A;")" a
-near_shared "-p of two: the other" "$(folded_sum "$out" "^$B;")" b
+near "-p of two: one" "$(folded_sum "$out" "^$A;")" a
+near "-p of two: the other" "$(folded_sum "$out" "^$B;")" b
 finish_both
 
 start_both
 picked "-t" -t "$(count_of a other_tid)"
 is "-t: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
 is "-t: no other thread" "$(folded_sum "$out" '(greater|lesser);spin')" 0
-near_shared "-t: that thread" "$(folded_sum "$out" ';other;spin')" a other
+near "-t: that thread" "$(folded_sum "$out" ';other;spin')" a other
 finish_both
 
 if [ "$(nproc)" -gt 1 ]; then
     start_both
     picked "-C" -C 1
     is "-C: nobody of another CPU" "$(folded_sum "$out" '(greater|lesser);spin')" 0
-    near_shared "-C: a thread there" "$(folded_sum "$out" "^$A;.*;other;spin")" a other
-    near_shared "-C: another thread there" "$(folded_sum "$out" "^$B;.*;other;spin")" b other
+    near "-C: a thread there" "$(folded_sum "$out" "^$A;.*;other;spin")" a other
+    near "-C: another thread there" "$(folded_sum "$out" "^$B;.*;other;spin")" b other
     contains "-C: the header says so" "$scratch/err" \
         "Sampling at $HZ Hertz of all threads by user + kernel stack on CPU#1... Hit "
     finish_both
@@ -181,7 +151,7 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" 2>"$scratch/why"; then
     pid_of a >"$mine/below/cgroup.procs"
     picked "--cgroup" --cgroup "$mine"
     is "--cgroup: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-    near_shared "--cgroup: who is in it" "$(folded_sum "$out")" a
+    near "--cgroup: who is in it" "$(folded_sum "$out")" a
     finish_both
     rmdir "$mine/below" "$mine"
 else
