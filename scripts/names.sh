@@ -17,8 +17,8 @@
 # those of c++filt (scripts/names/style.awk). A difference is of a kind that scripts/names/kinds.awk knows
 # a rule for and scripts/names/kinds.tsv explains, or it is printed, and a failure.
 #
-# Exit: 0 at least 99 % are right in each that has more than 1,000 names of its own, and all else is of a
-# kind; 1 not so, or there are fewer than twelve of those; 2 wrong usage.
+# Exit: 0 at least 99 % are right in each that has more than 1,000 names of its own, and in all together to
+# the letter, and all else is of a kind; 1 not so, or there are fewer than twelve of those; 2 wrong usage.
 
 set -u
 umask 022

@@ -72,7 +72,7 @@ function with_ending(name, gnu,    at)
         at = index(name, ".")
     else if (match(name, /17h[0-9a-f]+E\.[^E]*$/))
         at = RSTART + 20
-    return at ? gnu clones_of(substr(name, at)) : gnu
+    return at ? gnu " (" substr(name, at) ")" : gnu
 }
 
 # decltype(fp0) is decltype ({parm#2})

@@ -3,8 +3,8 @@
 # awk [-v least=N] -f table.awk kinds.tsv LABEL.counts...
 #
 # What compare.awk counted of each as a table, below it the kinds of differences. It fails where fewer than
-# N (12) had more than 1,000 names, where less than 99 % are right in one that had, and where there is what has no kind: that is
-# printed.
+# N (12) had more than 1,000 names, where less than 99 % are right in one that had, or to the letter in all
+# together (either), and where there is what has no kind: that is printed.
 
 BEGIN {
     FS = "\t"
@@ -27,6 +27,8 @@ function row(label,    right)
         n[label, "unknown"], percent(right, n[label, "symbols"])
     if (n[label, "symbols"] > 1000 && right / n[label, "symbols"] < 0.99)
         failed = failed " " label
+    if (label == "all" && n[label, "either"] < 0.99 * n[label, "symbols"])
+        failed = failed " all, to the letter"
 }
 
 FNR == 1 && FILENAME !~ /kinds\.tsv$/ {

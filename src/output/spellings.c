@@ -40,24 +40,38 @@ static size_t without_plain_ending(const char *name, size_t length)
     return length;
 }
 
-/* One of them, with its number: "f.isra.0" or, of C++ made readable, "f() [clone .isra.0]". */
-static size_t without_ending(const char *name, size_t length)
+/* The brackets at the end of the name, if all in them is endings: of "x.isra.0" an x would be left. */
+static size_t without_bracketed(const char *name, size_t length, const char *open)
 {
-    static const char clone[] = " [clone ";
-    const size_t clone_length = strlen(clone);
+    const size_t open_length = strlen(open);
     size_t start = length;
 
-    if (!length || name[length - 1] != ']')
-        return without_plain_ending(name, length);
-    while (start && name[start - 1] != '[')
+    while (start && name[start - 1] != open[1])
         start--;
-    /* The ending alone: of "x.isra.0" in the brackets the x would be left. */
-    if (start < 3 || length - start < clone_length || memcmp(name + start - 2, clone, clone_length))
+    if (start < 3 || length - start < open_length || memcmp(name + start - 2, open, open_length))
         return length;
-    start += clone_length - 2;
-    const size_t ending = length - 1 - start;
-    /* It is cut from a name of one letter, since none is an ending alone. */
-    return without_plain_ending(name + start - 1, ending + 1) == 1 ? start - clone_length : length;
+    start += open_length - 2;
+    /* They are cut from a name of one letter, since none is an ending alone. */
+    const char *const letter = name + start - 1;
+    size_t left = length - start, before;
+    do {
+        before = left;
+        left = without_plain_ending(letter, left);
+    } while (left < before);
+    return left == 1 ? start - open_length : length;
+}
+
+/*
+ * One of them, with its number: "f.isra.0" or, made readable, "f() [clone .isra.0]" of C++ and
+ * "f (.cold)" of Rust, which has several in one.
+ */
+static size_t without_ending(const char *name, size_t length)
+{
+    if (length && name[length - 1] == ']')
+        return without_bracketed(name, length, " [clone ");
+    if (length && name[length - 1] == ')')
+        return without_bracketed(name, length, " (");
+    return without_plain_ending(name, length);
 }
 
 size_t spelling_length(const char *name, size_t length)

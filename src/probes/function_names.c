@@ -8,17 +8,20 @@
 
 static const struct demangle_wishes whole = {0}, said = {.without_parameters = true};
 
+/* Where in the name begins what compilers added to it: "f() [clone .cold]", of Rust "f (.cold)". */
+static const char *added_part(const char *name)
+{
+    const char *clone = strstr(name, " [clone ");
+
+    return clone ? clone : strstr(name, " (.");
+}
+
 /* A piece that was cut off a function runs within a call of that: it is not what its name means. */
 static bool is_piece(const char *name)
 {
-    const char *const clone = " [clone ";
+    const char *added = added_part(name);
 
-    while ((name = strstr(name, clone))) {
-        name += strlen(clone);
-        if (!strncmp(name, ".cold", 5) || !strncmp(name, ".part.", 6))
-            return true;
-    }
-    return false;
+    return added && (strstr(added, ".cold") || strstr(added, ".warm") || strstr(added, ".part."));
 }
 
 /* What is not mangled matches by nothing else. */

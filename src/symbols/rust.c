@@ -51,28 +51,20 @@ bool rust_put_character(struct rust_name *name, uint32_t c)
     return rust_put(name, bytes, length);
 }
 
-/*
- * What compilers add: .llvm.123, .cold, .constprop.0.cold. Each word with the numbers behind it is
- * said of its own, as it is of C++; what is behind a $ is one thing.
- */
+/* What compilers add, said as LLVM, whose work it is, says it: f (.llvm.123.cold). */
 static bool put_endings(struct rust_name *name)
 {
-    while (name->at < name->end) {
-        const char *first = name->at;
-        if (*first != '.' && *first != '$')
+    const char *const first = name->at;
+
+    if (name->at == name->end)
+        return true;
+    if (*first != '.' && *first != '$')
+        return false;
+    for (; name->at < name->end; name->at++)
+        if (!isgraph((unsigned char)*name->at))
             return false;
-        for (name->at++; name->at < name->end; name->at++) {
-            if (!isgraph((unsigned char)*name->at))
-                return false;
-            if (*first == '.' && *name->at == '.' && name->at + 1 < name->end &&
-                (islower((unsigned char)name->at[1]) || name->at[1] == '_'))
-                break;
-        }
-        if (!rust_say(name, " [clone ") || !rust_put(name, first, (size_t)(name->at - first)) ||
-            !rust_say(name, "]"))
-            return false;
-    }
-    return true;
+    return rust_say(name, " (") && rust_put(name, first, (size_t)(name->at - first)) &&
+           rust_say(name, ")");
 }
 
 /* Most of what begins like a legacy name is C++: a look at where the hash would be tells so. */

@@ -179,6 +179,10 @@ static void endings(void)
         {"f() [clone ]", "f() [clone ]"}, {" [clone .cold]", " [clone .cold]"}, {"]", "]"},
         {"[clone .cold]", "[clone .cold]"}, {"f()[clone .cold]", "f()[clone .cold]"},
         {"a[]", "a[]"}, {"f [clone]", "f [clone]"},
+        {"f (.cold)", "f"}, {"f (.llvm.12.cold)", "f"}, {"f (.cold) (.llvm.1)", "f"},
+        {"f::h0123456789abcdef (.llvm.5)", "f"}, {"f (.cold.x)", "f (.cold.x)"},
+        {"f (x.cold)", "f (x.cold)"}, {"f ()", "f ()"}, {"f(.cold)", "f(.cold)"},
+        {" (.cold)", " (.cold)"}, {"(.cold)", "(.cold)"}, {")", ")"}, {"f(int)", "f(int)"},
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -268,13 +268,13 @@ static void instances_and_endings(void)
     CHECK_NAME("_RNvC1a1fC1b", "a::f");
     CHECK_NAME("_RNvC1a1fCs5a42DAGlD6v_1b", "a::f");
     CHECK_NAME("_RNvC1a1fB2_", "a::f");
-    CHECK_NAME("_RNvC1a1f.llvm.123", "a::f [clone .llvm.123]");
-    CHECK_NAME("_RNvC1a1f.llvm.7C04E21B", "a::f [clone .llvm.7C04E21B]");
-    CHECK_NAME("_RNvC1a1fC1b.cold", "a::f [clone .cold]");
-    CHECK_NAME("_RNvC1a1f.constprop.0.cold.1", "a::f [clone .constprop.0] [clone .cold.1]");
-    CHECK_NAME("_RNvC1a1f.lto_priv.0", "a::f [clone .lto_priv.0]");
-    CHECK_NAME("_RNvC1a1f.17", "a::f [clone .17]");
-    CHECK_NAME("_RNvC1a1f$tlv$init", "a::f [clone $tlv$init]");
+    CHECK_NAME("_RNvC1a1f.llvm.123", "a::f (.llvm.123)");
+    CHECK_NAME("_RNvC1a1f.llvm.7C04E21B", "a::f (.llvm.7C04E21B)");
+    CHECK_NAME("_RNvC1a1fC1b.cold", "a::f (.cold)");
+    CHECK_NAME("_RNvC1a1f.constprop.0.cold.1", "a::f (.constprop.0.cold.1)");
+    CHECK_NAME("_RNvC1a1f.lto_priv.0", "a::f (.lto_priv.0)");
+    CHECK_NAME("_RNvC1a1f.17", "a::f (.17)");
+    CHECK_NAME("_RNvC1a1f$tlv$init", "a::f ($tlv$init)");
     CHECK_ALONE("_RNvC1a1f.llvm.123", "a::f");
     CHECK_ALONE("_RINvC1a1fhEC1b$tlv", "a::f::<u8>");
     CHECK_NONE("_RNvC1a1f.a b");
@@ -335,7 +335,7 @@ static void shortened(void)
     CHECK_SHORT("_RNvMC0DNtC1a1Tp1OhNtB7_4SendEL_1m", "<dyn a::T<...> + a::Send>::m");
     CHECK_SHORT("_RNvMC0FG_RL0_hEu1m", "<for<'a> fn(&'a u8)>::m");
     CHECK_SHORT("_RNvMC0TRhSINtC1a1SlEE1m", "<(&u8, [a::S<...>])>::m");
-    CHECK_SHORT("_RINvC1a1fhE.cold", "a::f::<...> [clone .cold]");
+    CHECK_SHORT("_RINvC1a1fhE.cold", "a::f::<...> (.cold)");
     CHECK_SHORT("_RNvC1a1f", "a::f");
     /* What is left out is no less read. */
     CHECK_NUMBER(rust_check("_RIC1agE", 8, (struct demangle_wishes){.shorten = true}), -EINVAL);

@@ -69,10 +69,10 @@ static void unknown_ones(void)
 
 static void endings(void)
 {
-    CHECK_NAME("_ZN1a" HASH ".llvm.123", "a [clone .llvm.123]");
-    CHECK_NAME("_ZN1a" HASH ".llvm.7C04E21B", "a [clone .llvm.7C04E21B]");
-    CHECK_NAME("_ZN1a" HASH ".17", "a [clone .17]");
-    CHECK_NAME("_ZN1a" HASH ".cold.llvm.1", "a [clone .cold] [clone .llvm.1]");
+    CHECK_NAME("_ZN1a" HASH ".llvm.123", "a (.llvm.123)");
+    CHECK_NAME("_ZN1a" HASH ".llvm.7C04E21B", "a (.llvm.7C04E21B)");
+    CHECK_NAME("_ZN1a" HASH ".17", "a (.17)");
+    CHECK_NAME("_ZN1a" HASH ".cold.llvm.1", "a (.cold.llvm.1)");
     CHECK_ALONE("_ZN1a1b" HASH ".llvm.123", "a::b");
 }
 

@@ -149,6 +149,8 @@ static void readable_names(void)
     put(&image, "_ZN1A1gEPc.part.0", 0xa8);
     put(&image, "_ZN1A1hEv.isra.0", 0xb0);
     put(&image, "_ZN1A1hEv.isra.0.cold", 0xb4);
+    put(&image, "_RNvC1r1f.llvm.5", 0xb8);
+    put(&image, "_RNvC1r1f.llvm.5.cold", 0xbc);
     user_image_finish(&image);
     CHECK(user_image_write(&image, path, image.elf.length));
     check_found("", "A::operator*", "_ZN1AmlES_=80,other _ZN1AmlEi=84,other");
@@ -164,6 +166,8 @@ static void readable_names(void)
     check_found("", "A::g(char*) [clone .cold]", "_ZN1A1gEPc.cold=a4,other");
     check_found("", "A::h", "_ZN1A1hEv.isra.0=b0,other");
     check_found("", "A::h*", "_ZN1A1hEv.isra.0=b0,other _ZN1A1hEv.isra.0.cold=b4,other");
+    check_found("", "r::f", "_RNvC1r1f.llvm.5=b8,other");
+    check_found("", "r::f (.llvm.5.cold)", "_RNvC1r1f.llvm.5.cold=bc,other");
     check_found("", "A::g(char*)+2", "_ZN1A1gEPc=a2,none");
     check_refused("", "A::g(cha*)+2", -EINVAL, "an offset needs one function, not a *");
     check_refused("", "A::g(cahr)", -ENOENT, "; near: A::g(char*)");
