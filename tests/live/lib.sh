@@ -123,6 +123,17 @@ lacks()
     fi
 }
 
+# quiet_for SECONDS FILE: its text, where a time that nothing happened in may be longer than that: a run
+# ends when it is given its CPU again
+quiet_for()
+{
+    awk -v least="$1" '{
+        if (match($0, /no events in [0-9.]+ s$/) && substr($0, RSTART + 13, RLENGTH - 15) + 0 >= least)
+            $0 = substr($0, 1, RSTART + 12) least " s"
+        print
+    }' "$2"
+}
+
 # ---- what is there
 
 have_root()

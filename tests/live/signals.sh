@@ -39,7 +39,7 @@ is "a second signal stops at once" "$? $(cat "$scratch/out")" "143 $HEADER"
 
 run_stackbox stackcount -D 0.3 $QUIET
 is "an empty run, byte for byte" "$(cat "$scratch/out")" "$EMPTY"
-is "and on stderr" "$(cat "$scratch/err")" "stackcount: no events in 0.3 s"
+is "and on stderr" "$(quiet_for 0.3 "$scratch/err")" "stackcount: no events in 0.3 s"
 is "and its exit status" $status 0
 run_stackbox stackcount -f -D 0.3 $QUIET
 is "an empty folded run prints no data" "$(cat "$scratch/out")" ""
@@ -106,7 +106,7 @@ contains "the header says Ctrl-C" "$scratch/terminal" "Hit Ctrl-C to end."
 
 # The end of stdin is no Enter.
 run_stackbox stackcount -D 0.5 $QUIET
-is "the end of stdin does not end it" "$(cat "$scratch/err")" "stackcount: no events in 0.5 s"
+is "the end of stdin does not end it" "$(quiet_for 0.5 "$scratch/err")" "stackcount: no events in 0.5 s"
 
 # -p ends with its last process.
 start_workload first calls -w -n 10
@@ -134,7 +134,7 @@ is "a thread that does not exist" "$status $(cat "$scratch/err")" \
 "$STACKBOX" stackcount -D 0.3 $QUIET </dev/null >/dev/full 2>"$scratch/err"
 is "a full disk" "$? $(grep -c 'No space left' "$scratch/err")" "1 1"
 "$STACKBOX" stackcount -D 0.3 $QUIET <&- >&- 2>"$scratch/err"
-is "closed stdin and stdout" "$? $(cat "$scratch/err")" "0 stackcount: no events in 0.3 s"
+is "closed stdin and stdout" "$? $(quiet_for 0.3 "$scratch/err")" "0 stackcount: no events in 0.3 s"
 "$STACKBOX" stackcount $QUIET </dev/null 2>"$scratch/err" | head -n 1 >"$scratch/head"
 is "a reader that leaves ends it" "$(cat "$scratch/head")" "$HEADER"
 lacks "without a complaint" "$scratch/err" "cannot"

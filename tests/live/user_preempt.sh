@@ -58,9 +58,15 @@ hammer()
     is "$name: no stack is mixed" "$(grep '^mixed' "$scratch/numbers" | head -n 3)" ""
     missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
     is "$name: the sum" "$(($(folded_sum "$scratch/out") + ${missing:-0}))" $((ALL / TIMES * each))
-    awk '$1 != "mixed" && $1 != "lost" { sum[$1] += $2 }
-        END { for (number in sum) print sum[number] }' "$scratch/numbers" | sort | uniq -c |
-        awk '{ print $1 " stacks of " $2 }' >"$scratch/spread"
+    awk -v each=$each '$1 != "mixed" && $1 != "lost" { sum[$1] += $2 }
+        END {
+            for (number in sum) {
+                stacks++
+                if (sum[number] > each) more += sum[number] - each
+                else fewer += each - sum[number]
+            }
+            print stacks + 0 " stacks, " more + 0 " more and " fewer + 0 " fewer than they were called"
+        }' "$scratch/numbers" >"$scratch/spread"
     # A kernel that cannot walk a stack while all may be preempted loses it, and that is said.
     if grep -q 'without their stack' "$scratch/err"; then
         case " $(cat /proc/cmdline) " in
@@ -70,7 +76,7 @@ hammer()
         esac
     else
         is "$name: each stack's count" "$(cat "$scratch/spread")" \
-            "$((THREADS * STACKS)) stacks of $each"
+            "$((THREADS * STACKS)) stacks, 0 more and ${missing:-0} fewer than they were called"
     fi
 }
 
