@@ -15,7 +15,7 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 SEED=${SEED:-$(sed -n 's/.*\<seed=\([0-9]*\).*/\1/p' /proc/cmdline)}
 SEED=${SEED:-$(date +%s)}
 if [ "$GUEST" ]; then
-    RUNS=40 LANES=2 MOST=1200
+    RUNS=30 LANES=2 MOST=1200
 else
     RUNS=200 LANES=4 MOST=300
 fi
