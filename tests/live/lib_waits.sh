@@ -330,8 +330,9 @@ judge_wakes()
         !($1 in tid) { next }
         # On its way to its first wait and back from its last, or waiting for memory.
         $4 != "" && ($4 !~ /member;(zero|one);/ || $3 ~ /;exc_page_fault;/) { next }
-        # Two that look for the same in /proc, for what their CPU time was, wait for one another.
-        $7 ~ /;proc_pident_lookup;/ { next }
+        # Two that look for the same in /proc, for what their CPU time was, wait for one another. (A timer
+        # can also strike whoever does that.)
+        $7 ~ /;proc_pident_lookup;/ && !index($7, wakes["naps"]) { next }
         # Two at the ends of a pipe can also wait for its lock: no wait that was measured.
         $3 ~ /mutex_lock/ && $7 ~ /mutex_unlock/ && ($5 in tid) && index($4, digits[$1]) &&
             index($8, digits[$5]) { next }

@@ -1,12 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 6.1,6.12,newest
+# guests: all
 # own clock
 # quiet
 # host: yes
-#
-# Not on 5.10: there one nap of some ten thousand was not counted, once in nine runs, and why is not known
-# yet. README tells of it.
 #
 # Where tracefs is closed the applets of blocked time and `-- COMMAND` take raw tracepoints. The truth is
 # the same, and so is what is shown.
