@@ -8,7 +8,7 @@
 #                         names mangled folded memory size
 #
 # What stackbox costs, beside the least that it can cost and beside the tools that are installed:
-# bpftrace, libbpf-tools, perf. In each round each of them does the same work, one after the other; so
+# bcc, bpftrace, libbpf-tools, perf, ply. In each round each of them does the same work, one after the other; so
 # a machine whose speed drifts is fair to all, and ratios are of two values of the same round.
 #
 # The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. What each
@@ -67,6 +67,8 @@ find_peers()
 {
     bpftrace=$(command -v bpftrace)
     perf=$(command -v perf)
+    ply=$(command -v ply)
+    find_bcc
     libbpf_tools=
     for directory in /usr/sbin /usr/share/bcc/libbpf-tools; do
         case $(readlink -e "$directory/offcputime") in
@@ -76,17 +78,41 @@ find_peers()
     done
 }
 
+# bcc compiles against headers of the kernel: without any it is none. stackcount and profile are $bcc as
+# %s.
+find_bcc()
+{
+    bcc='' bcc_headers=/lib/modules/$(uname -r)/build
+    [ -e "$bcc_headers" ] || [ -e /sys/kernel/kheaders.tar.xz ] || return
+    if command -v stackcount-bpfcc >/dev/null; then
+        bcc=$(command -v stackcount-bpfcc | sed 's/stackcount/%s/')
+    elif [ -x /usr/share/bcc/tools/stackcount ]; then
+        bcc=/usr/share/bcc/tools/%s
+    fi
+}
+
+# Where the headers are not this kernel's own that is told, too.
+bcc_version()
+{
+    dpkg-query -W -f '${Version}' bpfcc-tools 2>/dev/null || printf 'of unknown version'
+    headers=$(basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p')
+    [ -z "$headers" ] || [ "$headers" = "$(uname -r)" ] || printf ' with headers of %s' "$headers"
+}
+
 # What the figures were measured on
 machine()
 {
     printf '# %s\t%s\n' date "$(date -u +%Y-%m-%d)" kernel "$(uname -r)" \
         cpus "$(nproc) CPUs ($(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1))" \
         rounds "$rounds" stackbox "$(./stackbox --version | sed 's/^stackbox //')"
+    [ "$bcc" ] && printf '# %s\t%s\n' bcc "$(bcc_version)"
     [ "$bpftrace" ] &&
         printf '# %s\t%s\n' bpftrace "$("$bpftrace" --version | sed 's/^bpftrace v*//')"
     [ "$libbpf_tools" ] && printf '# %s\t%s\n' libbpf-tools \
         "$(dpkg-query -W -f '${Version}' libbpf-tools 2>/dev/null | grep . || echo 'of unknown version')"
     [ "$perf" ] && printf '# %s\t%s\n' perf "$("$perf" --version | sed 's/^perf version //')"
+    [ "$ply" ] && printf '# %s\t%s\n' ply \
+        "$("$ply" --version 2>&1 | sed -n 's/^ply *\([0-9][^ ]*\).*/\1/p' | grep . || echo -)"
 }
 
 # show RESULTS AWK-OPTION...
@@ -118,13 +144,15 @@ machine_of_guest()
         kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
 }
 
-# A tracefs for those who do not mount it for themselves, as distributions have it; nobody else sees it.
+# A tracefs for those who do not mount it for themselves, as distributions have it, and for ply where it
+# looks for it; nobody else sees them.
 in_own_mounts()
 {
     [ -d /sys/kernel/tracing/events ] && return
     [ -z "${BENCH_UNSHARED:-}" ] || { echo "bench.sh: tracefs cannot be mounted" >&2; exit 1; }
-    BENCH_UNSHARED=yes exec unshare -m sh -c \
-        'mount -t tracefs none /sys/kernel/tracing; exec sh scripts/bench.sh "$@"' sh \
+    BENCH_UNSHARED=yes exec unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing
+        mount -t debugfs none /sys/kernel/debug && mount -t tracefs none /sys/kernel/debug/tracing
+        exec sh scripts/bench.sh "$@"' sh \
         --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
 }
 

@@ -36,6 +36,9 @@ counted()
     # shellcheck disable=SC2086
     begin_stackbox stackcount $2 -f t:$event &&
         of_tracer "$1" stackbox "$workloads/calls" -n $events
+    # shellcheck disable=SC2086
+    [ "$bcc" ] && begin_bcc stackcount -P $2 t:$event &&
+        of_tracer "$1" bcc "$workloads/calls" -n $events
     [ "$bpftrace" ] && begin_bpftrace "t:$event { @[$3] = count(); }" &&
         of_tracer "$1" bpftrace "$workloads/calls" -n $events
 }
@@ -46,6 +49,9 @@ part_events()
     keep_figures 1
     counted event '' 'kstack, ustack, comm, pid'
     counted event.kernel -K kstack
+    # ply has no stacks of users.
+    [ "$ply" ] && begin_ply "tracepoint:$(echo $event | tr : /) { @[stack] = count(); }" &&
+        of_tracer event.kernel ply "$workloads/calls" -n $events
     counted event.user -U 'ustack, comm, pid'
     keep_figures 0
 }
@@ -77,6 +83,8 @@ part_samples()
     of_floor sample -F 997 $burn
     # shellcheck disable=SC2086
     begin_stackbox profile -f -F 997 && of_tracer sample stackbox $burn
+    # shellcheck disable=SC2086
+    [ "$bcc" ] && begin_bcc profile -F 997 && of_tracer sample bcc $burn
     # shellcheck disable=SC2086
     [ "$bpftrace" ] && begin_bpftrace 'profile:hz:997 { @[kstack, ustack, comm, pid] = count(); }' &&
         of_tracer sample bpftrace $burn

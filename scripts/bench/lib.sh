@@ -6,8 +6,8 @@
 # are in rows.tsv. bench.sh calls the parts, round by round.
 #
 # $out is where files go that nobody needs afterwards, $tools and $workloads have test programs,
-# $round is the number of the round. $bpftrace, $perf and $libbpf_tools (a directory) are the peers,
-# empty where one is not installed.
+# $round is the number of the round. $bcc (a path whose %s is the tool), $bpftrace, $perf, $ply and
+# $libbpf_tools (a directory) are the peers, empty where one is not installed.
 
 # figure KEY WHO VALUE: what is no number is left out
 figure()
@@ -62,10 +62,16 @@ said_ready()
     grep -qE '^(Tracing|Sampling|ready)' "$out/tracer.out" "$out/tracer.err"
 }
 
-# It has a link to a program of BPF: that is all that can be seen of those that say nothing.
+# It has a link to a program of BPF, or a program that a perf event runs: that is all that can be seen of
+# those that say nothing.
 has_link()
 {
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^link_id:'
+}
+
+has_program()
+{
+    cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^prog_id:'
 }
 
 # At once: some would take a minute to name and print what nobody reads.
@@ -99,11 +105,34 @@ ns_per_run()
 # A script's last probe
 ready_bpftrace='interval:ms:100 { printf("ready\n"); }'
 
-# begin_stackbox ARG... / begin_bpftrace SCRIPT / begin_quiet COMMAND...: true when it traces
+# bcc_tool NAME
+bcc_tool()
+{
+    # shellcheck disable=SC2059 # a path with one %s
+    printf "$bcc" "$1"
+}
+
+# begin_stackbox ARG... / begin_bcc TOOL ARG... / begin_bpftrace SCRIPT / begin_ply SCRIPT /
+# begin_quiet COMMAND...: true when it traces
 begin_stackbox()
 {
     begin ./stackbox "$@"
     as_soon_as said_ready
+}
+
+begin_bcc()
+{
+    tool=$(bcc_tool "$1")
+    shift
+    # Some say so before they have compiled.
+    begin env PYTHONUNBUFFERED=1 "$tool" "$@"
+    as_soon_as said_ready && as_soon_as has_program && sleep 0.5
+}
+
+begin_ply()
+{
+    begin "$ply" "$1"
+    as_soon_as has_program && sleep 0.5
 }
 
 begin_bpftrace()

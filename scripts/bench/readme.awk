@@ -39,7 +39,7 @@ function cell(key, who,    text)
 # Those that have no column of their own say who they are.
 function others(key,    text, who_at, count, i)
 {
-    count = split("perf addr2line c++filt llvm-cxxfilt inferno flamegraph.pl", who_at, " ")
+    count = split("perf ply addr2line c++filt llvm-cxxfilt inferno flamegraph.pl", who_at, " ")
     for (i = 1; i <= count; i++)
         if ((key, who_at[i]) in value)
             text = text (text ? ", " : "") who_at[i] ": " cell(key, who_at[i])
@@ -65,17 +65,19 @@ $1 == "key" || $1 ~ /^guest\./ {
     rounds[$1, $2] = $8
 }
 END {
-    peers = machine["bpftrace"] ? ", bpftrace " machine["bpftrace"] : ""
+    peers = machine["bcc"] ? ", bcc " machine["bcc"] : ""
+    peers = peers (machine["bpftrace"] ? ", bpftrace " machine["bpftrace"] : "")
     peers = peers (machine["libbpf-tools"] ? ", libbpf-tools " machine["libbpf-tools"] : "")
     peers = peers (machine["perf"] ? ", perf " machine["perf"] : "")
+    peers = peers (machine["ply"] ? ", ply" : "") (machine["ply"] ~ /^[0-9]/ ? " " machine["ply"] : "")
     print "Linux " machine["kernel"] ", " machine["cpus"] peers "; " machine["date"] ", medians of " \
         machine["rounds"] " rounds."
     print ""
-    print "| figure | the least | stackbox | bpftrace | libbpf-tools | others |"
-    print "| --- | --- | --- | --- | --- | --- |"
+    print "| figure | the least | stackbox | bcc | bpftrace | libbpf-tools | others |"
+    print "| --- | --- | --- | --- | --- | --- | --- |"
     for (k = 1; k <= keys; k++) {
         key = key_at[k]
         print "| " what[key] " | " cell(key, "floor") " | " cell(key, "stackbox") " | " \
-            cell(key, "bpftrace") " | " cell(key, "libbpf-tools") " | " others(key) " |"
+            cell(key, "bcc") " | " cell(key, "bpftrace") " | " cell(key, "libbpf-tools") " | " others(key) " |"
     }
 }

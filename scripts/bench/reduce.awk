@@ -12,7 +12,7 @@
 
 BEGIN {
     FS = OFS = "\t"
-    whos = split("floor stackbox bpftrace libbpf-tools perf addr2line c++filt llvm-cxxfilt inferno " \
+    whos = split("floor stackbox bcc bpftrace libbpf-tools perf ply addr2line c++filt llvm-cxxfilt inferno " \
         "flamegraph.pl", who_at, " ")
     print "key", "who", "unit", "median", "ratio", "least", "greatest", "rounds", "beside", "what"
 }

@@ -22,17 +22,25 @@ started()
     figure start.cpu "$1" "$cpu"
 }
 
+started_for_a_second()
+{
+    who=$1
+    shift
+    cost "$@"
+    figure start.cpu "$who" "$cpu"
+    figure start.wall "$who" "$(echo "${wall:-0}" | awk '$1 > 1000 { print $1 - 1000 }')"
+}
+
 part_start()
 {
     started stackbox ./stackbox stackcount -f -D 0.001 $never
-    [ "$bpftrace" ] && started bpftrace "$bpftrace" -e 'BEGIN { exit(); }'
+    [ "$bpftrace" ] && started bpftrace "$bpftrace" \
+        -e "$(echo $never | sed s/^t/tracepoint/) { @ = count(); } interval:ms:1 { exit(); }"
     [ "$perf" ] && started perf "$perf" record -q -e cpu-clock -o "$out/perf.start" true
+    early_round || return 0
     # These count in whole seconds.
-    if [ "$libbpf_tools" ] && early_round; then
-        cost "$libbpf_tools/offcputime" 1
-        figure start.cpu libbpf-tools "$cpu"
-        figure start.wall libbpf-tools "$(echo "${wall:-0}" | awk '$1 > 1000 { print $1 - 1000 }')"
-    fi
+    [ "$libbpf_tools" ] && started_for_a_second libbpf-tools "$libbpf_tools/offcputime" 1
+    [ "$bcc" ] && started_for_a_second bcc "$(bcc_tool stackcount)" -D 1 $never
 }
 
 drop_crowd()
@@ -123,6 +131,7 @@ part_memory()
     early_round || return
     : >"$out/memory"
     remember stackbox ./stackbox profile -f 2
+    [ "$bcc" ] && remember bcc "$(bcc_tool profile)" -f 2
     [ "$bpftrace" ] && remember bpftrace "$bpftrace" \
         -e 'profile:hz:49 { @[kstack, ustack, comm, pid] = count(); } interval:s:2 { exit(); }'
     [ "$perf" ] && remember perf "$perf" record -q -a -g -F 49 -e cpu-clock -o "$out/perf.memory" sleep 2
@@ -136,13 +145,14 @@ part_memory()
     done <"$out/memory"
 }
 
-# with_libraries FILE: KB of it and of all that the dynamic linker gives it
+# with_libraries FILE...: KB of them and of all that the dynamic linker gives them
 with_libraries()
 {
-    {
-        echo "$1"
-        ldd "$1" 2>/dev/null | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }'
-    } | while read -r file; do
+    for file in "$@"; do
+        readlink -f "$file"
+        ldd "$file" 2>/dev/null | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' |
+            xargs -r readlink -f
+    done | sort -u | while read -r file; do
         wc -c <"$file"
     done | awk '{ sum += $1 } END { printf "%.0f\n", sum / 1024 }'
 }
@@ -151,6 +161,10 @@ part_size()
 {
     early_round 1 || return
     figure size stackbox "$(with_libraries ./stackbox)"
+    # Of bcc what it is, without what Python reads and the headers.
+    library=$(ldconfig -p | sed -n 's/.*libbcc\.so\.[^ ]* .*=> //p' | head -n 1)
+    [ "$bcc" ] && [ "$library" ] && figure size bcc "$(with_libraries /usr/bin/python3 "$library")"
+    [ "$ply" ] && ldd "$ply" >/dev/null 2>&1 && figure size ply "$(with_libraries "$ply")"
     [ "$bpftrace" ] && figure size bpftrace "$(with_libraries "$bpftrace")"
     [ "$libbpf_tools" ] && figure size libbpf-tools "$(with_libraries "$libbpf_tools/offcputime")"
     [ "$perf" ] && figure size perf "$(with_libraries "$perf")"

@@ -26,8 +26,9 @@ struct spellings {
 };
 
 /*
- * How much of a name is left without .isra.N, .constprop.N, .part.N, .llvm.N, .cold, .cold.N and
- * ::h and sixteen hexadecimal digits, of which several may stand one behind the other.
+ * How much of a name is left without .isra.N, .constprop.N, .part.N, .llvm.N, .cold, .cold.N, as
+ * " [clone .cold]" and " (.cold)", too, and ::h and sixteen hexadecimal digits, of which several may stand
+ * one behind the other.
  */
 size_t spelling_length(const char *name, size_t length);
 

@@ -37,8 +37,7 @@ static int ask(const char *mangled, size_t length, struct demangle_wishes wishes
 static void check_alone(const struct text *whole, const struct text *alone)
 {
     ALWAYS(alone->length <= whole->length && !memcmp(alone->data, whole->data, alone->length));
-    ALWAYS(alone->length == whole->length ||
-           !strncmp(whole->data + alone->length, " [clone ", 8));
+    ALWAYS(alone->length == whole->length || !strncmp(whole->data + alone->length, " (", 2));
 }
 
 /* Shorter or not, it is a name then too, unless it has become too long by its dots. */

@@ -12,7 +12,7 @@ choose_event
 
 # An emulated processor takes some 5 ms for a process, and for the names of one that is gone.
 PROCESSES=5000 CALLS=4
-[ -z "$GUEST" ] || PROCESSES=600 CALLS=2
+[ -z "$GUEST" ] || PROCESSES=400 CALLS=2
 # Nobody else's processes have these names.
 FORKED=f$$ ANEW=v$$
 
