@@ -67,17 +67,6 @@ static bool put_endings(struct rust_name *name)
            rust_say(name, ")");
 }
 
-/* Most of what begins like a legacy name is C++: a look at where the hash would be tells so. */
-static bool may_be_legacy(const char *name, size_t length)
-{
-    static const char hash[] = "17h0123456789abcdefE";
-    const size_t hash_length = sizeof(hash) - 1;
-
-    if (length > hash_length && name[length - 1] == 'E')
-        return !memcmp(name + length - hash_length, hash, 3);
-    return memchr(name, '.', length) || memchr(name, '$', length);
-}
-
 int rust_demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
                   struct text *to)
 {
@@ -90,8 +79,7 @@ int rust_demangle(const char *name, size_t length, const struct demangle_wishes 
         state.start = state.at;
         fine = rust_v0(&state);
     } else {
-        fine = rust_eat(&state, 'Z') && rust_eat(&state, 'N') && may_be_legacy(name, length) &&
-               rust_legacy(&state);
+        fine = rust_eat(&state, 'Z') && rust_eat(&state, 'N') && rust_legacy(&state);
     }
     state.silent = wishes->without_parameters;
     fine = fine && to->length && put_endings(&state);

@@ -119,6 +119,28 @@ static void what_is_none(void)
     CHECK_NUMBER(rust_check("_ZN1\0" HASH, 5 + 20, (struct demangle_wishes){0}), -EINVAL);
 }
 
+/* Wherever in the name its ending begins, and wherever a byte of 0 is. */
+static void of_any_length(void)
+{
+    static const char part[] = "abcdefghijklmnopqrstuvwxyz";
+    static const char *const marks[] = {".x", "$x", ""};
+
+    for (int length = 1; length < (int)sizeof(part); length++) {
+        for (size_t i = 0; i < COUNT_OF(marks); i++) {
+            char name[80], expected[80];
+            int size = snprintf(name, sizeof(name), "_ZN%d%.*s" HASH "%s", length, length, part, marks[i]);
+            snprintf(expected, sizeof(expected), *marks[i] ? "%.*s (%s)" : "%.*s", length, part, marks[i]);
+            CHECK_NAME(name, expected);
+            for (int at = 3; at < size; at++) {
+                char was = name[at];
+                name[at] = '\0';
+                CHECK_NUMBER(rust_check(name, (size_t)size, (struct demangle_wishes){0}), -EINVAL);
+                name[at] = was;
+            }
+        }
+    }
+}
+
 int main(void)
 {
     TEST(paths);
@@ -128,6 +150,7 @@ int main(void)
     TEST(endings);
     TEST(shortened);
     TEST(what_is_none);
+    TEST(of_any_length);
     text_free(&rust_name);
     return tests_done();
 }
