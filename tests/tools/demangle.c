@@ -28,8 +28,10 @@ int main(int count, char **arguments)
     for (const char *line; (line = lines_next(&lines, &length));) {
         int result = demangle(line, length, &wishes, &name);
         known += !result;
-        if (!counts)
-            puts(result ? line : name.data);
+        if (counts)
+            continue;
+        fwrite(result ? line : name.data, 1, result ? length : name.length, stdout);
+        putchar('\n');
     }
     if (counts)
         printf("%zu\n", known);
