@@ -7,8 +7,8 @@
 #   --only PART,...       of events collisions samples waits start crowd attach kernel_functions full
 #                         names mangled folded memory size
 #
-# What stackbox costs, beside the least that it can cost and beside the tools that are installed:
-# bcc, bpftrace, libbpf-tools, perf, ply. In each round each of them does the same work, one after the other; so
+# What stackbox costs, beside the least that it can cost and beside the tools that are installed: bcc,
+# bpftrace, libbpf-tools, perf, ply. In each round each of them does the same work, one after the other; so
 # a machine whose speed drifts is fair to all, and ratios are of two values of the same round.
 #
 # The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. What each

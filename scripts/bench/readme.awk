@@ -78,6 +78,7 @@ END {
     for (k = 1; k <= keys; k++) {
         key = key_at[k]
         print "| " what[key] " | " cell(key, "floor") " | " cell(key, "stackbox") " | " \
-            cell(key, "bcc") " | " cell(key, "bpftrace") " | " cell(key, "libbpf-tools") " | " others(key) " |"
+            cell(key, "bcc") " | " cell(key, "bpftrace") " | " cell(key, "libbpf-tools") \
+            " | " others(key) " |"
     }
 }
