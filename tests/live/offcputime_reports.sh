@@ -71,10 +71,11 @@ is "without --unfinished a line on stderr" "$(grep -c 'still blocked' "$scratch/
 # masked: text with V for the values, without the frames below those of the workload
 masked()
 {
-    awk '/^    sleeper$/ { below = 1; print; next }
+    blocks_with sleeper | awk '
+         /^    sleeper$/ { below = 1; print; next }
          /^    -  / || /^    --$/ { below = 0 }
          /^        [0-9]+$/ { print "        V"; next }
-         !below' "$scratch/out"
+         !below'
 }
 start_sleeps -n 8 -o nap,read
 tid=$(tid_of sleeps nap)

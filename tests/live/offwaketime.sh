@@ -73,11 +73,12 @@ is "--unfinished: one that never ran" "$(grep -c \
 # masked: text with V for the values, without libc's frames above and below member()
 masked()
 {
-    awk '/^    waker: / { print; libc = 1; next }
+    blocks_with member | awk '
+         /^    waker: / { print; libc = 1; next }
          /^    member$/ { print; libc = !libc; next }
          /^    target: / { libc = 0 }
          /^        [0-9]+$/ { print "        V"; next }
-         !libc' "$scratch/out"
+         !libc'
 }
 start_wakes -n 20 pipe
 who=$(tid_of wakes 0)
