@@ -73,19 +73,14 @@ wakeups_right "-i: the sum"
 
 # ---- Texts
 
-# masked: text with V for the values, without libc's frames below member(), and without a block of nobody
-# where a wait is said to be unseen
+# masked: text with V for the values, without libc's frames below member()
 masked()
 {
-    awk -v unseen="$(unseen)" '
-         unseen && /^    target: / { target = $0; next }
-         target != "" && /^    waker: .*\[no waker\]/ { target = ""; passing = 1; next }
-         passing { passing = $0 != ""; next }
-         target != "" { print target; target = "" }
+    blocks_with member | awk '
          /^    member$/ { print; below = 1; next }
          /^    waker: / { below = 0 }
          /^        [0-9]+$/ { print "        V"; next }
-         !below' "$scratch/out"
+         !below'
 }
 start_wakes -n 20 pipe
 trace_wakes wakeuptime -U -t @1
