@@ -115,7 +115,7 @@ sleeps_right()
 blocks_with()
 {
     awk -v frame="    $1" 'BEGIN { RS = ""; ORS = "\n\n" }
-        NR == 1 || $0 == "Detaching..." || index($0 "\n", "\n" frame "\n")' "$scratch/out"
+        NR == 1 || /^Detaching\.\.\./ || index($0 "\n", "\n" frame "\n")' "$scratch/out"
 }
 
 # start_sleeps ARG...
