@@ -115,6 +115,7 @@ fi
 # ignoring WORD...: in the background, with SIGHUP and SIGINT ignored, what it prints in $scratch/ignored
 ignoring()
 {
+    : >"$scratch/ignored"
     (
         trap '' HUP INT
         exec "$@" sh -c 'grep ^SigIgn /proc/self/status; sleep 1; exit 6' </dev/null \
@@ -139,6 +140,7 @@ mkfifo "$scratch/keys"
 start_terminal()
 {
     rm -f "$GOT" "$GOT.end"
+    : >"$scratch/out" # what the last run wrote is not this one's
     "$WORKLOADS/session" --limit 60 --terminal "$@" <"$scratch/keys" >"$scratch/out" 2>&1 &
     terminal=$!
     test_processes="$test_processes $terminal"

@@ -83,6 +83,7 @@ is "each with the time" "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]$' "$scrat
 
 # Enter, where Ctrl-C cannot arrive.
 mkfifo "$scratch/keys"
+: >"$scratch/out" # what the last run wrote is not this one's header
 "$WORKLOADS/session" --limit 60 "$STACKBOX" stackcount $QUIET <"$scratch/keys" \
     >"$scratch/out" 2>"$scratch/err" &
 entered=$!

@@ -148,6 +148,7 @@ finish_workload one
 
 # The reader goes away with the first line: a quiet end.
 start_workload one calls -w -k -n 50
+: >"$scratch/err"
 { "$STACKBOX" stacksnoop -p "$(pid_of one)" $PLACE 2>"$scratch/err"; echo $? >"$scratch/status"; } |
     head -n 1 >"$scratch/out" &
 wait_until 20 grep -q '^Tracing' "$scratch/err"
