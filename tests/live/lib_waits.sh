@@ -110,12 +110,12 @@ sleeps_right()
         "$(printf '%s\n' "$@" | sort -u | tr '\n' ' ')"
 }
 
-# blocks_with FRAME: of the text in $scratch/out what is above the blocks and below them, and those with
-# this frame. A thread can also be blocked on its way there, for memory or for a lock.
+# blocks_with FRAME: of the text in $scratch/out what is above the blocks, and those with this frame. A
+# thread can also be blocked on its way there, for memory or for a lock.
 blocks_with()
 {
     awk -v frame="    $1" 'BEGIN { RS = ""; ORS = "\n\n" }
-        NR == 1 || /^Detaching\.\.\./ || index($0 "\n", "\n" frame "\n")' "$scratch/out"
+        NR == 1 || index($0 "\n", "\n" frame "\n")' "$scratch/out"
 }
 
 # start_sleeps ARG...
