@@ -203,11 +203,11 @@ WAY(vfork)
 
 static inline __attribute__((always_inline)) void burn_on(struct sleeper *self)
 {
-    uint64_t delay = delay_ns();
+    uint64_t delay = delay_ns(self->waits.delays);
 
     while (!stop_burning) {
     }
-    self->waits.ns = delay_ns() - delay;
+    self->waits.ns = delay_ns(self->waits.delays) - delay;
 }
 
 WAY(burn)
@@ -302,9 +302,7 @@ APART void *sleeper(void *argument)
         pin_to_cpu(self->index);
     if (!burns(self))
         run_before_others();
-    /* What the first readings take, in the libc and for its memory, is not traced. */
-    stopwatch_read();
-    self->waits.delay_ns = delay_ns();
+    waits_prepare(&self->waits);
     if (self->index == LAIN)
         __atomic_add_fetch(&standing, 1, __ATOMIC_SEQ_CST);
     else

@@ -146,36 +146,49 @@ INLINE struct stopwatch stopwatch_read(void)
 }
 
 /*
- * The second number of /proc/TID/schedstat: ns in which the thread was ready, and did not run. It is
- * read without the libc's help: its functions have locks, and no frame pointers, and a thread that is
- * taken from its CPU in one of them is nowhere.
+ * How long this thread was ready and did not run, as the kernel counts it. The file is opened before
+ * anything is traced: threads that look for the same in /proc wait for one another.
  */
-INLINE uint64_t delay_ns(void)
+INLINE int delays_open(void)
 {
-    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+}
+
+/*
+ * Nanoseconds, the second number of that file. It is read without the libc's stdio: its functions have
+ * locks, and no frame pointers, and a thread that is taken from its CPU in one of them is nowhere.
+ */
+INLINE uint64_t delay_ns(int delays)
+{
     uint64_t delayed = 0;
     char text[64] = "", *at = text;
 
-    if (file < 0)
-        return 0;
-    if (read(file, text, sizeof(text) - 1) > 0) {
+    if (pread(delays, text, sizeof(text) - 1, 0) > 0) {
         while (*at && *at != ' ')
             at++;
         while (*at && *++at >= '0' && *at <= '9')
             delayed = delayed * 10 + (uint64_t)(*at - '0');
     }
-    close(file);
     return delayed;
 }
 
 /* What the waits of one thread in one function came to. */
 struct waits {
     uint64_t count, ns, longest;
+    int delays;                  /* see delays_open */
     uint64_t doubt_ns, delay_ns; /* delay_ns: when the thread was last asked for it */
     uint64_t cpu_ns, least_cpu_ns;
     uint64_t long_count, long_ns; /* those longer than the bound */
     uint64_t to_wake_ns;          /* from the call to just before the waker's own */
 };
+
+/* What the first readings take, in the libc and for its memory, is not to be traced. */
+INLINE void waits_prepare(struct waits *waits)
+{
+    waits->delays = delays_open();
+    waits->delay_ns = delay_ns(waits->delays);
+    stopwatch_read();
+}
 
 /* The wait from the readings of `start` until now. Returns what the thread ran meanwhile. */
 INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, uint64_t bound_us)
@@ -186,7 +199,7 @@ INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, ui
     uint64_t doubt = end.after - end.before + start->after - start->before;
 
     if (preemptions() != start->preemptions) {
-        uint64_t delay = delay_ns();
+        uint64_t delay = delay_ns(waits->delays);
         doubt += delay - waits->delay_ns;
         waits->delay_ns = delay;
     }

@@ -246,8 +246,9 @@ APART void *member(void *argument)
         pin_to_cpu(self->group);
     if (!self->ring)
         run_before_others();
+    waits_prepare(&self->waits);
     stand_by();
-    delayed = self->waits.delay_ns = delay_ns();
+    delayed = self->waits.delay_ns = delay_ns(self->waits.delays);
     for (unsigned long i = 0; i < wanted; i++) {
         if (self->first && self->ring)
             descend(self, DIGITS, 1);
@@ -255,7 +256,7 @@ APART void *member(void *argument)
         if (self->next && !(self->first && self->ring))
             descend(self, DIGITS, 1);
     }
-    self->delay = delay_ns() - delayed;
+    self->delay = delay_ns(self->waits.delays) - delayed;
     stay();
     return NULL;
 }
