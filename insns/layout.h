@@ -58,7 +58,7 @@ struct party {
     uint64_t born;
     uint32_t pid;
     uint32_t tid;
-    uint32_t flags; /* KEY_FOREIGN, PARTY_SEEN */
+    uint32_t flags; /* KEY_FOREIGN, PARTY_SEEN, PARTY_UNWANTED */
     uint32_t unused; /* 0: a hash key must hold no padding */
     char comm[16];
 };
@@ -67,6 +67,7 @@ _Static_assert(sizeof(struct party) == sizeof(struct count_key), "they share a s
 _Static_assert(offsetof(struct party, comm) % 8 == 0, "cleared by two aligned stores");
 
 #define PARTY_SEEN 16 /* the description is one: an entry that was just made has none yet */
+#define PARTY_UNWANTED 32 /* nobody asked for this thread, as was seen when it left */
 
 /*
  * An entry of the map of waits, by the tid of the whole machine: made when its thread is first seen

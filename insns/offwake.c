@@ -17,6 +17,8 @@
  *             goto out
  *         account.seen += 1
  *         if (current, which is prev, is not asked for)
+ *             if (wait = waits[prev_pid], of which there is no target yet)
+ *                 wait.target = unwanted
  *             account.filtered += 1, goto out
  *         left = now, slot.party = current
  *         if (wait = waits[prev_pid], made anew if it is not there)
@@ -37,8 +39,7 @@
  *
  * waking(context):
  *     account as above
- *     wait = waits[pid]
- *     if (wait ? nobody saw its thread block yet : it is not needed)
+ *     if ((wait = waits[pid]) && wait.target is unwanted)
  *         return 0
  *     slot.party = current
  *     if (wait = waits[pid], made anew if it is not there)
@@ -46,9 +47,9 @@
  *
  * For wakeuptime a waking also ends the wait, if it has begun, and counts it.
  *
- * A thread that nobody asked for gets an entry at its first waking, which is never filled in: so
- * the waker of a thread's first wait is known, and the wakers of those not asked for are not looked at
- * again.
+ * A thread gets an entry at its first waking, whoever it is: it may be about to leave for the first
+ * time, on another CPU. When it then leaves and nobody asked for it the entry says so, and its wakers
+ * are not looked at any more. (Which CPU a thread leaves says nothing of the next time.)
  *
  * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = account.
  */
@@ -162,6 +163,11 @@ static void emit_slot(struct program *program, const struct offwake_wishes *wish
     emit_clear_party(program);
 }
 
+static bool may_be_unwanted(const struct offwake_wishes *wishes)
+{
+    return wishes->threads != THREADS_ALL || filter_asks(&wishes->filter);
+}
+
 /* ---- The thread that leaves ---- */
 
 static void emit_load_state(struct program *program, const struct offwake_wishes *wishes)
@@ -209,6 +215,22 @@ static void emit_forget_prev(struct program *program, const struct offwake_wishe
     EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
 }
 
+/* At "filtered". */
+static void emit_unwanted(struct program *program, const struct offwake_wishes *wishes)
+{
+    EMIT(program, LABEL("filtered"));
+    emit_account(program, filtered);
+    if (wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0) {
+        emit_find_wait(program, wishes->waits);
+        EMIT(program,
+            JEQ_IMM(R0, 0, "out"),
+            LDX(W, R1, R0, TARGET_FLAGS),
+            JNE_IMM(R1, 0, "out"),
+            ST(W, R0, TARGET_FLAGS, PARTY_UNWANTED));
+    }
+    EMIT(program, JA("out"));
+}
+
 static void emit_leave(struct program *program, const struct offwake_wishes *wishes)
 {
     const struct filter_places places = {FOREIGN, PID_SCRATCH};
@@ -241,11 +263,8 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
         LDX(DW, R0, R10, LEFT),
         STX(DW, R7, SINCE, R0),
         JA("out"));
-    if (wishes->threads != THREADS_ALL || filter_asks(&wishes->filter)) {
-        EMIT(program, LABEL("filtered"));
-        emit_account(program, filtered);
-        EMIT(program, JA("out"));
-    }
+    if (may_be_unwanted(wishes))
+        emit_unwanted(program, wishes);
     EMIT(program,
     LABEL("ends"),
         LOAD_MAP(R1, wishes->waits),
@@ -316,7 +335,7 @@ static void emit_waking_filter(struct program *program, const struct offwake_wis
     EMIT(program,
         JEQ_IMM(R0, 0, "first_waking"),
         LDX(W, R1, R0, TARGET_FLAGS),
-        JEQ_IMM(R1, 0, "out"),
+        JEQ_IMM(R1, PARTY_UNWANTED, "out"),
     LABEL("first_waking"));
 }
 
@@ -355,7 +374,8 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
-    emit_waking_filter(program, wishes);
+    if (may_be_unwanted(wishes))
+        emit_waking_filter(program, wishes);
     emit_event_filter(program, &anybody, &places, true);
     emit_slot(program, wishes);
     emit_party(program, &shown);

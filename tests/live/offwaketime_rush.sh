@@ -26,3 +26,16 @@ trace_wakes offwaketime -f -d -i 0.2
 judge_wakes offwake_folded
 no_wrong "8 groups of processes, each on a CPU, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
 each_there "8 groups of processes" 18
+
+# Threads that wait for the first time since they are traced: who wakes them may do it before the program
+# of their leaving has run.
+rounds=10
+[ -z "$GUEST" ] || rounds=2
+while [ $rounds -gt 0 ]; do
+    start_wakes -n 8 pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2 pipe@2 futex@2 \
+        signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
+    trace_wakes offwaketime -d -p @PID
+    judge_wakes offwake_text
+    no_wrong "first waits, $rounds"
+    rounds=$((rounds - 1))
+done
