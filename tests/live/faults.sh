@@ -114,16 +114,16 @@ figures()
             "$2/out" "$2/err" ;;
     offcputime)
         awk '/^nap;.*;nap_inner;/ { actual += $NF }
-             $1 == "thread" { time = $6; doubt = $NF }
-             END { print actual + 0, time - 1000 - doubt, time + 1000 }' "$2/out" "$2/err" ;;
+             $1 == "thread" { time = $6; doubt = $10; more = $11 }
+             END { print actual + 0, time - 1000 - doubt, time + 1000 + more }' "$2/out" "$2/err" ;;
     wakeuptime)
         awk '/;pipe_wakes;/ { actual += $NF }
-             $1 == "wait" && $2 == "w1" { to_wake = $8; time = $7; doubt = $11 }
-             END { print actual + 0, to_wake - 1000 - doubt, time + 1000 }' "$2/out" "$2/err" ;;
+             $1 == "wait" && $2 == "w1" { to_wake = $8; time = $7; doubt = $11; more = $12 }
+             END { print actual + 0, to_wake - 1000 - doubt, time + 1000 + more }' "$2/out" "$2/err" ;;
     offwaketime)
         awk '/;pipe_waits;.*;pipe_wakes;/ { actual += $NF }
-             $1 == "wait" && $2 == "w1" { time = $7; doubt = $11 }
-             END { print actual + 0, time - 1000 - doubt, time + 1000 }' "$2/out" "$2/err" ;;
+             $1 == "wait" && $2 == "w1" { time = $7; doubt = $11; more = $12 }
+             END { print actual + 0, time - 1000 - doubt, time + 1000 + more }' "$2/out" "$2/err" ;;
     esac
 }
 

@@ -63,7 +63,7 @@ close_to "-m" "$(sleep_lines mixed | sum)" "$(row sleeps mixed 8)" \
 start_sleeps -n 10 -b 25000 -o mixed
 trace_sleeps offcputime -f -d -m 1000 -M 25000 -p @PID
 close_to "-m and -M" "$(sleep_lines mixed | sum)" $(($(row sleeps mixed 6) - $(row sleeps mixed 8))) \
-    25000 0 "$(row sleeps mixed 11)"
+    25000 "$(row sleeps mixed 10)" "$(row sleeps mixed 11)"
 
 # ---- Whose
 

@@ -62,8 +62,8 @@ is "--state D" "$(sed 's/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" "${PREF
 start_sleeps -n 10 -b 25000 -o mixed
 trace_sleeps wakeuptime -f -m 25000 -p @PID
 # Until the wake alone.
-between "-m" "$(grep ";${PREFIX}mixed " "$scratch/out" | sum)" $(($(row sleeps mixed 7) * 50000)) \
-    "$(row sleeps mixed 8)"
+between "-m ($(unseen) unseen)" "$(grep ";${PREFIX}mixed " "$scratch/out" | sum)" \
+    $((($(row sleeps mixed 7) - $(unseen)) * 50000)) "$(row sleeps mixed 8)"
 start_wakes -n 20 pipe
 trace_wakes wakeuptime -f -d -i 0.05 -p @PID
 judge_wakes wakeup_folded

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -240,8 +241,6 @@ static void take(void *context, const struct task_event *event)
 {
     struct heard *heard = context;
 
-    heard->out_of_order += event->time < heard->last_time;
-    heard->last_time = event->time;
     heard->lost += event->kind == TASK_LOST ? event->lost : 0;
     if (event->kind == TASK_FORK && event->parent == (uint32_t)heard->parent)
         heard->forks += event->pid != event->parent;
@@ -256,6 +255,12 @@ static void take(void *context, const struct task_event *event)
         ours[event->pid] = true;
     if (!ours[event->pid])
         return;
+    /*
+     * What a child did stands in the rings before this process goes on. (Another's may be late: the CPU
+     * of a virtual machine can stand still between the time of a record and its end.)
+     */
+    heard->out_of_order += event->time < heard->last_time;
+    heard->last_time = event->time;
     heard->execs += event->kind == TASK_EXEC;
     heard->exits += event->kind == TASK_EXIT;
     heard->maps += event->kind == TASK_MAP && event->inode && event->path[0] == '/';
@@ -362,7 +367,8 @@ static void come_first(void)
 {
     const struct sched_param first = {.sched_priority = 1};
 
-    if (sched_setscheduler(0, SCHED_FIFO, &first))
+    /* musl's sched_setscheduler() does not make the call. */
+    if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first))
         printf("it may not come before others: %s\n", strerror(errno));
 }
 

@@ -300,8 +300,6 @@ APART void *sleeper(void *argument)
         pin_to_cpu(1);
     else if (spread)
         pin_to_cpu(self->index);
-    if (!burns(self))
-        run_before_others();
     waits_prepare(&self->waits);
     if (self->index == LAIN)
         __atomic_add_fetch(&standing, 1, __ATOMIC_SEQ_CST);

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -97,14 +96,6 @@ INLINE uint64_t clock_ns(clockid_t clock)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* A normal thread that is ready may be kept from running: how long is no truth about its waiting. */
-INLINE void run_before_others(void)
-{
-    struct sched_param first = {.sched_priority = 1};
-
-    (void)!sched_setscheduler(0, SCHED_FIFO, &first);
-}
-
 /*
  * The time that the thread was off the CPU between two readings: by the monotonic clock, less what
  * it ran itself. The kernel's work for the call itself is so in no way mistaken for waiting. In it
@@ -117,9 +108,8 @@ INLINE void run_before_others(void)
  * since its wake, and did not run. What it was charged with beyond its cheapest call is told apart,
  * too: the truth is up to that much more.
  *
- * What runs before all others can be taken from its CPU all the same (Linux 6.12 has a deadline server
- * that lets normal threads run then). That is no waiting: where it happened, all that the thread was
- * ready and did not run since is told apart.
+ * A thread can be taken from its CPU though it is ready. That is no waiting: where it happened, all that
+ * the thread was ready and did not run since is told apart.
  */
 struct stopwatch {
     uint64_t before, cpu, after;

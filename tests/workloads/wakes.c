@@ -244,8 +244,6 @@ APART void *member(void *argument)
     prctl(PR_SET_NAME, self->name);
     if (pinned)
         pin_to_cpu(self->group);
-    if (!self->ring)
-        run_before_others();
     waits_prepare(&self->waits);
     stand_by();
     delayed = self->waits.delay_ns = delay_ns(self->waits.delays);
