@@ -13,8 +13,11 @@
 
 #define STATUS_LIMIT 65536
 
-/* The clock of files, and that by which processes begin, are as coarse as this. */
-#define COARSE_NS 20000000
+/*
+ * The clock of files stands still between the ticks of one CPU; where that is a virtual machine's, which
+ * itself stands still at times, for longer than a tick. That by which processes begin does not.
+ */
+#define LATE_NS 1000000000
 
 /* Of the numbers of a line such as "Uid:\t0\t0\t0\t0" two, if there are as many, and the last. */
 static bool read_line(const char *status, const char *name, uint32_t *first, uint32_t *second,
@@ -127,7 +130,7 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
     snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", root, number);
     int fd = mapped_open_plain(path, O_NOFOLLOW, &about);
     if (fd >= 0) {
-        bool is_old = mapped_file_time(&about.st_mtim) + COARSE_NS < owner->start;
+        bool is_old = mapped_file_time(&about.st_mtim) + LATE_NS < owner->start;
         bool is_anybodys = about.st_mode & S_IWOTH;
         if (!is_old && !is_anybodys && (!about.st_uid || about.st_uid == owner->users[0] ||
                         about.st_uid == owner->users[1]))
