@@ -163,9 +163,14 @@ static void emit_slot(struct program *program, const struct offwake_wishes *wish
     emit_clear_party(program);
 }
 
-static bool may_be_unwanted(const struct offwake_wishes *wishes)
+static bool leaves_out_threads(const struct offwake_wishes *wishes)
 {
     return wishes->threads != THREADS_ALL || filter_asks(&wishes->filter);
+}
+
+static bool marks_unwanted(const struct offwake_wishes *wishes)
+{
+    return leaves_out_threads(wishes) && wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0;
 }
 
 /* ---- The thread that leaves ---- */
@@ -216,11 +221,11 @@ static void emit_forget_prev(struct program *program, const struct offwake_wishe
 }
 
 /* At "filtered". */
-static void emit_unwanted(struct program *program, const struct offwake_wishes *wishes)
+static void emit_left_out(struct program *program, const struct offwake_wishes *wishes)
 {
     EMIT(program, LABEL("filtered"));
     emit_account(program, filtered);
-    if (wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0) {
+    if (marks_unwanted(wishes)) {
         emit_find_wait(program, wishes->waits);
         EMIT(program,
             JEQ_IMM(R0, 0, "out"),
@@ -263,8 +268,8 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
         LDX(DW, R0, R10, LEFT),
         STX(DW, R7, SINCE, R0),
         JA("out"));
-    if (may_be_unwanted(wishes))
-        emit_unwanted(program, wishes);
+    if (leaves_out_threads(wishes))
+        emit_left_out(program, wishes);
     EMIT(program,
     LABEL("ends"),
         LOAD_MAP(R1, wishes->waits),
@@ -374,7 +379,7 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
-    if (may_be_unwanted(wishes))
+    if (marks_unwanted(wishes))
         emit_waking_filter(program, wishes);
     emit_event_filter(program, &anybody, &places, true);
     emit_slot(program, wishes);
