@@ -229,10 +229,12 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
         return EXIT_FAILURE;
     }
     bool single = attachment->failed && attachment->failed == places->count;
-    if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION))
+    if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION)) {
         say_none_traced(places);
-    else if (refusal_explain(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, 0, &why), why.data)
-        say("cannot trace: %s", why.data);
+        return EXIT_FAILURE;
+    }
+    refusal_explain(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, 0, &why);
+    say("cannot trace: %s", why.data ? why.data : strerror(-error));
     text_free(&why);
     return EXIT_FAILURE;
 }
