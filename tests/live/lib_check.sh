@@ -9,6 +9,10 @@
 #
 # agree runs check once; its lines are in $scratch/checked, to be looked at by says.
 
+# The program whose functions are traced, where everybody can open it: this project may lie elsewhere.
+chmod 755 "$scratch"
+cp "$WORKLOADS/calls" "$scratch/calls"
+
 # line_of NAME: what check says of it, without the name
 line_of()
 {
@@ -118,7 +122,7 @@ agree()
     is "$1: each no has a reason and a way out" \
         "$(grep -E '^[^:]*: no' "$scratch/checked" | grep -vE '^[^:]*: no: .+: .+')" ""
     one_way "$1" stackcount "functions of the kernel" vfs_mknod
-    one_way "$1" stackcount "functions of programs" "$WORKLOADS/calls:main"
+    one_way "$1" stackcount "functions of programs" "$scratch/calls:main"
     one_way "$1" stackcount tracepoints t:sched:sched_process_exec
     is_without "$1" stackcount "functions of the kernel" "functions of the kernel"
     is_without "$1" stackcount "functions of programs" "functions of programs"
@@ -137,7 +141,7 @@ agree_on_events()
     if [ -z "$(sentence_of "functions of the kernel")" ]; then
         one_way "$1" stacksnoop "" vfs_mknod
     elif [ -z "$(sentence_of "functions of programs")" ]; then
-        one_way "$1" stacksnoop "" "$WORKLOADS/calls:main"
+        one_way "$1" stacksnoop "" "$scratch/calls:main"
     elif [ -z "$(sentence_of tracepoints)" ] || ! have_kprobes; then
         one_way "$1" stacksnoop tracepoints t:sched:sched_process_exec
     else

@@ -39,6 +39,12 @@ verdict()
     is "$1" "$(user_stacks "$scratch/mine")" "${2:-$RIGHT}"
 }
 
+# Files are opened as processes are heard of, which on a loaded machine can be after they ended.
+be_heard()
+{
+    sleep 0.3
+}
+
 # trace ARG...
 trace()
 {
@@ -65,6 +71,7 @@ for event in $EVENT "$it:north_inner"; do
     trace "$event"
     start_workload one "$it" -n $N -N $NAME
     wait_workload one
+    be_heard
     rm "$it"
     finish_stackbox
     verdict "started, ended and removed while tracing, $how"
@@ -113,12 +120,15 @@ fresh
 trace $EVENT
 start_workload one "$it" -n $N -N $NAME
 wait_workload one
+be_heard
 replace
 start_workload two "$it" -n $((2 * N)) -N $NAME
 wait_workload two
+be_heard
 fresh
 start_workload three "$it" -n $((4 * N)) -N $NAME
 wait_workload three
+be_heard
 rm "$it"
 finish_stackbox
 verdict "one path, three programs" "main;north_outer;north_inner $((5 * N))
