@@ -219,7 +219,8 @@ static void lengths_that_overflow(void)
 #define MAPPINGS 20000 /* more than rings can hold */
 
 struct heard {
-    uint64_t last_time;
+    uint64_t last_time;    /* in this reading */
+    uint64_t last_of_ours; /* in all of them */
     pid_t parent;
     unsigned forks, execs, maps, exits, threads, own_maps, seen, out_of_order;
     uint64_t lost;
@@ -241,6 +242,8 @@ static void take(void *context, const struct task_event *event)
 {
     struct heard *heard = context;
 
+    heard->out_of_order += event->time < heard->last_time;
+    heard->last_time = event->time;
     heard->lost += event->kind == TASK_LOST ? event->lost : 0;
     if (event->kind == TASK_FORK && event->parent == (uint32_t)heard->parent)
         heard->forks += event->pid != event->parent;
@@ -256,14 +259,20 @@ static void take(void *context, const struct task_event *event)
     if (!ours[event->pid])
         return;
     /*
-     * What a child did stands in the rings before this process goes on. (Another's may be late: the CPU
-     * of a virtual machine can stand still between the time of a record and its end.)
+     * What a child did stands in the rings before this process goes on. (Another's may come with a later
+     * reading: the CPU of a virtual machine can stand still between the time of a record and its end.)
      */
-    heard->out_of_order += event->time < heard->last_time;
-    heard->last_time = event->time;
+    heard->out_of_order += event->time < heard->last_of_ours;
+    heard->last_of_ours = event->time;
     heard->execs += event->kind == TASK_EXEC;
     heard->exits += event->kind == TASK_EXIT;
     heard->maps += event->kind == TASK_MAP && event->inode && event->path[0] == '/';
+}
+
+static void read_events(struct heard *heard, uint64_t until)
+{
+    heard->last_time = 0;
+    task_events_read(events, until, see, take, heard);
 }
 
 static void make_children(struct heard *heard, int count)
@@ -279,7 +288,7 @@ static void make_children(struct heard *heard, int count)
         CHECK_NUMBER(status, 0);
         /* All of the machine fills the same rings: they are emptied all the time. */
         if (heard)
-            task_events_read(events, now_ns() - 1000000, see, take, heard);
+            read_events(heard, now_ns() - 1000000);
     }
 }
 
@@ -297,7 +306,7 @@ static void what_children_do(void)
     pthread_create(&thread, NULL, do_nothing, NULL);
     pthread_join(thread, NULL);
     make_children(&heard, CHILDREN);
-    task_events_read(events, UINT64_MAX, see, take, &heard);
+    read_events(&heard, UINT64_MAX);
     CHECK_NUMBER(heard.lost, 0);
     CHECK_NUMBER(heard.forks, CHILDREN);
     CHECK_NUMBER(heard.execs, CHILDREN);
@@ -315,15 +324,15 @@ static void what_is_left_for_later(void)
 
     make_children(NULL, 1);
     CHECK_NUMBER(poll(&readable, 1, 10000), 1);
-    task_events_read(events, 0, see, take, &heard);
+    read_events(&heard, 0);
     CHECK(heard.seen >= 4);
     CHECK_NUMBER(heard.last_time, 0); /* nothing is as old as that */
     CHECK_NUMBER(poll(&readable, 1, 10000), 1);
-    task_events_read(events, UINT64_MAX, see, take, &heard);
+    read_events(&heard, UINT64_MAX);
     CHECK_NUMBER(heard.forks, 1);
     CHECK_NUMBER(heard.execs, 1);
     CHECK_NUMBER(heard.exits, 1);
-    task_events_read(events, UINT64_MAX, see, take, &heard);
+    read_events(&heard, UINT64_MAX);
     CHECK_NUMBER(heard.exits, 1); /* once */
 }
 
@@ -345,12 +354,12 @@ static void what_is_lost_is_counted(void)
     sched_getaffinity(0, sizeof(before), &before);
     sched_setaffinity(0, sizeof(one), &one);
     map_and_unmap(MAPPINGS);
-    task_events_read(events, UINT64_MAX, see, take, &heard);
+    read_events(&heard, UINT64_MAX);
     CHECK(heard.own_maps < MAPPINGS);
     map_and_unmap(1);
     sched_setaffinity(0, sizeof(before), &before);
     make_children(&heard, CHILDREN);
-    task_events_read(events, UINT64_MAX, see, take, &heard);
+    read_events(&heard, UINT64_MAX);
     CHECK_NUMBER(heard.forks, CHILDREN);
     CHECK_NUMBER(heard.execs, CHILDREN);
     CHECK_NUMBER(heard.exits, CHILDREN);
