@@ -110,6 +110,11 @@ struct slot {
 #define SLOT_BYTES(depth) (offsetof(struct slot, spilled) + SPILLED_STACK_BYTES(depth))
 _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 
+/* What the kernel gives each CPU of a map is no more than this at once, and so a slot's frames are no more. */
+#define MOST_CPU_VALUE_BYTES 32768
+#define MOST_DEPTH ((MOST_CPU_VALUE_BYTES - SLOT_BYTES(0)) / sizeof(uint64_t))
+_Static_assert(SLOT_BYTES(MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a slot fits");
+
 /*
  * The map of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of
  * a process, made even, or of the end of its first thread, made odd.

@@ -102,9 +102,9 @@ static int check_depth(const struct trace_options *options)
 
     if (options->depth <= limit)
         return 0;
-    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu "
-        "(sysctl kernel.perf_event_max_stack)", (unsigned long long)options->depth,
-        (unsigned long long)limit);
+    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu%s",
+        (unsigned long long)options->depth, (unsigned long long)limit,
+        limit < MOST_DEPTH ? " (sysctl kernel.perf_event_max_stack)" : "");
     return EXIT_USAGE;
 }
 

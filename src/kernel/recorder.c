@@ -105,6 +105,14 @@ static int open_buffers(struct recorder *recorder, uint64_t bytes, uint64_t leas
     return result;
 }
 
+/* A record for a perf buffer is made in a slot, where both stacks must have room. */
+static uint32_t most_of_slot(uint32_t stacks)
+{
+    size_t room = MOST_CPU_VALUE_BYTES - SNOOP_SLOT_BYTES(0, 0);
+
+    return (uint32_t)(room / sizeof(uint64_t) / (stacks ? stacks : 1));
+}
+
 static int open_kind(struct recorder *recorder, enum recorder_kind kind,
                      const struct recorder_wishes *wishes)
 {
@@ -112,6 +120,8 @@ static int open_kind(struct recorder *recorder, enum recorder_kind kind,
     uint64_t least = least_bytes(SNOOP_RECORD_BYTES(wishes->stacks, recorder->depth) + 16);
 
     recorder->kind = kind;
+    if (kind == RECORDER_PERF && recorder->depth > most_of_slot(wishes->stacks))
+        recorder->depth = most_of_slot(wishes->stacks);
     if (kind == RECORDER_RING)
         return open_ring(recorder, bytes, least);
     int result = create(&recorder->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",

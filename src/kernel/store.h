@@ -66,7 +66,7 @@ void store_close(struct store *store);
 /* About what the maps take of the kernel's memory. */
 uint64_t store_bytes(const struct store *store);
 
-/* perf_event_max_stack, the kernel's limit of frames. */
+/* perf_event_max_stack, the kernel's limit of frames, or what programs have room for if that is less. */
 uint64_t store_depth_limit(void);
 
 /*

@@ -40,7 +40,9 @@ static uint64_t number_in(const char *path, const char *after, uint64_t otherwis
 
 uint64_t store_depth_limit(void)
 {
-    return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
+    uint64_t limit = number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
+
+    return limit < MOST_DEPTH ? limit : MOST_DEPTH;
 }
 
 uint64_t store_free_memory(void)

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: no
+#
+# kernel.perf_event_max_stack is raised beyond what a program has room for: stacks of 4,082 frames are
+# kept, and each applet runs. The kernel changes it only while nobody takes stacks: not on a machine
+# where others may.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_uprobes || skip_all "this kernel has no uprobes"
+
+MOST=4082
+SETTING=/proc/sys/kernel/perf_event_max_stack
+before=$(cat $SETTING)
+
+# set_to FRAMES: false while somebody takes stacks
+set_to()
+{
+    echo "$1" >$SETTING
+} 2>/dev/null
+
+# frames_of REGEX FUNCTION: how many frames the deepest folded stack has, and how many of them are FUNCTION
+frames_of()
+{
+    awk -v function_name="$2" -v regex="$1" '$0 ~ regex {
+        sub(/ [0-9]+$/, "")
+        frames = split($0, frame, ";") - 1 # behind the name of the process
+        if (frames > most) {
+            most = frames
+            named = 0
+            for (i in frame)
+                named += frame[i] == function_name
+        }
+    } END { print most + 0, named + 0 }' "$scratch/out"
+}
+
+# kept NAME FRAMES ARG...: of a stack of burn() and FRAMES - 1 calls below it
+kept()
+{
+    name=$1 frames=$2
+    shift 2
+    start_workload one deep -w -k -s 300 -f "$frames" -N deep
+    start_stackbox "$@" || fail "$name: starts" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+    is "$name: exit status" "$status" 0
+}
+
+for setting in 4083 4084 5000; do
+    wait_until 20 set_to $setting || fail "$setting frames are set" "$(cat $SETTING)"
+    for frames in 4000 5000; do
+        kept "$setting, a stack of $frames" $frames stackcount -f "$WORKLOADS/deep:burn"
+        kept_frames=$(frames_of '^.*;burn' descend)
+        is "$setting, a stack of $frames: one event" "$(folded_sum "$scratch/out")" 1
+        if [ $frames -gt $MOST ]; then
+            is "$setting, a stack of $frames: what is kept" "$kept_frames" "$MOST $((MOST - 1))"
+        else
+            is "$setting, a stack of $frames: all of it" "${kept_frames#* }" $((frames - 1))
+        fi
+    done
+    run_stackbox stackcount --depth $((MOST + 1)) "$WORKLOADS/deep:burn"
+    is "$setting: --depth beyond that" "$status $(cat "$scratch/err")" \
+        "2 stackcount: --depth: \"$((MOST + 1))\" is more than this kernel gives: it takes 1 to $MOST"
+done
+
+kept "profile" 5000 profile -f -U -F 99
+kept_frames=$(frames_of '^deep;' descend)
+is "profile: what is kept" "${kept_frames% *}" $MOST
+for buffer in ring perf; do
+    kept "stacksnoop, $buffer" 100 stacksnoop --buffer $buffer "$WORKLOADS/deep:burn"
+    is "stacksnoop, $buffer: the frames of the event" "$(grep -cw descend "$scratch/out")" 99
+done
+for applet in offcputime wakeuptime offwaketime; do
+    run_stackbox $applet -f -D 0.2
+    is "$applet: exit status" "$status" 0
+done
+# The kernel lets go of what the last run had a moment after its end.
+wait_until 20 set_to "$before" || fail "the setting is as it was" "$(cat $SETTING)"
