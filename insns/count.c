@@ -34,8 +34,8 @@
  *
  * A perf event interrupts whatever runs, but never this program: the kernel lets one program of perf
  * events, probes and tracepoints at a time run on a CPU, and skips those that would interrupt it. So
- * the first slot is free, and no map is caught in between two of its own steps. Programs on user probes
- * are no such, nor, on the newest kernels, those on system calls: beside others they claim a slot.
+ * the first slot is free, and no map is caught in between two of its own steps. Of programs that may
+ * meet (slot.h) this is not so: they claim a slot, and once all else is known r7 is the first slot.
  */
 #include "insns/count.h"
 
@@ -158,33 +158,45 @@ static void name_maps(struct program *program, const struct count_wishes *wishes
     program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
 }
 
-static void emit_stacks(struct program *program, const struct count_wishes *wishes)
+static bool meets(const struct count_wishes *wishes)
+{
+    return wishes->flags & KEY_USER_PROBE || wishes->meets;
+}
+
+/* What a user's program does there the kernel is not in: it has no stack. */
+static bool has_kernel_stack(const struct count_wishes *wishes)
+{
+    return wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE);
+}
+
+static void emit_stacks(struct program *program, const struct count_wishes *wishes,
+                        const struct slot_wishes *slot)
 {
     struct stack_wishes stack = {
         .depth = wishes->depth,
         .ids = wishes->ids,
         .spilled = wishes->spilled,
+        .meets = slot->meets,
     };
 
-    /* What a user's program does there the kernel is not in: it has no stack. */
-    if (wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE)) {
+    if (slot->meets && (has_kernel_stack(wishes) || wishes->user_stack))
+        emit_load_first_slot(program, slot, "done");
+    if (has_kernel_stack(wishes)) {
         stack.place = KEY_KERNEL_STACK;
         emit_stack(program, &stack);
     }
-    stack.user = true;
-    stack.place = KEY_USER_STACK;
-    if (wishes->user_stack && wishes->flags & KEY_USER_PROBE)
-        emit_preemptible_stack(program, &stack,
-                               &(struct preempted_wishes){wishes->slots, INDEX});
-    else if (wishes->user_stack)
+    if (wishes->user_stack) {
+        stack.user = true;
+        stack.place = KEY_USER_STACK;
         emit_stack(program, &stack);
+    }
 }
 
 void emit_count(struct program *program, const struct count_wishes *wishes)
 {
     const struct slot_wishes slot = {
         .slots = wishes->slots,
-        .preemptible = wishes->flags & KEY_USER_PROBE || wishes->not_alone,
+        .meets = meets(wishes),
         .index = INDEX,
     };
 
@@ -205,7 +217,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
                        wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
     if (wishes->user_stack && wishes->caller)
         emit_load_caller(program, wishes->registers, KEY_CALLER);
-    emit_stacks(program, wishes);
+    emit_stacks(program, wishes, &slot);
     emit_add_one(program, wishes);
     emit_release_slot(program, &slot);
     if (wishes->without_idle || filter_asks(&wishes->filter)) {

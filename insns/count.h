@@ -13,7 +13,7 @@ struct count_wishes {
     bool kernel_stack, user_stack;
     bool per_process; /* tell processes apart: by pid and name */
     bool without_idle; /* not where nobody runs: the idle task of each CPU, pid 0 */
-    bool not_alone;   /* there are programs of other kinds, one of which may run inside this one */
+    bool meets;       /* this program may meet others (slot.h); one on user probes always may */
     bool caller;      /* the event is at the first instruction of a user's function */
     enum registers registers; /* where its caller is looked for */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */

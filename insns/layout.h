@@ -91,9 +91,9 @@ struct blocked {
 
 /*
  * What a program works in: the stack of a program is too small for it, and that of programs on user
- * probes was seen to be overwritten beyond 48 bytes on some kernels. Programs on user probes can be
- * preempted, and another may run on their CPU meanwhile: each CPU has several slots, and a program
- * claims one by being its only user.
+ * probes was seen to be overwritten beyond 48 bytes on some kernels. Some programs can be preempted,
+ * and another may run on their CPU meanwhile (slot.h): each CPU has several slots, and a program claims
+ * one by being its only user.
  */
 struct slot {
     uint64_t users;
@@ -106,7 +106,7 @@ struct slot {
     };
     struct spilled_stack spilled;
 };
-#define SLOTS_PER_CPU 4
+#define SLOTS_PER_CPU 8
 #define SLOT_BYTES(depth) (offsetof(struct slot, spilled) + SPILLED_STACK_BYTES(depth))
 _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 

@@ -3,6 +3,7 @@
 
 #include "insns/layout.h"
 #include "insns/life.h"
+#include "insns/walk.h"
 
 /* In the slot, from r8. */
 enum {
@@ -34,13 +35,7 @@ void emit_clear_party(struct program *program)
 
 void emit_look_for_user(struct program *program)
 {
-    EMIT(program,
-        MOV_REG(R1, R6),
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, SCRATCH),
-        MOV_IMM(R3, 8),
-        MOV_IMM(R4, BPF_F_USER_STACK),
-        CALL(BPF_FUNC_get_stack));
+    emit_walk(program, &(struct walk_wishes){.user = true, .depth = 1, .frames = SCRATCH});
 }
 
 static void emit_numbers(struct program *program, const struct party_wishes *wishes)

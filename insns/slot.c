@@ -11,14 +11,15 @@
  *     goto out
  *
  * Of two that are in between at once both may see 2, and go on to the next slot: that wastes one,
- * but no slot ever has two users. A program that cannot be preempted takes the first unasked.
+ * but no slot ever has two users. A program that meets no other takes the first unasked.
  */
 #include "insns/slot.h"
 
 #include "insns/account.h"
 #include "insns/layout.h"
 
-static void emit_find(struct program *program, const struct slot_wishes *wishes, int index)
+static void emit_find(struct program *program, const struct slot_wishes *wishes, int index,
+                      const char *none)
 {
     EMIT(program,
         ST(W, R10, wishes->index, index),
@@ -26,12 +27,12 @@ static void emit_find(struct program *program, const struct slot_wishes *wishes,
         ADD_IMM(R2, wishes->index),
         LOAD_MAP(R1, wishes->slots),
         CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, "out"));
+        JEQ_IMM(R0, 0, none));
 }
 
 static void emit_try(struct program *program, const struct slot_wishes *wishes, int index)
 {
-    emit_find(program, wishes, index);
+    emit_find(program, wishes, index, "out");
     EMIT(program,
         MOV_REG(R8, R0),
         ST(W, R8, (int16_t)offsetof(struct slot, number), index + 1),
@@ -45,8 +46,8 @@ static void emit_try(struct program *program, const struct slot_wishes *wishes, 
 
 void emit_claim_slot(struct program *program, const struct slot_wishes *wishes)
 {
-    if (!wishes->preemptible) {
-        emit_find(program, wishes, 0);
+    if (!wishes->meets) {
+        emit_find(program, wishes, 0, "out");
         EMIT(program, MOV_REG(R8, R0));
         return;
     }
@@ -58,9 +59,16 @@ void emit_claim_slot(struct program *program, const struct slot_wishes *wishes)
     LABEL("claimed"));
 }
 
+void emit_load_first_slot(struct program *program, const struct slot_wishes *wishes,
+                          const char *none)
+{
+    emit_find(program, wishes, 0, none);
+    EMIT(program, MOV_REG(R7, R0));
+}
+
 void emit_release_slot(struct program *program, const struct slot_wishes *wishes)
 {
-    if (wishes->preemptible)
+    if (wishes->meets)
         EMIT(program,
             MOV_IMM(R1, -1),
             XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));

@@ -15,7 +15,7 @@
  *     record.place = the number of the place that was hit
  *     record.born = lives[pid]                            see life.c
  *     record.caller = the return address                  see caller.c
- *     record.frames, .kernel_bytes = the kernel's stack
+ *     record.frames, .kernel_bytes = the kernel's stack      see walk.c
  *     record.frames, .user_bytes = the user's stack
  *     submit(record)
  *     return 0
@@ -29,34 +29,20 @@
  * Without a ring the record is made in a slot (slot.c), and copied to the perf buffer of this CPU
  * in the place of submit(); where that has no room, `full`.
  *
- * A stack, which may be that of a program that is preempted:
- *
- *     up to 4 times:
- *         account.walker = record.walker
- *         bytes = get_stack(context, frames, sizeof(frames), flags)
- *         if (account.walker == record.walker)
- *             goto walked
- *     bytes = -EFAULT
- *     walked:
- *
- * The kernel walks into a buffer of the CPU and copies from there: what the program of another
- * thread walked on this CPU in between would be taken for ours. (An interrupt has a buffer of its
- * own.) On some kernels programs on tracepoints can be preempted, too.
+ * Any of these programs may be preempted by another, each has a thread of its own: the number of that
+ * is what it leaves in the account while it walks (walk.c).
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = account.
  */
 #include "insns/snoop.h"
-
-#include <errno.h>
 
 #include "insns/account.h"
 #include "insns/caller.h"
 #include "insns/layout.h"
 #include "insns/life.h"
 #include "insns/slot.h"
-#include "insns/stacks.h"
+#include "insns/walk.h"
 
-#define MOST_WALKS 4
 #define WALKER ((int16_t)offsetof(struct account, walker))
 
 /* Where things are on the stack, from r10. */
@@ -95,7 +81,7 @@ static struct slot_wishes slot_of(const struct snoop_wishes *wishes)
 {
     return (struct slot_wishes){
         .slots = wishes->slots,
-        .preemptible = true,
+        .meets = true,
         .index = INDEX,
     };
 }
@@ -150,29 +136,20 @@ static void emit_event(struct program *program, const struct snoop_wishes *wishe
         STX(W, R8, AT(wishes, place), R0));
 }
 
-static void emit_walk(struct program *program, const struct snoop_wishes *wishes, bool user)
+static void emit_frames(struct program *program, const struct snoop_wishes *wishes, bool user)
 {
-    const char *walked = user ? "user_walked" : "kernel_walked";
-    int32_t bytes = (int32_t)(wishes->depth * sizeof(uint64_t));
-    int32_t frames = AT(wishes, frames) + (user && wishes->kernel_stack ? bytes : 0);
+    int32_t behind = user && wishes->kernel_stack ? (int32_t)(wishes->depth * sizeof(uint64_t)) : 0;
 
-    for (int tried = 0; tried < MOST_WALKS; tried++)
-        EMIT(program,
-            LDX(W, R1, R8, AT(wishes, walker)),
-            STX(W, R9, WALKER, R1),
-            MOV_REG(R1, R6),
-            MOV_REG(R2, R8),
-            ADD_IMM(R2, frames),
-            MOV_IMM(R3, bytes),
-            MOV_IMM(R4, user ? BPF_F_USER_STACK : 0),
-            CALL(BPF_FUNC_get_stack),
-            LDX(W, R1, R8, AT(wishes, walker)),
-            LDX(W, R2, R9, WALKER),
-            JEQ_REG(R1, R2, walked));
-    EMIT(program,
-        MOV_IMM(R0, -EFAULT),
-    LABEL(walked),
-        STX(W, R8, user ? AT(wishes, user_bytes) : AT(wishes, kernel_bytes), R0));
+    emit_walk(program, &(struct walk_wishes){
+        .user = user,
+        .depth = wishes->depth,
+        .frames = AT(wishes, frames) + behind,
+        .disturbed = true,
+        .own = {R8, AT(wishes, walker)},
+        .last = {R9, WALKER},
+        .walked = user ? "user_walked" : "kernel_walked",
+    });
+    EMIT(program, STX(W, R8, user ? AT(wishes, user_bytes) : AT(wishes, kernel_bytes), R0));
 }
 
 /* The record goes on its way, or to "full". */
@@ -217,9 +194,9 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
         emit_load_caller(program, wishes->registers, AT(wishes, caller));
     /* What a user's program does there the kernel is not in: it has no stack. */
     if (wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE))
-        emit_walk(program, wishes, false);
+        emit_frames(program, wishes, false);
     if (wishes->user_stack)
-        emit_walk(program, wishes, true);
+        emit_frames(program, wishes, true);
     emit_hand_over(program, wishes);
     EMIT(program, LABEL("full"));
     emit_account(program, table_full);

@@ -11,7 +11,7 @@
  *             goto kept                                there is no stack
  *         }
  *     }                                                else another stack has its bucket, or all are taken
- *     bytes = get_stack(context, scratch.frames, sizeof(scratch.frames), flags)
+ *     bytes = walk(context, scratch.frames)            see walk.c
  *     word = bytes < 0 ? bytes : NO_STACK
  *     if (bytes > 0) {
  *         the 3 frames behind them = 0                 so that 4 can be taken at a time
@@ -36,22 +36,8 @@
  * programs that ran then had ended. Until then the stack is kept under its own hash, as are those
  * whose bucket another stack has. The stand-in, which is there for moments, does without ids.
  *
- * r6 = context, r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
- *
- * Where the program may be preempted:
- *
- *     up to 4 times:
- *         first.walker = slot.number
- *         bytes = get_stack(...)
- *         if (first.walker == slot.number)
- *             goto walked
- *     bytes = -EFAULT
- *     walked: as above from there on
- *
- * The kernel walks into a buffer of the CPU and copies from there: what another program on this CPU
- * walked in between would be taken for ours.
- *
- * r7 = the first slot of this CPU.
+ * r6 = context, r7 = the first slot of this CPU where the program may meet others, which have no ids
+ * either; r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
  */
 #include "insns/stacks.h"
 
@@ -59,10 +45,10 @@
 
 #include "insns/account.h"
 #include "insns/layout.h"
+#include "insns/walk.h"
 
 #define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, and of no pattern */
 #define STRIDE (FRAMES_AT_A_TIME * 8)
-#define MOST_WALKS 4
 #define BANK ((int16_t)offsetof(struct account, bank))
 
 /* Where things are in the slot, from r8. */
@@ -74,17 +60,19 @@ enum {
 
 /* Labels are of the whole program: each stack has its own. */
 struct labels {
-    const char *by_hash, *next_frames, *hashed, *kept, *inserted;
+    const char *by_hash, *walked, *next_frames, *hashed, *kept, *inserted;
     struct bank_labels known, spilled;
 };
 
 static const struct labels kernel_labels = {
-    "kernel_by_hash", "kernel_next_frames", "kernel_hashed", "kernel_kept", "kernel_inserted",
+    "kernel_by_hash", "kernel_walked", "kernel_next_frames", "kernel_hashed", "kernel_kept",
+    "kernel_inserted",
     {"kernel_stand_in_known", "kernel_known"},
     {"kernel_stand_in_spilled", "kernel_spilled"},
 };
 static const struct labels user_labels = {
-    "user_by_hash", "user_next_frames", "user_hashed", "user_kept", "user_inserted",
+    "user_by_hash", "user_walked", "user_next_frames", "user_hashed", "user_kept",
+    "user_inserted",
     {"user_stand_in_known", "user_known"},
     {"user_stand_in_spilled", "user_spilled"},
 };
@@ -103,15 +91,18 @@ void emit_load_bank_map(struct program *program, const struct map_pair *maps,
 }
 
 /* r0 = how many bytes of frames are in the scratch now. */
-static void emit_fetch(struct program *program, const struct stack_wishes *wishes)
+static void emit_fetch(struct program *program, const struct stack_wishes *wishes,
+                       const struct labels *labels)
 {
-    EMIT(program,
-        MOV_REG(R1, R6),
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, SPILLED_FRAMES),
-        MOV_IMM(R3, (int32_t)(wishes->depth * 8)),
-        MOV_IMM(R4, wishes->user ? BPF_F_USER_STACK : 0),
-        CALL(BPF_FUNC_get_stack));
+    emit_walk(program, &(struct walk_wishes){
+        .user = wishes->user,
+        .depth = wishes->depth,
+        .frames = SPILLED_FRAMES,
+        .disturbed = wishes->meets,
+        .own = {R8, (int16_t)offsetof(struct slot, number)},
+        .last = {R7, (int16_t)offsetof(struct slot, walker)},
+        .walked = labels->walked,
+    });
 }
 
 /* r3 = the hash of the r0 bytes of frames in the scratch. */
@@ -226,47 +217,8 @@ void emit_stack(struct program *program, const struct stack_wishes *wishes)
 {
     const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
 
-    if (wishes->ids.buckets)
+    if (wishes->ids.buckets && !wishes->meets)
         emit_try_id(program, wishes, labels);
-    emit_fetch(program, wishes);
-    emit_keep_by_hash(program, wishes, labels);
-}
-
-/* r0 = how many bytes of frames are in the scratch now, which are this program's own. */
-static void emit_walk_undisturbed(struct program *program, const struct stack_wishes *wishes)
-{
-    const int16_t number = (int16_t)offsetof(struct slot, number);
-    const int16_t walker = (int16_t)offsetof(struct slot, walker);
-
-    for (int tried = 0; tried < MOST_WALKS; tried++) {
-        EMIT(program,
-            LDX(W, R1, R8, number),
-            STX(W, R7, walker, R1));
-        emit_fetch(program, wishes);
-        EMIT(program,
-            LDX(W, R1, R8, number),
-            LDX(W, R2, R7, walker),
-            JEQ_REG(R1, R2, "walked"));
-    }
-    EMIT(program,
-        MOV_IMM(R0, -EFAULT),
-    LABEL("walked"));
-}
-
-void emit_preemptible_stack(struct program *program, const struct stack_wishes *wishes,
-                            const struct preempted_wishes *preempted)
-{
-    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
-
-    EMIT(program,
-        ST(DW, R8, wishes->place, -EFAULT),
-        ST(W, R10, preempted->index, 0),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, preempted->index),
-        LOAD_MAP(R1, preempted->slots),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, labels->kept),
-        MOV_REG(R7, R0));
-    emit_walk_undisturbed(program, wishes);
+    emit_fetch(program, wishes, labels);
     emit_keep_by_hash(program, wishes, labels);
 }

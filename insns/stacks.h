@@ -3,8 +3,8 @@
  * The fragments that choose a bank's map, and that get a stack and keep it there. The fast way is the
  * kernel's: get_stackid, whose id is a bucket of a hash. When another stack has that bucket, or it is
  * not certain yet whose it is, the stack is fetched whole, hashed here with 64 bits, and kept in a hash
- * map under that. Programs that can be preempted keep every stack so, and those where the reports' own
- * time is worth more than an event's.
+ * map under that. Programs that may meet keep every stack so, and those where the reports' own time is
+ * worth more than an event's.
  */
 #ifndef STACKBOX_STACKS_H
 #define STACKBOX_STACKS_H
@@ -41,20 +41,13 @@ struct stack_wishes {
     struct stack_ids ids;
     struct map_pair spilled;
     int16_t place;  /* where in the slot the word goes that stands for it: see layout.h */
+    bool meets;     /* the program may meet others (slot.h): its stacks have no ids */
 };
 
 /*
- * r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account. Where there is no stack, the word
- * is NO_STACK or a negative errno.
+ * r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account, and where programs meet r7 the
+ * first slot of this CPU. Where there is no stack, the word is NO_STACK or a negative errno.
  */
 void emit_stack(struct program *program, const struct stack_wishes *wishes);
-
-/* The same by the stack's own hash alone, in a program that may be preempted. r7 is lost, too. */
-struct preempted_wishes {
-    int slots;     /* the map of all slots */
-    int16_t index; /* where on the stack 4 bytes are free */
-};
-void emit_preemptible_stack(struct program *program, const struct stack_wishes *wishes,
-                            const struct preempted_wishes *preempted);
 
 #endif

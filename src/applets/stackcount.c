@@ -93,8 +93,8 @@ static bool per_process(void)
     return !settings.trace.kernel_only || settings.per_process;
 }
 
-static void build_program(const struct counting *counting, enum attach_program which,
-                          bool not_alone, struct program *program)
+static void build_program(const struct counting *counting, enum attach_program which, bool meets,
+                          struct program *program)
 {
     const struct store *store = &counting->store;
     const struct count_wishes wishes = {
@@ -102,7 +102,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
-        .not_alone = not_alone,
+        .meets = meets,
         .caller = attaching_variants[which].caller,
         .registers = kernel_registers(),
         .flags = attaching_variants[which].flags,
@@ -209,14 +209,13 @@ static int trace(struct counting *counting, struct tracing *tracing)
     struct program programs[ATTACH_PROGRAMS] = {0};
     struct linked linked[ATTACH_PROGRAMS] = {0};
     struct text why = {0};
-    int result = 0, status = EXIT_FAILURE, needed = 0;
+    int result = 0, status = EXIT_FAILURE;
+    bool meet = find_programs_meet(&tracing->find);
 
-    for (enum attach_program which = 0; which < ATTACH_PROGRAMS; which++)
-        needed += attaching_needs(which, &tracing->find.places);
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(counting, which, needed > 1, &programs[which]);
+        build_program(counting, which, meet, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
         if (!result && settings.trace.debug)
             attaching_debug_program(&programs[which], &linked[which], which);
@@ -263,8 +262,8 @@ static int open_and_trace(struct tracing *tracing)
 {
     const struct find *find = &tracing->find;
     const struct counting_wishes wishes = {
-        .by_id = find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
-                 find_any_of_kind(find, PATTERN_TRACEPOINT),
+        .by_id = (find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
+                  find_any_of_kind(find, PATTERN_TRACEPOINT)) && !find_programs_meet(find),
     };
     struct counting counting;
     int status = counting_open(&counting, &settings.trace, &wishes);

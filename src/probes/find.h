@@ -30,6 +30,12 @@ int find_places(struct find *find, struct text *error);
 
 bool find_any_of_kind(const struct find *find, enum pattern_kind kind);
 
+/*
+ * Whether programs on places that the patterns may mean can meet: one of them run on a CPU before
+ * another has ended there (insns/slot.h).
+ */
+bool find_programs_meet(const struct find *find);
+
 void find_close(struct find *find);
 
 #endif

@@ -242,8 +242,9 @@ static const struct count_wishes count_namespace_pids = {
 static const struct count_wishes count_everything = {
     .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS},
     .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
-static const struct count_wishes count_not_alone = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .not_alone = true, MAPS};
+static const struct count_wishes count_meets = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
+    .meets = true, MAPS};
 static const struct count_wishes count_user_probe = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
     .flags = KEY_USER_PROBE, MAPS};
@@ -405,7 +406,7 @@ static const struct golden {
     {"count-namespace", build_count, &count_namespace},
     {"count-namespace-pids", build_count, &count_namespace_pids},
     {"count-everything", build_count, &count_everything},
-    {"count-not-alone", build_count, &count_not_alone},
+    {"count-meets", build_count, &count_meets},
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
