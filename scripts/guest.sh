@@ -16,7 +16,9 @@
 #   --test-timeout S   for one test (150)
 #   --programs NAMES   these test programs alone: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
-#   --tracefs          mounts tracefs at /sys/kernel/tracing; else nobody has mounted it
+#   --machine          as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
+#                      perf_event_paranoid is 3 and kptr_restrict 2, other tools' BPF programs are
+#                      attached, and the tests run in a chroot whose /sys is that of the machine
 #   --own-clock        one CPU, and time is the number of instructions that it ran
 #   --alone            nothing is in the guest but the binary, a program that it traces, and an init that
 #                      judges it (tests/workloads/carried.c): no shell, nothing mounted at first
@@ -29,7 +31,7 @@ set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= tracefs=no log= clock=
+cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= machine=no log= clock=
 alone=no once=no programs=
 stackbox=${STACKBOX:-$PWD/stackbox}
 workloads=${WORKLOADS:-$PWD/build/release/workloads}
@@ -51,7 +53,7 @@ while [ $# -gt 0 ]; do
     --programs) programs=$2 ;;
     --file)    files="$files $2" ;;
     --log)     log=$2 ;;
-    --tracefs) tracefs=yes; shift; continue ;;
+    --machine) machine=yes; shift; continue ;;
     --own-clock) clock='-icount shift=2,sleep=off' cpus=1; shift; continue ;;
     --alone)   alone=yes; shift; continue ;;
     --once)    once=yes; shift; continue ;;
@@ -100,7 +102,7 @@ fill_root()
         mkdir -p "$root/$(dirname "$file")" && cp "$file" "$root/$file" || return 1
     done
     printf '%s\n' "$@" >"$root/guest/tests"
-    printf 'GUEST=%s\nTEST_TIMEOUT=%s\nTRACEFS=%s\n' "$name" "$test_timeout" "$tracefs" \
+    printf 'GUEST=%s\nTEST_TIMEOUT=%s\nMACHINE=%s\n' "$name" "$test_timeout" "$machine" \
         >"$root/guest/settings"
 }
 

@@ -147,13 +147,27 @@ under="$DENY --syscall bpf/25:EINVAL --"
 look_at_all
 tells "no batches" "map batch" "Linux 5.6"
 begins "no batches" stackcount yes
-if [ "${TRACEFS:-no}" = no ]; then
+# Both are machines that there are: nobody has mounted it, or it is where systemd mounts it.
+if without_tracefs; then
     under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
     agree "tracefs denied"
     tells "tracefs denied" tracepoints "tracefs cannot be read: run it as root"
     under="$DENY --syscall fsopen:ENOSYS --"
     look_at_all
     begins "tracefs in a namespace of its own" tracepoints yes
+else
+    skip "tracefs denied" "it is mounted here, and not to be unmounted"
+fi
+if with_tracefs; then
+    under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
+    look_at_all
+    begins "tracefs is mounted" tracefs yes
+    one_way "tracefs is mounted" stackcount tracepoints t:sched:sched_process_exec
+    under="$DENY --uid 65534 --"
+    look_at_all
+    tells "tracefs is mounted, and nobody may look" tracefs "run it as root"
+else
+    skip "tracefs is mounted" "it cannot be mounted here"
 fi
 under=
 

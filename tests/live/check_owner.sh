@@ -12,20 +12,6 @@ RIGHTS="CAP_BPF and CAP_PERFMON are missing: run it as root"
 DENY="$WORKLOADS/deny"
 BOTH="$DENY --only bpf --only perfmon --uid 65534 --"
 
-# set_sysctl NAME VALUE, until reset_sysctls
-set_sysctl()
-{
-    echo "$1 $(cat "/proc/sys/$1")" >>"$scratch/sysctls"
-    echo "$2" >"/proc/sys/$1"
-}
-reset_sysctls()
-{
-    while read -r name value; do
-        echo "$value" >"/proc/sys/$name"
-    done <"$scratch/sysctls"
-    : >"$scratch/sysctls"
-}
-
 # Who is not root has what limits root had.
 ulimit -l unlimited 2>/dev/null
 set_sysctl kernel/kptr_restrict 2

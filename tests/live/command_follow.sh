@@ -98,12 +98,11 @@ fi
 # What a task was says nothing of the next one with its number. They come round soon where there are
 # few: only in guests, for others would have none left.
 if [ "$GUEST" ]; then
-    limit=$(cat /proc/sys/kernel/pid_max)
-    echo 400 >/proc/sys/kernel/pid_max
+    set_sysctl kernel/pid_max 400
     all "numbers that come round" -K $EVENT -- "$WORKLOADS/family" -c 1000
     run_stackbox stackcount -f -K $EVENT -- sh -c \
         "echo 2000 >/proc/sys/kernel/pid_max; $WORKLOADS/calls -n 10"
     contains "pid_max was raised: it is said" "$scratch/err" "kernel.pid_max was raised"
-    echo "$limit" >/proc/sys/kernel/pid_max
+    reset_sysctls
 fi
 is "the family is what it was" "$made_alone" 330

@@ -14,10 +14,14 @@
 # and prints, by the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at
 # least one of them. It ends with status 0: an early end counts as a failure, and so does a last
 # command that fails. From outside it gets STACKBOX, WORKLOADS (a directory of test programs), and
-# in a guest GUEST (its name), MODULES (a directory of *.ko) and TRACEFS (yes or no: whether it was
-# mounted at /sys/kernel/tracing).
+# in a guest GUEST (its name) and MODULES (a directory of *.ko).
 #
-# $scratch is a directory that is gone at the end of the test, as are the programs it started.
+# $scratch is a directory that is gone at the end of the test, as are the programs it started. What a
+# test takes for granted of the machine's mounts and settings it makes by lib_machine.sh, which puts
+# them back.
+
+# Tests of other kinds read this file, too.
+. "${0%/*}/../live/lib_machine.sh"
 
 # Seconds after which a program that a test started is ended.
 LIMIT=${LIMIT:-120}
@@ -43,6 +47,7 @@ test_ends()
     for process in $test_processes; do
         kill -s KILL "$process"
     done 2>/dev/null
+    close_machine
     # What a test mounted there and left is no file of ours to remove.
     grep -o " $scratch/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do
         umount -l "$mounted"
@@ -390,3 +395,5 @@ folded_sum()
 {
     grep -E -e "${2:-}" "$1" | awk '{ sum += $NF } END { printf "%.0f\n", sum }'
 }
+
+open_machine

@@ -111,8 +111,8 @@ done
 
 # ---- Samples that come faster than the kernel takes them
 
-limit=/proc/sys/kernel/perf_event_max_sample_rate
-before=$(cat $limit)
+limit=kernel/perf_event_max_sample_rate
+before=$(cat /proc/sys/$limit)
 "$WORKLOADS/burn" -s 120000 >/dev/null 2>&1 &
 burner=$!
 test_processes="$test_processes $burner"
@@ -123,11 +123,11 @@ for event in cpu-clock task-clock; do
     lacks "$event: nothing is missed at an ordinary rate" "$scratch/err" missed
     # At two samples a tick, where no more are taken, the second stops the clock until the tick after. (At
     # one it may not come to that, by the moment when the event began.)
-    echo 499 >$limit
+    set_sysctl $limit 499
     begin=$(date +%s)
     run_stackbox profile -f -I -C 0 -e $event -F 499 2
     end=$(date +%s)
-    echo "$before" >$limit
+    set_sysctl $limit "$before"
     echo "  note: $event: $(folded_sum "$scratch/out") samples, $(missed) missed"
     contains "$event: why they were missed" "$scratch/err" \
         "they came faster than the kernel takes them (sysctl kernel.perf_event_max_sample_rate)"
@@ -136,4 +136,5 @@ for event in cpu-clock task-clock; do
         $(((end - begin + 1) * 499))
 done
 kill $burner
-is "the limit is as before" "$(cat $limit)" "$before"
+reset_sysctls
+is "the limit is as before" "$(cat /proc/sys/$limit)" "$before"

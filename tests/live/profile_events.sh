@@ -174,8 +174,7 @@ refused "no programs of this type" "cannot sample: this kernel runs no BPF progr
     --syscall bpf/5:EINVAL
 refused "no programs at events" "cannot sample: this kernel runs no BPF programs at perf events" \
     --syscall ioctl:EOPNOTSUPP
-paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-if echo 3 2>/dev/null >/proc/sys/kernel/perf_event_paranoid; then
+if set_sysctl kernel/perf_event_paranoid 3; then
     "$DENY" --only bpf --only perfmon --uid 65534 -- "$STACKBOX" profile 0.2 </dev/null \
         >"$scratch/out" 2>"$scratch/err"
     if [ $? = 0 ]; then
@@ -183,7 +182,7 @@ if echo 3 2>/dev/null >/proc/sys/kernel/perf_event_paranoid; then
     else
         refused "perf_event_paranoid" "perf_event_paranoid = 3" --only bpf --only perfmon --uid 65534
     fi
-    echo 2 >/proc/sys/kernel/perf_event_paranoid
+    set_sysctl kernel/perf_event_paranoid 2
     start_workload one burn -w -s 60000 -N burn$$
     kill -s USR2 "$(pid_of one)"
     "$DENY" --only bpf --only perfmon --uid 65534 -- "$STACKBOX" profile -F 499 -f 1 </dev/null \
@@ -191,5 +190,5 @@ if echo 3 2>/dev/null >/proc/sys/kernel/perf_event_paranoid; then
     is "two capabilities are enough" "$? $(grep -c 'no events' "$scratch/err")" "0 0"
     between "and give samples" "$(folded_sum "$scratch/out" "^burn$$;")" 10 550
     drop_workload one
-    echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
+    reset_sysctls
 fi

@@ -14,9 +14,7 @@ have_root || skip_all "tracing needs root"
 [ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel does not tell its types"
 
 # Nothing is mounted for us, and nobody has done it before.
-if [ "${TRACEFS:-no}" = yes ]; then
-    umount /sys/kernel/tracing
-fi
+without_tracefs || skip_all "tracefs is mounted here, and not to be unmounted"
 CLOSED="$WORKLOADS/deny --syscall fsopen:EPERM --syscall mount:EPERM --"
 under=$CLOSED
 run_stackbox stackcount -D 0.1 t:sched:sched_switch
@@ -103,5 +101,3 @@ start_sleeps -n 8
 trace_sleeps offcputime -f -d -p @PID
 sleeps_right "without perf_event_open(2)" nap tmout woken rouse read feed mixed vfork
 under=
-
-[ "${TRACEFS:-no}" != yes ] || mount -t tracefs tracefs /sys/kernel/tracing

@@ -78,8 +78,12 @@ is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: functions h
 contains "no /proc: a refusal is the right one" "$scratch/err" "a seccomp filter refuses bpf(2)"
 
 # tracefs: the mount is our own, and where one way is closed another is taken.
-refused "no tracefs" "tracefs cannot be read: run it as root" --syscall fsopen:EPERM \
-    --syscall mount:EPERM --syscall unshare:EPERM -- $EVENT
+if without_tracefs; then
+    refused "no tracefs" "tracefs cannot be read: run it as root" --syscall fsopen:EPERM \
+        --syscall mount:EPERM --syscall unshare:EPERM -- $EVENT
+else
+    skip "no tracefs" "it is mounted here, and not to be unmounted"
+fi
 cat /proc/self/mountinfo >"$scratch/before"
 start_workload one calls -w -k -n 100
 start_stackbox stackcount -f $EVENT
@@ -109,14 +113,13 @@ contains "more frames than the kernel gives" "$scratch/err" "sysctl kernel.perf_
 # (On 5.10 the tracepoints of system calls have no kernel stack.)
 named=$EVENT
 have_kprobes && named=__x64_sys_getppid
-restrict=$(cat /proc/sys/kernel/kptr_restrict)
-echo 2 >/proc/sys/kernel/kptr_restrict
+set_sysctl kernel/kptr_restrict 2
 start_workload one calls -w -k -n 100
 start_stackbox stackcount -f -K -p "$(pid_of one)" $named
 go one
 finish_stackbox
 finish_workload one
-echo "$restrict" >/proc/sys/kernel/kptr_restrict
+reset_sysctls
 is "hidden addresses: the count" "$(folded_sum "$scratch/out")" 100
 contains "hidden addresses are said" "$scratch/err" "kernel.kptr_restrict below 2"
 
@@ -132,8 +135,7 @@ if have_kprobes; then
     is "between two instructions: status" $status 1
     # With both capabilities, and without root: no tracefs, no names, but the count is right.
     BOTH="--only bpf --only perfmon --uid 65534"
-    paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-    echo 2 >/proc/sys/kernel/perf_event_paranoid
+    set_sysctl kernel/perf_event_paranoid 2
     for way in pmu multi; do
         [ $way = pmu ] || by_link || continue
         start_workload one calls -w -k -n 100
@@ -157,7 +159,7 @@ if have_kprobes; then
     by_link && refused "CAP_BPF alone: multi" "cannot trace: CAP_PERFMON is missing" --only bpf \
         --uid 65534 -- --attach-by multi vfs_read
     # Debian's 3 refuses what needs perf_event_open(2) even with both capabilities.
-    echo 3 >/proc/sys/kernel/perf_event_paranoid
+    set_sysctl kernel/perf_event_paranoid 3
     # shellcheck disable=SC2086 # words
     refused "perf_event_paranoid" "sysctl kernel.perf_event_paranoid=2" \
         $BOTH -- --attach-by pmu vfs_read
@@ -167,15 +169,15 @@ if have_kprobes; then
             "$STACKBOX" stackcount -f -D 0.5 vfs_read </dev/null >"$scratch/out" 2>"$scratch/err"
         is "kprobe.multi does not need it" $? 0
     fi
-    echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
+    reset_sysctls
 
     # Names that may be of one function, or of several: nothing tells where addresses are hidden.
-    echo 2 >/proc/sys/kernel/kptr_restrict
+    set_sysctl kernel/kptr_restrict 2
     run_stackbox stackcount -f -D 0.1 __x64_sys_getppid __do_sys_getppid
     contains "names without addresses" "$scratch/err" "the kernel hides its addresses: a function with"
     run_stackbox stackcount -f -D 0.1 vfs_read
     lacks "one name without an address" "$scratch/err" "the kernel hides its addresses: a function"
-    echo "$restrict" >/proc/sys/kernel/kptr_restrict
+    reset_sysctls
 fi
 
 # Before 5.11 maps count against RLIMIT_MEMLOCK: what tells is whether a map of 64 KB does.

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# The machine that a live test finds, and what the test makes of it. lib.sh reads this before all else.
+#
+#     without_tracefs || skip_all "tracefs is mounted"     nobody has mounted tracefs or debugfs
+#     with_tracefs || skip_all "tracefs cannot be mounted" it is where systemd mounts it
+#     set_sysctl kernel/kptr_restrict 2                    until reset_sysctls, or the test's end
+#
+# A test has a mount namespace of its own where one can be had: what it mounts, and what it takes away,
+# the machine keeps as it was. And it finds the two settings below as a machine has them that nobody has
+# closed: whoever judges others sets them. Tests of other kinds, of which several run at a time, leave
+# all that as it is.
+
+case $0 in
+live/* | */live/*) live=yes ;;
+*) live=no ;;
+esac
+if [ $live = yes ] && [ "${LIVE_MOUNTS:-}" != own ] && [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+    LIVE_MOUNTS=own exec unshare -m sh "$0" "$@"
+fi
+own_mounts=${LIVE_MOUNTS:-no}
+unset LIVE_MOUNTS
+
+# mounts_of TYPE...: where these file systems are mounted
+mounts_of()
+{
+    local type
+    for type in "$@"; do
+        awk -v type="$type" '$3 == type { print $2 }' /proc/mounts
+    done | sort -r
+}
+
+# debugfs mounts tracefs by itself, as soon as anybody looks for it there.
+without_tracefs()
+{
+    [ "$own_mounts" != own ] || mounts_of tracefs debugfs | while read -r mounted; do
+        umount -l "$mounted"
+    done
+    [ -z "$(mounts_of tracefs debugfs)" ]
+}
+
+with_tracefs()
+{
+    [ -d /sys/kernel/tracing/events ] ||
+        { [ "$own_mounts" = own ] && mount -t tracefs tracefs /sys/kernel/tracing; }
+}
+
+# Where it is kept what was set before: by the test, or by open_machine, which is the state that the test
+# goes back to.
+sysctls=sysctls
+
+# set_sysctl NAME VALUE: false where the kernel does not take it
+set_sysctl()
+{
+    local before
+    before=$(cat "/proc/sys/$1" 2>/dev/null) || return
+    grep -q "^$1 " "$scratch/$sysctls" 2>/dev/null || echo "$1 $before" >>"$scratch/$sysctls"
+    echo "$2" 2>/dev/null >"/proc/sys/$1"
+}
+
+reset_sysctls()
+{
+    local name value
+    [ -s "$scratch/$sysctls" ] || return 0
+    while read -r name value; do
+        echo "$value" >"/proc/sys/$name"
+    done <"$scratch/$sysctls"
+    rm "$scratch/$sysctls"
+}
+
+# sysctl_at_most NAME VALUE
+sysctl_at_most()
+{
+    [ "$(cat "/proc/sys/$1" 2>/dev/null || echo 0)" -le "$2" ] || set_sysctl "$1" "$2" ||
+        skip_all "$(echo "$1" | tr / .) is more than $2, and cannot be set"
+}
+
+# Of 3 on Debian's kernels, and some others, close perf_event_open(2); 2 hides all names of the kernel.
+open_machine()
+{
+    [ $live = yes ] && [ "$(id -u)" = 0 ] || return 0
+    sysctls=sysctls_of_machine
+    sysctl_at_most kernel/perf_event_paranoid 2
+    sysctl_at_most kernel/kptr_restrict 1
+    sysctls=sysctls
+}
+
+close_machine()
+{
+    reset_sysctls
+    sysctls=sysctls_of_machine
+    reset_sysctls
+}
