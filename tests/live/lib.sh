@@ -20,8 +20,11 @@
 # test takes for granted of the machine's mounts and settings it makes by lib_machine.sh, which puts
 # them back.
 
-# Tests of other kinds read this file, too.
-. "${0%/*}/../live/lib_machine.sh"
+# Tests of other kinds, which lie beside this directory or above it, read this file, too.
+for live in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
+    [ ! -f "$live/lib_machine.sh" ] || break
+done
+. "$live/lib_machine.sh"
 
 # Seconds after which a program that a test started is ended.
 LIMIT=${LIMIT:-120}
