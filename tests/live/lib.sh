@@ -165,6 +165,12 @@ have_syscall_tracepoints()
     grep -q ' perf_trace_sys_enter\| perf_syscall_enter$' /proc/kallsyms
 }
 
+# The tracepoint sched:sched_switch
+have_switches()
+{
+    grep -q ' perf_trace_sched_switch$' /proc/kallsyms
+}
+
 # choose_event: $EVENT is where each getppid(2) comes by. A function where there are kprobes: programs on
 # tracepoints of system calls may be preempted on the newest kernels, and miss events then.
 choose_event()

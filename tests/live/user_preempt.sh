@@ -34,17 +34,17 @@ numbers()
     }' "$1"
 }
 
-# hammer NAME OPTION...: with $also, a point that each call comes to as well, all is counted twice
-also=
+# hammer NAME OPTION...: beside $also, which is traced too; $factor is 2 where each call comes by it as
+# well. Where kernel stacks are taken, too, lines with $apart in them are of events of $also alone.
+also='' factor=1 stacks=-U apart='there are none'
 hammer()
 {
-    each=$TIMES
-    [ -z "$also" ] || each=$((TIMES * 2))
+    each=$((TIMES * factor))
     name=$1
     shift
     start_workload one hammer -w -k -g -t $THREADS -n $STACKS -r $TIMES
     # shellcheck disable=SC2086 # no pattern is no word
-    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" $also \
+    if ! start_stackbox stackcount -f $stacks -p "$(pid_of one)" "$@" $also \
         "$WORKLOADS/hammer:hammered"; then
         fail "$name" "did not start: $(cat "$scratch/err")"
         drop_workload one
@@ -54,10 +54,11 @@ hammer()
     finish_stackbox
     is "$name: what was called" "$(calls_of one)" $ALL
     finish_workload one
-    numbers "$scratch/out" >"$scratch/numbers"
+    grep -v "$apart" "$scratch/out" >"$scratch/calls"
+    numbers "$scratch/calls" >"$scratch/numbers"
     is "$name: no stack is mixed" "$(grep '^mixed' "$scratch/numbers" | head -n 3)" ""
     missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
-    is "$name: the sum" "$(($(folded_sum "$scratch/out") + ${missing:-0}))" $((ALL / TIMES * each))
+    is "$name: the sum" "$(($(folded_sum "$scratch/calls") + ${missing:-0}))" $((ALL / TIMES * each))
     awk -v each=$each '$1 != "mixed" && $1 != "lost" { sum[$1] += $2 }
         END {
             for (number in sum) {
@@ -86,5 +87,12 @@ hammer "over intervals" -i 0.2
 hammer "with little room" --stack-storage-size 700
 # What one program has begun the other comes into.
 choose_event
-also=$EVENT
+also=$EVENT factor=2
 hammer "beside another kind of event"
+# A switch comes while the stack is walked: that is a program of the kernel in the midst of another's.
+if have_switches; then
+    also=t:sched:sched_switch factor=1 stacks='' apart=schedule
+    hammer "beside switches"
+else
+    skip "beside switches" "this kernel has no tracepoint of them"
+fi

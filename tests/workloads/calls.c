@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * calls [-t THREADS] [-n N] [-c CALL] [-N COMM] [-w] [-k]
+ * calls [-t THREADS] [-n N] [-c CALL] [-N COMM] [-y] [-w] [-k]
  *
  * Makes exactly N calls of one system call in each of THREADS threads, thread i on the i-th CPU
  * that it may use, and prints `done CALLS=` with what the threads counted themselves. Nothing else
@@ -8,13 +8,15 @@
  *
  *   -t THREADS   1
  *   -n N         1000
- *   -c CALL      getppid, getpgid, getsid, getuid, geteuid, getgid or a number (getppid)
+ *   -c CALL      getppid, getpgid, getsid, getuid, geteuid, getgid, sched_yield or a number (getppid)
  *   -N COMM      the command name of all threads; \xNN stands for a byte
+ *   -y           gives the CPU to another after each
  *   -w           prints `ready` and waits for SIGUSR2 or a line on stdin before the calls
  *   -k           waits so once more before the end, so that the process can still be looked at
  */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,6 +35,7 @@ struct worker {
     pthread_t thread;
     unsigned index;
     long call;
+    int yields;
     uint64_t wanted;
     uint64_t made;
     pthread_barrier_t *start;
@@ -47,6 +50,7 @@ static const struct {
 #endif
     { "getpgid", SYS_getpgid }, { "getsid", SYS_getsid },   { "getuid", SYS_getuid },
     { "geteuid", SYS_geteuid }, { "getgid", SYS_getgid },
+    { "sched_yield", SYS_sched_yield },
 };
 
 static void die(const char *what)
@@ -91,13 +95,15 @@ static void set_name(const char *escaped)
     prctl(PR_SET_NAME, name);
 }
 
-static __attribute__((noinline)) uint64_t make_calls(long call, uint64_t wanted)
+static __attribute__((noinline)) uint64_t make_calls(long call, int yields, uint64_t wanted)
 {
     uint64_t made = 0;
 
     while (made < wanted) {
         call_kernel(call, 0);
         made++;
+        if (yields)
+            sched_yield();
     }
     return made;
 }
@@ -108,7 +114,7 @@ static void *work(void *argument)
 
     pin_to_cpu(worker->index);
     pthread_barrier_wait(worker->start);
-    worker->made = make_calls(worker->call, worker->wanted);
+    worker->made = make_calls(worker->call, worker->yields, worker->wanted);
     return NULL;
 }
 
@@ -137,25 +143,26 @@ int main(int argc, char **argv)
 {
     static struct worker workers[MOST_THREADS];
     unsigned long threads = 1, wanted = 1000;
-    int option, wait_first = 0, keep = 0, signals;
+    int option, yields = 0, wait_first = 0, keep = 0, signals;
     uint64_t total = 0;
     pthread_barrier_t start;
     sigset_t set;
     long call = find_call("getppid");
 
-    while ((option = getopt(argc, argv, "t:n:c:N:wk")) != -1) {
+    while ((option = getopt(argc, argv, "t:n:c:N:ywk")) != -1) {
         switch (option) {
         case 't': threads = number(optarg); break;
         case 'n': wanted = number(optarg); break;
         case 'c': call = find_call(optarg); break;
         case 'N': set_name(optarg); break;
+        case 'y': yields = 1; break;
         case 'w': wait_first = 1; break;
         case 'k': keep = 1; break;
         default: return 2;
         }
     }
     if (!threads || threads > MOST_THREADS || optind != argc)
-        die("usage: calls [-t THREADS] [-n N] [-c CALL] [-N COMM] [-w] [-k]");
+        die("usage: calls [-t THREADS] [-n N] [-c CALL] [-N COMM] [-y] [-w] [-k]");
     setvbuf(stdout, NULL, _IOLBF, 0);
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
@@ -164,7 +171,9 @@ int main(int argc, char **argv)
 
     pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
     for (unsigned i = 0; i < threads; i++) {
-        workers[i] = (struct worker){ .index = i, .call = call, .wanted = wanted, .start = &start };
+        workers[i] = (struct worker){
+            .index = i, .call = call, .yields = yields, .wanted = wanted, .start = &start
+        };
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
             die("cannot create a thread");
     }

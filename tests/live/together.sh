@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: no
+#
+# Two tracepoints in one run, one of system calls: since Linux 7.2 the program on that can be preempted, and
+# the other then runs in the midst of it. One program makes calls and gives its CPU away after each,
+# two do nothing but give it away: each call is counted once, for its own program.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+have_switches || skip_all "this kernel has no tracepoint of switches"
+
+N=40000
+
+# All are on the first CPU. The stack of a switch goes through the scheduler; that of a call does not.
+start_workload one calls -w -k -y -n $N -N caller
+start_workload two calls -w -n 1000000000 -c sched_yield -N yielder
+start_workload three calls -w -n 1000000000 -c sched_yield -N yielder
+start_stackbox stackcount -f -K -P t:syscalls:sys_enter_getppid t:sched:sched_switch
+kill -s USR2 "$(pid_of two)" "$(pid_of three)"
+go one
+finish_stackbox
+drop_workload two
+drop_workload three
+finish_workload one
+is "exit status" $status 0
+grep -v schedule "$scratch/out" >"$scratch/calls"
+is "calls of who makes them" "$(folded_sum "$scratch/calls" '^caller-')" $N
+is "calls of who makes none" "$(grep '^yielder-' "$scratch/calls")" ""
+lacks "nothing is missing" "$scratch/err" "not counted"
