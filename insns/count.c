@@ -13,6 +13,7 @@
  *     slot = a slot of this CPU                           r8: see slot.c
  *     slot.zero = 0, slot.key = {0}
  *     slot.key.pid = pid; get_current_comm(slot.key.comm)
+ *     slot.key.flags |= tid << KEY_TID_SHIFT              with per_thread
  *     slot.key.born = lives[pid]                          see life.c
  *     slot.key.caller = the return address                see caller.c
  *     slot.key.kernel_stack = the kernel's stack          see stacks.c
@@ -103,6 +104,17 @@ static void emit_process(struct program *program, const struct count_wishes *wis
         ADD_IMM(R1, KEY_COMM),
         MOV_IMM(R2, (int)sizeof(((struct count_key *)0)->comm)),
         CALL(BPF_FUNC_get_current_comm));
+}
+
+/* The tid shares its word with the flags. */
+static void emit_thread(struct program *program)
+{
+    EMIT(program,
+        LDX(W, R1, R8, KEY_FLAGS),
+        MOV_REG(R2, R7),
+        LSH_IMM(R2, KEY_TID_SHIFT),
+        OR_REG(R1, R2),
+        STX(W, R8, KEY_FLAGS, R1));
 }
 
 static void emit_find_number(struct program *program, const struct count_wishes *wishes,
@@ -212,6 +224,8 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     emit_clear(program, wishes);
     if (wishes->per_process)
         emit_process(program, wishes);
+    if (wishes->per_thread)
+        emit_thread(program);
     if (wishes->user_stack && wishes->lives >= 0)
         emit_load_life(program, wishes->lives,
                        wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);

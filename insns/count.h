@@ -12,6 +12,7 @@ struct count_wishes {
     struct event_filter filter;
     bool kernel_stack, user_stack;
     bool per_process; /* tell processes apart: by pid and name */
+    bool per_thread;  /* and their threads, by tid */
     bool without_idle; /* not where nobody runs: the idle task of each CPU, pid 0 */
     bool meets;       /* this program may meet others (slot.h); one on user probes always may */
     bool caller;      /* the event is at the first instruction of a user's function */

@@ -24,7 +24,7 @@ struct count_key {
     uint64_t born;   /* which life of the pid it was: 0, or what the map of lives says */
     uint64_t caller; /* at the start of a user's function: where it returns to; else 0 */
     uint32_t pid;
-    uint32_t flags;
+    uint32_t flags;  /* and above KEY_TID_SHIFT the tid, where threads are told apart */
     char comm[16];
 };
 _Static_assert(sizeof(struct count_key) == 56, "a hash key must hold no padding");
@@ -36,6 +36,9 @@ enum count_flags {
     KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
     KEY_MARK = 8,         /* the place begins with endbr64, where that is a question of its own */
 };
+
+/* No kernel has more than 2^22 pids (PID_MAX_LIMIT), which is what is left of 32 bits. */
+#define KEY_TID_SHIFT 10
 
 #define NO_STACK (-1) /* -EPERM, which get_stackid never returns */
 #define STACK_SPILLED (1LL << 62)

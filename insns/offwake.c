@@ -242,7 +242,6 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     bool stacks = wishes->view != VIEW_WAKEUP;
     struct party_wishes shown = party_wishes_of(wishes);
 
-    shown.numbers = stacks;
     shown.kernel_stack = stacks && wishes->kernel_stack;
     shown.user_stack = stacks && wishes->user_stack;
 
@@ -368,7 +367,6 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     };
     struct party_wishes shown = party_wishes_of(wishes);
 
-    shown.numbers = wishes->view == VIEW_OFFWAKE;
     /* With user stacks alone, too: it tells wakes by an interrupt, which have no user stack. */
     shown.kernel_stack = true;
     shown.user_stack = wishes->user_stack;

@@ -40,13 +40,11 @@ void emit_look_for_user(struct program *program)
 
 static void emit_numbers(struct program *program, const struct party_wishes *wishes)
 {
-    if (wishes->numbers || wishes->user_stack)
-        EMIT(program,
-            MOV_REG(R1, R7),
-            RSH_IMM(R1, 32),
-            STX(W, R8, PARTY_PID, R1));
-    if (wishes->numbers)
-        EMIT(program, STX(W, R8, PARTY_TID, R7));
+    EMIT(program,
+        MOV_REG(R1, R7),
+        RSH_IMM(R1, 32),
+        STX(W, R8, PARTY_PID, R1),
+        STX(W, R8, PARTY_TID, R7));
     if (wishes->in_namespace)
         EMIT(program,
             LDX(W, R1, R10, wishes->foreign),

@@ -8,7 +8,6 @@
 
 /* What is shown of a thread: not everything is, and what is not would keep equal counts apart. */
 struct party_wishes {
-    bool numbers; /* pid and tid */
     bool kernel_stack, user_stack;
     bool in_namespace; /* *(u32 *)(r10 + foreign) says whether it is outside of ours */
     uint32_t depth;

@@ -72,7 +72,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .functions = options->functions,
-            .by_name = options->by_name,
+            .by = options->by,
         },
     };
     store_init(&counting->store);

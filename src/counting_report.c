@@ -88,6 +88,7 @@ int counting_write_report(struct counting *counting, bool last)
         .began = counting->facts.about.began,
         .last = last,
     };
+    struct process_names names;
     struct symbols symbols;
     struct writing writing = {.counting = counting, .symbols = &symbols};
     time_t now = time(NULL);
@@ -96,10 +97,16 @@ int counting_write_report(struct counting *counting, bool last)
     int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
     if (!result && counting->at_tracepoints)
         tracing_frames_drop(&counting->tally, &symbols);
+    int named = process_names_make(&names, &counting->tally, counting->session.processes);
+    if (!result)
+        result = named;
+    counting->report.names = &names;
     if (!result)
         finish_facts(counting);
     if (!result)
         result = report_files_write(&counting->files, &turn, write_format, &writing);
+    counting->report.names = NULL;
+    process_names_free(&names);
     symbols_free(&symbols);
     return result;
 }

@@ -288,7 +288,6 @@ static int trace(struct tracing *tracing)
     counting->report.layout = layouts[tracing->wishes->view];
     counting->report.unit = 1000;
     counting->report.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
-    counting->report.threads = true;
     counting->at_tracepoints = true;
     counting->collect = collect;
     counting->collecting = tracing;

@@ -2,6 +2,7 @@
 #include "trace_options.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define AT(member) offsetof(struct trace_options, member)
 #define MOST_PID 4194304 /* PID_MAX_LIMIT */
@@ -22,6 +23,46 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
 
     options->flat = true;
     return text ? option_number(option, text, &options->functions, error) : 0;
+}
+
+/* Asked for twice it must be the same. */
+static int take_who(enum who *by, enum who asked, struct text *error)
+{
+    if (*by && *by != asked) {
+        text_add(error, "processes, threads or names are told apart, one of the three: "
+                        "--by process (-P), --by thread or --by name (--by-name)");
+        return -EINVAL;
+    }
+    *by = asked;
+    return 0;
+}
+
+int trace_option_by(const struct option *option, const char *text, void *destination,
+                    struct text *error)
+{
+    static const char *const words[] = {
+        [WHO_PROCESS] = "process", [WHO_THREAD] = "thread", [WHO_NAME] = "name"};
+
+    (void)option;
+    for (enum who who = WHO_PROCESS; who <= WHO_NAME; who++)
+        if (!strcmp(text, words[who]))
+            return take_who(destination, who, error);
+    text_format(error, "\"%s\" is none of process, thread, name", text);
+    return -EINVAL;
+}
+
+int trace_option_by_name(const struct option *option, const char *text, void *destination,
+                         struct text *error)
+{
+    (void)option, (void)text;
+    return take_who(destination, WHO_NAME, error);
+}
+
+int trace_option_by_process(const struct option *option, const char *text, void *destination,
+                            struct text *error)
+{
+    (void)option, (void)text;
+    return take_who(destination, WHO_PROCESS, error);
 }
 
 const struct option trace_options[] = {
@@ -75,8 +116,11 @@ const struct option trace_options[] = {
      "_[k] after kernel functions"},
     {0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
      "the N greatest stacks only; what is left out is said"},
-    {0, "by-name", NULL, option_flag, AT(by_name), 0, 0,
-     "processes of one name are one, such as cc1 [214 processes]"},
+    {0, "by", "WHO", trace_option_by, AT(by), 0, 0,
+     "whom to tell apart: process, as NAME (PID), which is the default; thread, as NAME (PID/TID); or name: "
+     "threads of one name are one, such as cc1 (214 processes). Folded lines and pictures have the "
+     "numbers only where this asks for them"},
+    {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "the same as --by name"},
     OPTION_HEADING("Other"),
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with a command: where tracing is not possible say so, and run it all the same"},

@@ -6,6 +6,7 @@
 #include "options.h"
 #include "report_files.h"
 #include "symbols/demangle.h"
+#include "who.h"
 
 struct trace_options {
     struct number_list pids, tids;
@@ -24,7 +25,8 @@ struct trace_options {
     struct report_files files;   /* what these come to */
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
-    bool by_name, best_effort;
+    enum who by;
+    bool best_effort;
     char **command, **line;      /* the arguments' own: the check sets them */
 };
 
@@ -46,6 +48,11 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
 
 /* Decides where reports go. 0, or -EINVAL with one line in `error`. */
 int trace_options_choose_files(struct trace_options *options, struct text *error);
+
+/* The parsers of --by, and of its older spellings --by-name and -P. */
+int trace_option_by(const struct option *, const char *, void *, struct text *);
+int trace_option_by_name(const struct option *, const char *, void *, struct text *);
+int trace_option_by_process(const struct option *, const char *, void *, struct text *);
 
 /* The parser of --flat and --flat N; its destination is all of the options. */
 int trace_option_flat(const struct option *, const char *, void *, struct text *);

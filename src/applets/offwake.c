@@ -189,7 +189,7 @@ static const struct manual_row offwaketime_examples[] = {
 static const struct manual_row notes[] = {
     {NULL, "A wait is from the moment that a thread leaves its CPU, blocked, until it runs again; "
      "for wakeuptime until it is woken. It counts in the report in which it ends. A thread that "
-     "was preempted does not wait, unless --state R asks for it. The number shown is the thread's."},
+     "was preempted does not wait, unless --state R asks for it."},
     {NULL, "Name, numbers and stacks of a thread are those that it had when it left; a waker's "
      "those that it had when it woke. What a device or a timer does interrupts whatever thread "
      "there is: of such a waker the name is that thread's, and the stack the kernel's alone. "
@@ -223,14 +223,14 @@ static const struct manual_section sections[] = {{0}};
 const struct applet offcputime_applet = OFFWAKE_APPLET(
     offcputime, "sum up the time that threads block, by the stacks that block",
     "Sums up how long threads are off the CPU because they wait: for a disk, a lock, a message, a "
-    "timer; by the thread and the stack with which it left the CPU.");
+    "timer; by the process and the stack with which its thread left the CPU.");
 
 const struct applet wakeuptime_applet = OFFWAKE_APPLET(
     wakeuptime, "sum up the time that threads block, by the stacks that wake them",
-    "Sums up how long threads wait until they are woken, by who wakes them: its name and stack, "
-    "with the name of the thread that waited.");
+    "Sums up how long threads wait until they are woken, by who wakes them: its process and stack, "
+    "with the process that waited.");
 
 const struct applet offwaketime_applet = OFFWAKE_APPLET(
     offwaketime, "sum up the time that threads block, by both stacks: who blocks, and who wakes",
-    "Sums up how long threads are off the CPU because they wait, by the thread and stack that "
-    "waited, together with the thread and stack that ended it.");
+    "Sums up how long threads are off the CPU because they wait, by the process and stack that "
+    "waited, together with the process and stack that ended it.");

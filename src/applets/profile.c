@@ -104,6 +104,7 @@ static void build_program(const struct counting *counting, struct program *progr
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = true,
+        .per_thread = settings.trace.by == WHO_THREAD,
         .without_idle = !settings.idle && !settings.trace.pids.count && !settings.trace.tids.count,
         .depth = store->depth,
         .control = store->control,

@@ -18,7 +18,7 @@
 
 struct stackcount_options {
     struct trace_options trace;
-    bool regex, per_process, force, list;
+    bool regex, force, list;
     const char *attach;
 };
 
@@ -31,8 +31,8 @@ static const struct option own_options[] = {
     OPTION_LETTER('c', "cpu"), /* as bcc has it */
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
      "patterns are extended regular expressions, found anywhere in a name"},
-    {'P', "perpid", NULL, option_flag, AT(per_process), 0, 0,
-     "keep processes apart, with -K too"},
+    {'P', "perpid", NULL, trace_option_by_process, AT(trace.by), 0, 0,
+     "the same as --by process; -K alone leaves out whose the stacks are"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
      "print what would be traced, as patterns, one a line, and trace nothing"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
@@ -87,10 +87,10 @@ struct tracing {
 
 /* ---- The program ---- */
 
-/* Is each process shown apart? */
+/* Is it told whose the stacks are? With -K, as bcc has it, where that is asked for. */
 static bool per_process(void)
 {
-    return !settings.trace.kernel_only || settings.per_process;
+    return !settings.trace.kernel_only || settings.trace.by;
 }
 
 static void build_program(const struct counting *counting, enum attach_program which, bool meets,
@@ -102,6 +102,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
+        .per_thread = settings.trace.by == WHO_THREAD,
         .meets = meets,
         .caller = attaching_variants[which].caller,
         .registers = kernel_registers(),
@@ -245,11 +246,6 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
         return -EINVAL;
     }
-    if (settings.per_process && settings.trace.by_name) {
-        text_add(error, "-P and --by-name exclude each other: one keeps processes apart, the other "
-                        "makes those of a name one" SEE_HELP);
-        return -EINVAL;
-    }
     if (attaching_check_words(arguments, SEE_HELP, error))
         return -EINVAL;
     int result = attaching_parse_way(&tracing->way, settings.attach, error);
@@ -270,8 +266,7 @@ static int open_and_trace(struct tracing *tracing)
 
     counting.report.measure = (struct report_measure){.events = "events"};
     counting.report.show_process = per_process();
-    counting.report.one_process = settings.trace.pids.count == 1;
-    counting.report.split_processes = settings.per_process;
+    counting.report.one_process = settings.trace.pids.count == 1 && !settings.trace.by;
     counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
                               !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
     if (!status)

@@ -51,7 +51,9 @@ static const struct option own_options[] = {
     {0, "flat", "[N]", trace_option_flat, AT(trace), 1, UINT64_MAX, NULL},
     {0, "top", "N", option_number, AT(trace.top), 1, UINT64_MAX, NULL},
     {0, "stack-storage-size", "N", option_number, AT(trace.storage), 1, 1 << 24, NULL},
-    {0, "by-name", NULL, option_flag, AT(trace.by_name), 0, 0, NULL},
+    {0, "by", "WHO", trace_option_by, AT(trace.by), 0, 0,
+     "process or thread, both of which each event tells; there is nothing to put together by name"},
+    {0, "by-name", NULL, trace_option_by_name, AT(trace.by), 0, 0, NULL},
     {0},
 };
 
@@ -216,8 +218,9 @@ static void refuse_reports(struct text *error)
     else if (trace->top)
         text_add(error, "--top: each event is printed as it comes: none is greater than another; "
                         "--max stops after so many" SEE_HELP);
-    else if (trace->by_name)
-        text_add(error, "--by-name: each event is printed as it comes, with its own process" SEE_HELP);
+    else if (trace->by == WHO_NAME)
+        text_add(error, "--by name: each event is printed as it comes, with its own process and thread"
+                 SEE_HELP);
     else if (trace->storage)
         text_add(error, "--stack-storage-size: no stacks are kept; --buffer-size is the room for "
                         "events that wait to be printed" SEE_HELP);

@@ -145,6 +145,7 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     entry->value = entry->events = value;
     drain->store->counted += value;
     entry->task.pid = key.pid;
+    entry->task.tid = key.flags >> KEY_TID_SHIFT;
     entry->task.foreign = key.flags & KEY_FOREIGN;
     entry->task.born = key.born;
     memcpy(entry->task.comm, key.comm, sizeof(key.comm));

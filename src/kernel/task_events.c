@@ -152,11 +152,13 @@ int task_event_parse(char *record, size_t size, struct task_event *event)
         break;
     case PERF_RECORD_COMM:
         memcpy(&comm, record, sizeof(comm));
-        if (!(header.misc & PERF_RECORD_MISC_COMM_EXEC))
+        event->kind = header.misc & PERF_RECORD_MISC_COMM_EXEC ? TASK_EXEC : TASK_NAME;
+        if (event->kind == TASK_NAME && comm.pid != comm.tid)
             return -EINVAL;
-        event->kind = TASK_EXEC;
         event->pid = comm.pid;
         event->tid = comm.tid;
+        record[size] = '\0'; /* over the time, which was read */
+        event->path = record + sizeof(comm);
         break;
     default:
         parse_fork(record, header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT, event);

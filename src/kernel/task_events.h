@@ -13,6 +13,7 @@
 enum task_event_kind {
     TASK_FORK, /* of a process or of a thread, which has the pid of its parent */
     TASK_EXEC, /* after what was mapped is gone, before anything new is */
+    TASK_NAME, /* a first thread, and so its process, has another name */
     TASK_MAP,  /* executable memory */
     TASK_EXIT, /* of a thread */
     TASK_LOST, /* so many records that there was no room for; of no process */
@@ -25,7 +26,7 @@ struct task_event {
     uint32_t parent; /* fork: the process that did it */
     uint64_t start, end, offset;
     uint64_t device, inode, generation; /* inode 0: no file */
-    const char *path;                   /* as its process sees it; "//anon" without a name */
+    const char *path; /* as its process sees it; "//anon" without a name; exec, name: the name */
     uint64_t lost;
 };
 

@@ -26,16 +26,26 @@ uint64_t blocks_shown_value(uint64_t value, const struct report_options *options
     return options->unit ? value / options->unit : value;
 }
 
-/* Is this party's number printed? In a line at most that of the name at its root is. */
-static bool shows_number(const struct report_options *options, bool waker)
+bool blocks_show_numbers(const struct report_options *options)
 {
-    if (options->by_name)
+    if (options->by == WHO_NAME)
         return false;
-    if (options->format == REPORT_PPROF)
-        return true;
-    if (options->format != REPORT_TEXT)
-        return options->split_processes && waker == (options->layout == LAYOUT_WAKEUPTIME);
-    return options->layout != LAYOUT_WAKEUPTIME;
+    return options->by != WHO_UNSAID || options->format == REPORT_TEXT ||
+           options->format == REPORT_PPROF;
+}
+
+const char *blocks_numbers(char *room, const struct block_party *party,
+                           const struct report_options *options)
+{
+    const char *host = party->foreign ? "host " : "";
+
+    if (party->nobody || !blocks_show_numbers(options))
+        room[0] = '\0';
+    else if (party->tid && party->tid != party->pid)
+        snprintf(room, BLOCKS_NUMBERS_BYTES, " (%s%u/%u)", host, party->pid, party->tid);
+    else
+        snprintf(room, BLOCKS_NUMBERS_BYTES, " (%s%u)", host, party->pid);
+    return room;
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -45,8 +55,10 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 static int compare_tasks(const struct block_party *a, const struct block_party *b)
 {
-    int order = compare_numbers(a->number, b->number);
+    int order = compare_numbers(a->pid, b->pid);
 
+    if (!order)
+        order = compare_numbers(a->tid, b->tid);
     return order ? order : compare_numbers(a->foreign, b->foreign);
 }
 
@@ -73,12 +85,13 @@ static int compare_frames(const struct block_party *a, const struct block_party 
 static int compare_lines(const struct block *a, const struct block *b,
                          const struct report_options *options)
 {
+    bool numbers = blocks_show_numbers(options);
     int order = 0;
 
     if (blocks_show_tasks(options))
-        order = compare_names(&a->task, &b->task, shows_number(options, false));
+        order = compare_names(&a->task, &b->task, numbers);
     if (!order && blocks_show_wakers(options))
-        order = compare_names(&a->waker, &b->waker, shows_number(options, true));
+        order = compare_names(&a->waker, &b->waker, numbers);
     if (!order)
         order = compare_frames(&a->task, &b->task);
     return order ? order : compare_frames(&a->waker, &b->waker);
@@ -112,35 +125,35 @@ static int compare_by_waker(const void *left, const void *right)
                          &((const struct block *)right)->waker);
 }
 
-/* How many tasks there are among equal blocks, of which this sort leaves the order open. */
-static uint32_t count_tasks(struct block *equal, size_t count,
-                            int (*compare)(const void *, const void *))
+/* How many processes there are among equal blocks, of which this sort leaves the order open. */
+static uint32_t count_processes(struct block *equal, size_t count,
+                                int (*compare)(const void *, const void *))
 {
-    uint32_t tasks = 1;
+    uint32_t processes = 1;
 
     qsort(equal, count, sizeof(*equal), compare);
     for (size_t i = 1; i < count; i++)
-        tasks += compare(&equal[i - 1], &equal[i]) != 0;
-    return tasks;
+        processes += compare(&equal[i - 1], &equal[i]) != 0;
+    return processes;
 }
 
 /* Equal blocks as one. */
 static struct block merge(struct block *equal, size_t count, const struct report_options *options)
 {
-    uint32_t tasks = 1, wakers = 1;
+    uint32_t processes = 1, wakers = 1;
     uint64_t sum = 0, events = 0;
 
-    if (options->by_name) {
-        tasks = count_tasks(equal, count, compare_by_task);
-        wakers = count_tasks(equal, count, compare_by_waker);
+    if (options->by == WHO_NAME) {
+        processes = count_processes(equal, count, compare_by_task);
+        wakers = count_processes(equal, count, compare_by_waker);
     }
     for (size_t i = 0; i < count; i++)
         sum += equal[i].value, events += equal[i].events;
     struct block merged = equal[0];
     merged.value = sum;
     merged.events = events;
-    merged.task.tasks = tasks;
-    merged.waker.tasks = wakers;
+    merged.task.processes = processes;
+    merged.waker.processes = wakers;
     return merged;
 }
 

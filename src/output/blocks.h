@@ -10,9 +10,9 @@ struct block_party {
     const char *comm; /* "[unknown]" for an empty one, "[no waker]" for nobody */
     bool nobody;      /* and so without a number */
     bool foreign;
-    uint32_t number;  /* its pid, or its tid */
-    uint32_t pid, tid; /* 0: not known. Who is not told apart has that of one of them */
-    uint32_t tasks;   /* by_name: how many of that name are in this block */
+    uint32_t pid;     /* 0: not known. Who is not told apart has that of one of them */
+    uint32_t tid;     /* 0: not known, or threads are not told apart */
+    uint32_t processes; /* by name: how many have one of that name in this block */
     /* In the order in which the format prints them: indices of labels. */
     const uint32_t *frames;
     size_t frame_count;
@@ -44,6 +44,12 @@ struct report {
 bool blocks_show_tasks(const struct report_options *options);
 /* And so are the wakers'. */
 bool blocks_show_wakers(const struct report_options *options);
+/* Are their numbers part of what is printed? In lines only where that is asked for. */
+bool blocks_show_numbers(const struct report_options *options);
+/* What stands behind a name: " (7)", " (7/8)", " (host 7)", or nothing. Returns `room`. */
+#define BLOCKS_NUMBERS_BYTES 40
+const char *blocks_numbers(char *room, const struct block_party *party,
+                           const struct report_options *options);
 /* What its events are called. */
 const char *blocks_events_name(const struct report_measure *measure);
 /* What is printed of a sum of values. */

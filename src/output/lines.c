@@ -19,35 +19,36 @@ static void add_frames(struct line *line, const struct blocks *blocks,
     }
 }
 
-/* A name that stands at the root, with its number where processes are kept apart. */
-static void add_root(struct line *line, enum line_part part, const struct block_party *party,
-                     const struct report_options *options)
+/* A name, with its numbers where these are asked for; `text` is to hold it. */
+static void add_name(struct line *line, enum line_part part, const struct block_party *party,
+                     const struct report_options *options, struct text *text)
 {
-    text_clear(&line->root);
-    text_add(&line->root, party->comm);
-    if (options->split_processes && !options->by_name && !party->nobody)
-        text_format(&line->root, party->foreign ? "-host-%u" : "-%u", party->number);
-    add(line, part, line->root.failed ? "" : line->root.data);
+    char numbers[BLOCKS_NUMBERS_BYTES];
+
+    text_clear(text);
+    text_add(text, party->comm);
+    text_add(text, blocks_numbers(numbers, party, options));
+    add(line, part, text->failed ? "" : text->data);
 }
 
 /* The waker's stack has the target as its leaf. */
 static void add_wake(struct line *line, const struct report *report, const struct block *block)
 {
-    add_root(line, LINE_WAKER, &block->waker, report->options);
+    add_name(line, LINE_WAKER, &block->waker, report->options, &line->root);
     add_frames(line, report->blocks, &block->waker);
     add_frames(line, report->blocks, &block->task);
-    add(line, LINE_TASK, block->task.comm);
+    add_name(line, LINE_TASK, &block->task, report->options, &line->leaf);
 }
 
 /* The target's stack, and on it the waker's upside down: they meet at `--`. */
 static void add_wait_and_wake(struct line *line, const struct report *report,
                               const struct block *block)
 {
-    add_root(line, LINE_TASK, &block->task, report->options);
+    add_name(line, LINE_TASK, &block->task, report->options, &line->root);
     add_frames(line, report->blocks, &block->task);
     add(line, LINE_MEETING, "--");
     add_frames(line, report->blocks, &block->waker);
-    add(line, LINE_WAKER, block->waker.comm);
+    add_name(line, LINE_WAKER, &block->waker, report->options, &line->leaf);
 }
 
 static void add_time(struct line *line, const struct tm *when)
@@ -76,15 +77,16 @@ int line_make(struct line *line, const struct report *report, const struct block
         add_wait_and_wake(line, report, block);
     } else {
         if (blocks_show_tasks(options))
-            add_root(line, LINE_TASK, &block->task, options);
+            add_name(line, LINE_TASK, &block->task, options, &line->root);
         add_frames(line, report->blocks, &block->task);
     }
-    return line->root.failed ? -ENOMEM : 0;
+    return line->root.failed || line->leaf.failed ? -ENOMEM : 0;
 }
 
 void line_free(struct line *line)
 {
     free(line->frames);
     text_free(&line->root);
+    text_free(&line->leaf);
     *line = (struct line){0};
 }

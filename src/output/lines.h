@@ -23,7 +23,7 @@ struct line_frame {
 struct line {
     struct line_frame *frames; /* good until the next line_make */
     size_t count, room;
-    struct text root; /* a name with its number */
+    struct text root, leaf; /* names with their numbers */
     char time[16];
 };
 

@@ -26,7 +26,7 @@ struct making {
 /* Is this party's name the last frame of a line? */
 static bool name_ends_line(const struct report_options *options, bool waker)
 {
-    if (options->format != REPORT_FOLDED)
+    if (options->format != REPORT_FOLDED || blocks_show_numbers(options))
         return false;
     return options->layout == (waker ? LAYOUT_OFFWAKETIME : LAYOUT_WAKEUPTIME);
 }
@@ -150,15 +150,17 @@ static void take_frames(struct making *making, struct block_party *shown, size_t
 static int take_name(struct making *making, struct block_party *shown,
                      const struct tally_party *party, bool waker)
 {
-    char *comm = shown_comm(party->comm, making->options, waker);
+    const struct report_options *options = making->options;
+    bool of_process = options->names && options->by != WHO_THREAD && blocks_show_numbers(options);
+    const char *name = of_process ? process_names_find(options->names, party) : party->comm;
+    char *comm = shown_comm(name, options, waker);
 
     if (!comm)
         return -ENOMEM;
     making->comms[making->comm_count++] = comm;
     shown->comm = comm;
-    shown->number = making->options->threads ? party->tid : party->pid;
     shown->pid = party->pid;
-    shown->tid = making->options->threads ? party->tid : 0;
+    shown->tid = options->by == WHO_THREAD ? party->tid : 0;
     shown->foreign = party->foreign;
     return 0;
 }

@@ -12,13 +12,15 @@
 #include <time.h>
 
 #include "output/formats.h"
+#include "symbols/process_names.h"
 #include "symbols/symbolize.h"
 #include "tally.h"
+#include "who.h"
 
 /* How the text of an applet looks. */
 enum report_layout {
     LAYOUT_STACKCOUNT,
-    LAYOUT_PROFILE, /* offcputime's, too, with threads for processes */
+    LAYOUT_PROFILE, /* offcputime's, too */
     LAYOUT_WAKEUPTIME,
     LAYOUT_OFFWAKETIME,
 };
@@ -45,15 +47,14 @@ struct report_options {
     enum report_format format;
     enum report_layout layout;
     uint64_t unit;        /* what is printed is the sum of values divided by this; 0: by 1 */
-    bool threads;         /* the number shown of a task is the tid */
-    bool by_name;         /* tasks of one name are one; the number is how many in a block */
+    enum who by;          /* whom events are told apart by */
+    const struct process_names *names; /* of processes; NULL: they are called as their threads */
     bool kernel, user;    /* which stacks were asked for */
     bool delimited;       /* -d, where both were */
     bool offset, verbose, annotations;
     /* stackcount: a line with the process, its name as the root. Others have it. */
     bool show_process;
     bool one_process; /* all events are of one: stackcount's text leaves it out */
-    bool split_processes; /* folded: the name with the pid */
     bool timestamp;       /* text: a line before the blocks */
     bool time_as_root;    /* folded: the time as the root */
     uint64_t top;         /* the greatest alone; 0: all */

@@ -8,33 +8,23 @@ static void write_frames(FILE *out, const struct blocks *blocks, const struct bl
         fprintf(out, "%s\n", blocks->labels[party->frames[i]]);
 }
 
-/* The task's number, or, where all of a name are one, how many they are. */
-static void write_number(FILE *out, const struct block_party *party,
-                         const struct report_options *options)
+/* A name and whose it is: (7), (7/8), or, where all of a name are one, of how many processes. */
+static void write_who(FILE *out, const struct block_party *party,
+                      const struct report_options *options)
 {
-    if (options->by_name)
-        fprintf(out, "%u %s%s", party->tasks, options->threads ? "thread" : "process",
-                party->tasks == 1 ? "" : options->threads ? "s" : "es");
-    else
-        fprintf(out, "%s%u", party->foreign ? "host " : "", party->number);
+    char numbers[BLOCKS_NUMBERS_BYTES];
+
+    fprintf(out, "%s%s", party->comm, blocks_numbers(numbers, party, options));
+    if (options->by == WHO_NAME && !party->nobody)
+        fprintf(out, " (%u %s)", party->processes, party->processes == 1 ? "process" : "processes");
 }
 
-/* A line of a name, where the layout has a column for what it is the name of. */
-static void write_name(FILE *out, const char *what, const struct block_party *party)
+/* A line of it, where the layout has a column for what it is the name of. */
+static void write_name(FILE *out, const char *what, const struct block_party *party,
+                       const struct report_options *options)
 {
-    fprintf(out, "    %-16s %s", what, party->comm);
-}
-
-/* The same with the number behind it, in brackets only where that is a count. */
-static void write_thread(FILE *out, const char *what, const struct block_party *party,
-                         const struct report_options *options)
-{
-    write_name(out, what, party);
-    if (!party->nobody) {
-        fputs(options->by_name ? " (" : " ", out);
-        write_number(out, party, options);
-        fputs(options->by_name ? ")" : "", out);
-    }
+    fprintf(out, "    %-16s ", what);
+    write_who(out, party, options);
     fputc('\n', out);
 }
 
@@ -44,40 +34,36 @@ static void write_stackcount(FILE *out, const struct blocks *blocks, const struc
     write_frames(out, blocks, &block->task);
     if (!blocks_show_tasks(options))
         return;
-    fprintf(out, "    %s [", block->task.comm);
-    write_number(out, &block->task, options);
-    fputs("]\n", out);
+    fputs("    ", out);
+    write_who(out, &block->task, options);
+    fputc('\n', out);
 }
 
 static void write_profile(FILE *out, const struct blocks *blocks, const struct block *block,
                           const struct report_options *options)
 {
     write_frames(out, blocks, &block->task);
-    write_name(out, "-", &block->task);
-    fputs(" (", out);
-    write_number(out, &block->task, options);
-    fputs(")\n", out);
+    write_name(out, "-", &block->task, options);
 }
 
-static void write_wakeuptime(FILE *out, const struct blocks *blocks, const struct block *block)
+static void write_wakeuptime(FILE *out, const struct blocks *blocks, const struct block *block,
+                             const struct report_options *options)
 {
-    write_name(out, "target:", &block->task);
-    fputc('\n', out);
+    write_name(out, "target:", &block->task, options);
     write_frames(out, blocks, &block->task);
     write_frames(out, blocks, &block->waker);
-    write_name(out, "waker:", &block->waker);
-    fputc('\n', out);
+    write_name(out, "waker:", &block->waker, options);
 }
 
 /* From the waker's root up to the wake, and from the wait down to the target's root. */
 static void write_offwaketime(FILE *out, const struct blocks *blocks, const struct block *block,
                               const struct report_options *options)
 {
-    write_thread(out, "waker:", &block->waker, options);
+    write_name(out, "waker:", &block->waker, options);
     write_frames(out, blocks, &block->waker);
     fprintf(out, "    %-16s %s\n", "--", "--");
     write_frames(out, blocks, &block->task);
-    write_thread(out, "target:", &block->task, options);
+    write_name(out, "target:", &block->task, options);
 }
 
 static void write_of_layout(FILE *out, const struct blocks *blocks, const struct block *block,
@@ -91,7 +77,7 @@ static void write_of_layout(FILE *out, const struct blocks *blocks, const struct
         write_profile(out, blocks, block, options);
         break;
     case LAYOUT_WAKEUPTIME:
-        write_wakeuptime(out, blocks, block);
+        write_wakeuptime(out, blocks, block, options);
         break;
     case LAYOUT_OFFWAKETIME:
         write_offwaketime(out, blocks, block, options);

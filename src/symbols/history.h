@@ -23,6 +23,7 @@ enum program_origin {
 
 struct program {
     struct program *older;
+    char name[16]; /* of its process, as it was told or seen last; "": not known */
     uint64_t since; /* 0: since before we looked */
     enum program_origin origin;
     struct image *image;

@@ -72,6 +72,12 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
                    const uint64_t *addresses, size_t count, struct process_place *places);
 
 /*
+ * What the process of that life and program is called, which is its first thread's name, or was when it
+ * ended: at most 15 bytes and a NUL into `comm`, which has COMM_BYTES + 1. False: not known.
+ */
+bool processes_name(struct processes *processes, uint32_t pid, uint64_t born, char *comm);
+
+/*
  * A report is done: what ended before the report before this one can go. Places that were found
  * before are not to be used any more.
  */

@@ -2,6 +2,7 @@
 /* What makes up the tracker's knowledge: what /proc shows, and what the kernel tells. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 
 #include "symbols/maps.h"
 #include "symbols/process_parts.h"
@@ -193,6 +194,14 @@ static void take_exec(struct processes *processes, const struct task_event *even
     life->first_thread_ended = 0;
 }
 
+static void take_name(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid);
+
+    if (life && event->path && event->time >= life->seen)
+        snprintf(life->programs->name, sizeof(life->programs->name), "%s", event->path);
+}
+
 static struct mapped_file *see_file(struct processes *processes, const struct task_event *event)
 {
     const struct life *life = history_living(&processes->history, event->pid);
@@ -255,6 +264,10 @@ void processes_take(struct processes *processes, const struct task_event *event)
         break;
     case TASK_EXEC:
         take_exec(processes, event);
+        take_name(processes, event);
+        break;
+    case TASK_NAME:
+        take_name(processes, event);
         break;
     case TASK_MAP:
         take_map(processes, event);

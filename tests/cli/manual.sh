@@ -57,10 +57,12 @@ listed_is_taken()
             with_value=$?
             "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
             is "$applet: $option takes $argument" "$with_value $?" "0 0"
-        elif [ "$option" = --output ] || [ "$option" = --format ]; then
-            "$STACKBOX" "$applet" "$option" text --help >"$scratch/out" 2>&1
+        elif [ "$option" = --output ] || [ "$option" = --format ] || [ "$option" = --by ]; then
+            word=text
+            [ "$option" != --by ] || word=thread
+            "$STACKBOX" "$applet" "$option" $word --help >"$scratch/out" 2>&1
             with_value=$?
-            "$STACKBOX" "$applet" "$option=text" --help >"$scratch/out" 2>&1
+            "$STACKBOX" "$applet" "$option=$word" --help >"$scratch/out" 2>&1
             is "$applet: $option takes $argument" "$with_value $?" "0 0"
         elif [ "$argument" ]; then
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
@@ -125,7 +127,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by-name cgroup cpu debug delimited depth duration flat folded force format help interval kernel-stacks-only list man \
+by by-name cgroup cpu debug delimited depth duration flat folded force format help interval kernel-stacks-only list man \
 offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
@@ -143,7 +145,7 @@ is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$he
 examples
 
 read_applet profile
-is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name cgroup count cpu \
+is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by by-name cgroup count cpu \
 debug delimited depth duration event flat folded format frequency help include-idle interval \
 kernel-stacks-only man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 listed_is_taken
@@ -153,7 +155,7 @@ examples
 
 for name in offcputime wakeuptime offwaketime; do
     read_applet $name
-    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by-name \
+    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by by-name \
 cgroup cpu debug delimited depth duration flat folded format help interval kernel-stacks-only \
 kernel-threads-only man max-block-time min-block-time offset output pid raw-names shorten stack-storage-size state \
 symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
@@ -164,7 +166,7 @@ done
 # Rows of its own stand in the stead of those that all have.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
-best-effort buffer buffer-size cgroup cpu debug delimited depth duration force format help \
+best-effort buffer buffer-size by cgroup cpu debug delimited depth duration force format help \
 kernel-stacks-only list man max offset pid raw-names regex shorten symfs tid timestamp user-stacks-only verbose "
 listed_is_taken
 letters "-p -t -L -C -D "

@@ -93,8 +93,9 @@ fi
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -K
 wrong '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
-wrong '-P and --by-name exclude each other: one keeps processes apart, the other makes those of a name one' \
-    -P --by-name vfs_read
+wrong '--by-name: processes, threads or names are told apart, one of the three: --by process (-P), '"\
+--by thread or --by name (--by-name)" -P --by-name vfs_read
+wrong '--by: "pid" is none of process, thread, name' --by pid vfs_read
 wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -- ls -l
 wrong '--: takes a command after it, such as -- make -j4' vfs_read --
 wrong '-p: with -- COMMAND that command is traced, and all that comes of it' -p 1 vfs_read -- ls

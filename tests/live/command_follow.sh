@@ -79,7 +79,7 @@ fi
 # What goes on after the command has ended is not counted, what it left is until then.
 run_stackbox stackcount -f -K -P $EVENT -- sh -c \
     "$WORKLOADS/calls -n 70 & wait; (sleep 0.5; $WORKLOADS/calls -n 30 >$scratch/late) & exit 0"
-is "what comes after the command's end does not count" "$(folded_sum "$scratch/out" '^calls-')" 70
+is "what comes after the command's end does not count" "$(folded_sum "$scratch/out" '^calls \(')" 70
 
 # Functions of programs.
 if have_uprobes; then

@@ -58,7 +58,7 @@ own()
         go one
         wait_until "$LIMIT" grep -q '^done' "$scratch/other.out"
         finish_stackbox
-        own=$(folded_sum "$scratch/out" "^calls-$(pid_of one);")
+        own=$(folded_sum "$scratch/out" "^calls \\($(pid_of one)\\);")
         is "$1: nothing else" "$(folded_sum "$scratch/out")" "$own"
         case $2/$(missed) in
         t:*/[1-9]*) between "$1: with what is said to be missed" $((own + $(missed))) $BOTH $((2 * BOTH)) ;;

@@ -25,7 +25,7 @@ table()
 {
     cat <<'END'
 stackcount -K -D 2 vfs_read => kprobes => ^  vfs_read$
-stackcount --top 1 c:malloc -- ls /usr => - => ^    ls \[[0-9]+\]$
+stackcount --top 1 c:malloc -- ls /usr => - => ^    ls \([0-9]+\)$
 stacksnoop -K --max 1 t:sched:sched_process_exec => - => ^[0-9.]+ +[^ ]+ +[0-9]+ +[0-9]+ +[0-9]+ +sched:sched_process_exec$
 profile -F 997 --top 1 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^    -  +dd \([0-9]+\)$
 profile --flat 4 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^ +[0-9.]+ +[0-9.]+  (chacha|get_random_bytes)
@@ -42,7 +42,7 @@ stackcount -K 'tcp_send*' => kprobes => ^Tracing [0-9]+ functions for "tcp_send\
 stackcount -p 185 t:syscalls:sys_enter_futex => syscalls => futex|cond_signal
 stackcount -i 1 -T r::vfs_read => kprobes => ^[0-9]+:[0-9]+:[0-9]+
 stackcount -p 185 c:malloc => - => ^  malloc$
-stackcount c:malloc -- make => - => ^    [a-z]+ \[[0-9]+\]$
+stackcount c:malloc -- make => - => ^    [a-z]+ \([0-9]+\)$
 stackcount --list 'u:stdc++:*' => - => ^u:.*libstdc\+\+.*:throw$
 stackcount -o out.svg t:block:block_rq_insert => - => out.svg: <svg
 stacksnoop --max 10 t:sched:sched_process_exec => - => sched:sched_process_exec$
@@ -53,7 +53,7 @@ offcputime -K 5 => - => ^    -  +everyday \([0-9]+\)$
 offcputime -m 1000 -p 185 5 => - => ^    -  +everyday \([0-9]+\)$
 offwaketime -o out.svg 5 => - => out.svg: everyday
 profile -o out.svg -- make -j8 => - => out.svg: <svg
-offcputime --by-name -- make -j8 => - => ^    -  +[a-z]+ 
+offcputime --by name -- make -j8 => - => ^    -  +[a-z]+ 
 profile -o cpu.svg 30 => - => cpu.svg: everyday
 offwaketime -o who.svg -p 185 10 => - => who.svg: everyday
 profile -o a.svg -o a.pb.gz -o a.folded 30 => - => a.folded: ^everyday;.* [0-9]+$
@@ -73,11 +73,11 @@ offcputime -p 185 -m 1000 => - => ^    -  +everyday \([0-9]+\)$
 offcputime -K --state D 10 => - => ^Tracing off-CPU time
 offcputime -f -u 10 > out.folded => - => out.folded: ^everyday;.* [0-9]+$
 offcputime --unfinished -p 185 5 => - => ^    -  +everyday \([0-9]+\)$
-wakeuptime 5 => - => ^    target:  +everyday$
-wakeuptime -p 185 => - => ^    target:  +everyday$
+wakeuptime 5 => - => ^    target:  +everyday \([0-9]+\)$
+wakeuptime -p 185 => - => ^    target:  +everyday \([0-9]+\)$
 wakeuptime -o out.svg 10 => - => out.svg: everyday
-offwaketime 5 => - => ^    target:  +everyday [0-9]+$
-offwaketime -p 185 -m 1000 => - => ^    target:  +everyday [0-9]+$
+offwaketime 5 => - => ^    target:  +everyday \([0-9]+\)$
+offwaketime -p 185 -m 1000 => - => ^    target:  +everyday \([0-9]+\)$
 offwaketime -o out.svg 10 => - => out.svg: everyday
 stacksnoop -p 185 c:malloc => - => ^	malloc$
 stacksnoop --max 10 'tcp_connect*' => kprobes => tcp_connect

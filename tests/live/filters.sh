@@ -69,8 +69,8 @@ for i in 1 2 3; do
 done
 finish_stackbox
 is "-p: two of three processes" "$(counted)" 400
-is "-P: each apart" "$(folded_sum "$scratch/out" "^calls-$(pid_of 1);") \
-$(folded_sum "$scratch/out" "^calls-$(pid_of 3);")" "100 300"
+is "-P: each apart" "$(folded_sum "$scratch/out" "^calls \\($(pid_of 1)\\);") \
+$(folded_sum "$scratch/out" "^calls \\($(pid_of 3)\\);")" "100 300"
 for i in 1 2 3; do
     finish_workload $i
     start_workload $i calls -w -k -n $((i * 100)) -N "calls"
@@ -91,7 +91,7 @@ for i in 1 2 3; do
 done
 finish_stackbox
 is "--top: the greatest" "$(grep '^    ' "$scratch/out" | tr '\n' ' ')" \
-    "    calls [$(pid_of 3)]     300 "
+    "    calls ($(pid_of 3))     300 "
 is "--top: what is left out" "$(cat "$scratch/err")" \
     "stackcount: --top left out 2 more stacks with 300 events"
 for i in 1 2 3; do
@@ -131,10 +131,10 @@ for format in -P -Pf; do
     finish_workload odd
     if [ $format = -P ]; then
         contains "a command name in text" "$scratch/out" \
-            "    a\\x01\\x1b[\\xff;bä [$(pid_of odd)]"
+            "    a\\x01\\x1b[\\xff;bä ($(pid_of odd))"
     else
         contains "a command name in folded stacks" "$scratch/out" \
-            "a\\x01\\x1b[\\xff:bä-$(pid_of odd);"
+            "a\\x01\\x1b[\\xff:bä ($(pid_of odd));"
     fi
 done
 
@@ -232,10 +232,10 @@ inside()
 if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
     inside -f -P $EVENT
     is "in a pid namespace: pids as they are there" \
-        "$(folded_sum "$scratch/out" "^calls-$(cat "$scratch/inside.pid");")" 70
-    is "and a process that is not in it" "$(folded_sum "$scratch/out" "^$NAME-host-[0-9]*;")" 30
+        "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
+    is "and a process that is not in it" "$(folded_sum "$scratch/out" "^$NAME \\(host [0-9]*\\);")" 30
     inside $EVENT
-    contains "in text" "$scratch/out" "    $NAME [host "
+    contains "in text" "$scratch/out" "    $NAME (host "
     inside -f -P -p 2 $EVENT
     is "-p takes a pid of the namespace" "$(cat "$scratch/inside.pid") $(counted)" "2 70"
 else

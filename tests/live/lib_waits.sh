@@ -168,7 +168,7 @@ trace_numbered()
     trace $words
 }
 
-# text_blocks: the blocks of $scratch/out as offcputime and profile print them, one a line:
+# text_blocks: the blocks of $scratch/out as offcputime --by thread prints them, one a line:
 # NAME|NUMBER|VALUE|FRAME;FRAME
 text_blocks()
 {
@@ -177,7 +177,7 @@ text_blocks()
              name = substr($0, 22)
              number = name
              sub(/ \([^(]*\)$/, "", name)
-             sub(/^.* \(/, "", number)
+             sub(/^.*[(\/]/, "", number)
              sub(/\)$/, "", number)
              next
          }
@@ -214,17 +214,18 @@ apart()
         { print $1 "|" $2 "|" halves_of($3) "|" $4 "|" $5 "|" halves_of($6) "|" $7 }'
 }
 
-# offwake_text: the text of offwaketime in $scratch/out
+# offwake_text: the text of offwaketime --by thread in $scratch/out
 offwake_text()
 {
     awk '
-        # NAME TID, NAME host TID and, of nobody, NAME alone
+        # NAME (PID/TID), NAME (PID), NAME (host PID) and, of nobody, NAME alone
         function parts(text,   name, id) {
             name = id = text
-            sub(/ (host )?[0-9]+$/, "", name)
+            sub(/ \((host )?[0-9\/]+\)$/, "", name)
             if (name == text)
                 return text "|"
-            sub(/.* /, "", id)
+            sub(/.*[ (\/]/, "", id)
+            sub(/\)$/, "", id)
             return name "|" id
         }
         /^    waker:           / { who = substr($0, 22); part = 1; waker = target = ""; next }
@@ -270,8 +271,9 @@ wakeup_folded()
 wakeup_text()
 {
     awk '
-        /^    target:          / { target = substr($0, 22); stack = ""; next }
-        /^    waker:           / { waker = substr($0, 22); next }
+        function name_of(text) { sub(/ \((host )?[0-9\/]+\)$/, "", text); return text }
+        /^    target:          / { target = name_of(substr($0, 22)); stack = ""; next }
+        /^    waker:           / { waker = name_of(substr($0, 22)); next }
         /^        [0-9]+$/ {
             sub(/;--;/, ";-;", stack)
             print target "|||" waker "||" stack "|" $1

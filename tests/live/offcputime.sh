@@ -80,14 +80,14 @@ else
     sleeps_right "-C" nap tmout
 fi
 start_sleeps -n 8
-trace_sleeps offcputime -u -d
+trace_sleeps offcputime --by thread -u -d
 text_blocks >"$scratch/blocks"
 kernel_threads >"$scratch/kernel"
 slept "-u: a user thread" "$(grep "^${PREFIX}nap|$(tid_of sleeps nap)|.*;nap_inner;nap_outer;" \
     "$scratch/blocks" | cut -d '|' -f 3 | sum)" nap
 is "-u: no kernel thread" "$(cut -d '|' -f 2 "$scratch/blocks" | grep -xFf "$scratch/kernel")" ""
 start_sleeps -n 8
-trace_sleeps offcputime -k
+trace_sleeps offcputime --by thread -k
 text_blocks >"$scratch/blocks"
 kernel_threads >"$scratch/kernel"
 is "-k: kernel threads alone" \

@@ -79,18 +79,18 @@ masked()
 }
 start_sleeps -n 8 -o nap,read
 tid=$(tid_of sleeps nap)
-trace_sleeps offcputime -U -t @nap
+trace_sleeps offcputime --by thread -U -t @nap
 is "text" "$(masked)" "Tracing off-CPU time (us) of TID $tid by user stack... Hit Ctrl-C to end.
 
     nap_inner
     nap_outer
     sleeper
-    -                ${PREFIX}nap ($tid)
+    -                ${PREFIX}nap ($pid/$tid)
         V"
 is "text: an empty line after each block" "$(tail -n 1 "$scratch/out")" ""
 start_sleeps -n 8 -o nap,read
 tid=$(tid_of sleeps nap)
-trace_sleeps offcputime -d -t @nap
+trace_sleeps offcputime --by thread -d -t @nap
 is "text: kernel stacks, then user stacks, leaf first" \
     "$(masked | head -n 3)|$(masked | sed -n '/^    --$/,$p')" \
     "Tracing off-CPU time (us) of TID $tid by user + kernel stack... Hit Ctrl-C to end.
@@ -99,7 +99,7 @@ is "text: kernel stacks, then user stacks, leaf first" \
     nap_inner
     nap_outer
     sleeper
-    -                ${PREFIX}nap ($tid)
+    -                ${PREFIX}nap ($pid/$tid)
         V"
 start_sleeps -n 8 -o nap
 trace_sleeps offcputime -f -K -p @PID

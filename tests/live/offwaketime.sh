@@ -14,12 +14,12 @@
 if [ "${1:-}" = inside ]; then
     PREFIX=in.
     start_wakes -P -n 50 pipe futex
-    trace_wakes offwaketime -d
+    trace_wakes offwaketime --by thread -d
     judge_wakes offwake_text
     wakes_right "in a pid namespace"
     is "in a pid namespace: one that is not in it" \
-        "$(grep '^    target:          out\.1 ' "$scratch/out" | grep -vc ' host [0-9]*$') $(
-            grep '^    waker:           out\.0 host [0-9]*$' "$scratch/out" | sort -u | wc -l)" "0 1"
+        "$(grep '^    target:          out\.1 ' "$scratch/out" | grep -vc ' (host [0-9/]*)$') $(
+            grep '^    waker:           out\.0 (host [0-9/]*)$' "$scratch/out" | sort -u | wc -l)" "0 1"
     exit 0
 fi
 
@@ -28,7 +28,7 @@ have_root || skip_all "tracing needs root"
 # ---- Waits of 10 ms: the truth to 1 %
 
 start_wakes pipe futex signal pipe:3 futex:3 signal:3 nap
-trace_wakes offwaketime -d -p @PID
+trace_wakes offwaketime --by thread -d -p @PID
 judge_wakes offwake_text
 wakes_right "threads"
 is "threads: exit status" $status 0
@@ -50,13 +50,13 @@ only()
             "$scratch/wakes.out")
 }
 start_wakes -n 20 pipe futex signal
-trace_wakes offwaketime -d -t @3
+trace_wakes offwaketime --by thread -d -t @3
 only "-t" 3
 start_wakes -P -n 20 pipe futex signal
-trace_wakes offwaketime -d -p @5
+trace_wakes offwaketime --by thread -d -p @5
 only "-p" 5
 start_wakes -n 20 -u 20000 futex
-trace_wakes offwaketime -d -p @PID -m 1000000
+trace_wakes offwaketime --by thread -d -p @PID -m 1000000
 is "-m: no wait was so long" "$(grep -c "$PREFIX" "$scratch/out")" 0
 
 # ---- What has not ended has no waker
@@ -83,11 +83,11 @@ masked()
 start_wakes -n 20 pipe
 who=$(tid_of wakes 0)
 whom=$(tid_of wakes 1)
-trace_wakes offwaketime -U -t @1
+trace_wakes offwaketime --by thread -U -t @1
 is "text" "$(masked)" \
     "Tracing blocked time (us) by user off-CPU and waker stack... Hit Ctrl-C to end.
 
-    waker:           ${PREFIX}0 $who
+    waker:           ${PREFIX}0 ($pid/$who)
     member
     zero
     zero
@@ -103,7 +103,7 @@ is "text" "$(masked)" \
     zero
     zero
     member
-    target:          ${PREFIX}1 $whom
+    target:          ${PREFIX}1 ($pid/$whom)
         V"
 is "text: an empty line after each block" "$(tail -n 1 "$scratch/out")" ""
 start_wakes -n 20 pipe

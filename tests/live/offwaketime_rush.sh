@@ -17,7 +17,7 @@ each_there()
     is "$1: nothing was lost" "$(grep -v 'still blocked\|^Tracing\|waits are not counted\|switches and wakes were missed' "$scratch/err")" ""
 }
 start_wakes -n 4000 pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
-trace_wakes offwaketime -d -p @PID
+trace_wakes offwaketime --by thread -d -p @PID
 judge_wakes offwake_text
 no_wrong "8 pairs, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
 each_there "8 pairs" 16
@@ -34,7 +34,7 @@ rounds=10
 while [ $rounds -gt 0 ]; do
     start_wakes -n 8 pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2 pipe@2 futex@2 \
         signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
-    trace_wakes offwaketime -d -p @PID
+    trace_wakes offwaketime --by thread -d -p @PID
     judge_wakes offwake_text
     no_wrong "first waits, $rounds"
     rounds=$((rounds - 1))

@@ -48,7 +48,7 @@ is "everything: no frame of tracing" \
 
 # A thread of the kernel that idles is in the state I, as tracepoints have it: no other has it.
 start_sleeps -n 8 -o nap
-trace_sleeps offcputime -d --state I
+trace_sleeps offcputime --by thread -d --state I
 text_blocks >"$scratch/blocks"
 kernel_threads >"$scratch/kernel"
 is "--state I: threads of the kernel alone" \
@@ -59,7 +59,7 @@ is "--state I: threads of the kernel alone" \
 # ---- Wakes
 
 start_wakes pipe futex signal pipe:3 futex:3 signal:3 nap
-trace_wakes offwaketime -d -p @PID
+trace_wakes offwaketime --by thread -d -p @PID
 judge_wakes offwake_text
 wakes_right "offwaketime"
 start_wakes -P -n 50 pipe futex signal pipe:3 nap

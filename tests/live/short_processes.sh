@@ -55,7 +55,7 @@ counted_right()
     missing=$(($(said "events were not counted") + $(said "events were missed")))
     for kind in "forks $FORKED" "execs $ANEW"; do
         comm=${kind#* }
-        counted=$(folded_sum "$scratch/out" "^$comm[-;]")
+        counted=$(folded_sum "$scratch/out" "^$comm[ ;]")
         between "$1: calls of ${kind% *}" "$counted" $(($(made "${kind% *}") - missing)) \
             "$(made "${kind% *}")"
     done
@@ -65,7 +65,7 @@ counted_right()
 # named_right NAME: no call without the functions that lead to it, unless it is said why
 named_right()
 {
-    unnamed=$(grep -E "^($FORKED|$ANEW)[-;]" "$scratch/out" |
+    unnamed=$(grep -E "^($FORKED|$ANEW)[ ;]" "$scratch/out" |
         grep -v ';main;.*live;brief_outer;brief_inner[; ]' | folded_sum -)
     if [ "$unnamed" = 0 ]; then
         pass "$1: all have their names"
@@ -73,7 +73,7 @@ named_right()
         "$scratch/err" >"$scratch/why"; then
         pass "$1: $unnamed calls have no names, and it is said: $(head -n 1 "$scratch/why")"
     else
-        fail "$1: names" "$unnamed calls without, such as $(grep -E "^($FORKED|$ANEW)[-;]" \
+        fail "$1: names" "$unnamed calls without, such as $(grep -E "^($FORKED|$ANEW)[ ;]" \
             "$scratch/out" | grep -v ';brief_inner[; ]' | head -n 2)"
     fi
 }
@@ -115,7 +115,7 @@ samples=$(grep -cE "^($FORKED|$ANEW);" "$scratch/profile")
 
 bomb "each process apart" -P -i 0.5 "$EVENT"
 is "each process apart: so many were seen" \
-    "$(grep -E "^($FORKED|$ANEW)-" "$scratch/out" | sed 's/;.*//' | sort -u | grep -c .)" $PROCESSES
+    "$(grep -E "^($FORKED|$ANEW) \(" "$scratch/out" | sed 's/;.*//' | sort -u | grep -c .)" $PROCESSES
 if have_uprobes; then
     # Each hit is some 20 us, in a guest much more.
     bomb "a function of their program" "$WORKLOADS/brief:brief_inner"

@@ -88,10 +88,12 @@ masked()
          !below' "$scratch/out"
 }
 start_wakes -n 20 pipe
-trace_wakes wakeuptime -U -t @1
+who=$(tid_of wakes 0)
+whom=$(tid_of wakes 1)
+trace_wakes wakeuptime --by thread -U -t @1
 is "text" "$(masked)" "Tracing blocked time (us) by user stack... Hit Ctrl-C to end.
 
-    target:          ${PREFIX}1
+    target:          ${PREFIX}1 ($pid/$whom)
     pipe_wakes
     zero
     zero
@@ -99,7 +101,7 @@ is "text" "$(masked)" "Tracing blocked time (us) by user stack... Hit Ctrl-C to 
     zero
     zero
     member
-    waker:           ${PREFIX}0
+    waker:           ${PREFIX}0 ($pid/$who)
         V
 
 Detaching..."

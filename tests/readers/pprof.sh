@@ -298,7 +298,7 @@ fi
 # ---- Blocked time, in both values
 
 start_workload sleeps sleeps -w -k -N "$A" -n 10 -o nap,read
-if start_stackbox offcputime -p "$(pid_of sleeps)" -o "$scratch/waits.pb.gz" -o "$scratch/waits.folded"
+if start_stackbox offcputime --by thread -p "$(pid_of sleeps)" -o "$scratch/waits.pb.gz" -o "$scratch/waits.folded"
 then
     go sleeps
     finish_stackbox
@@ -327,7 +327,7 @@ fi
 
 # Who waits at the root, who ends the wait on top of it, and labels for both.
 start_workload wakes wakes -w -k -n 20 -u 2000 -N "$A" pipe
-if start_stackbox offwaketime -p "$(pid_of wakes)" -o "$scratch/both.pb.gz"; then
+if start_stackbox offwaketime --by thread -p "$(pid_of wakes)" -o "$scratch/both.pb.gz"; then
     go wakes
     finish_stackbox
     finish_workload wakes

@@ -225,6 +225,8 @@ static const struct count_wishes count_user = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, MAPS};
 static const struct count_wishes count_both = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
+static const struct count_wishes count_thread = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .per_thread = true, MAPS};
 static const struct count_wishes count_cpu = {
     .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_cgroup = {
@@ -398,6 +400,7 @@ static const struct golden {
     {"count-kernel-process", build_count, &count_kernel_process},
     {"count-user", build_count, &count_user},
     {"count-both", build_count, &count_both},
+    {"count-thread", build_count, &count_thread},
     {"count-cpu", build_count, &count_cpu},
     {"count-cgroup", build_count, &count_cgroup},
     {"count-followed", build_count, &count_followed},

@@ -569,7 +569,8 @@ static void user_and_kernel_stacks_only(void)
 static void check_row(const char *applet, const struct option *row)
 {
     bool takes_none = row->parse == option_flag || row->parse == option_help ||
-                      row->parse == option_man;
+                      row->parse == option_man || row->parse == trace_option_by_name ||
+                      row->parse == trace_option_by_process;
     size_t length = row->help ? strlen(row->help) : 1;
     bool marks = row->parse == option_heading || row->parse == option_letter;
     bool listed_wrong = row->help && takes_none != !row->argument;

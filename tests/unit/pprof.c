@@ -121,7 +121,7 @@ static void measures(void)
     add_entry(&scene, 2700, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_))->events = 2;
     add_entry(&scene, 2400, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_))->events = 3;
     EXPECT_PPROF(&scene, "waits/count blocked/microseconds default blocked\n",
-                 "5 5 | __schedule;main | comm=cat pid=7 tid=8\n", WAITS, BOTH,
+                 "5 5 | __schedule;main | comm=cat pid=7\n", WAITS, BOTH,
                  MEASURE("waits", "blocked", "microseconds", 0));
     free_scene(&scene);
 }
@@ -146,10 +146,10 @@ static void tasks(void)
     EXPECT_PPROF(&scene, "events/count default events\n",
                  "50 | __schedule | comm=cat\n"
                  "10 | __schedule | comm=[unknown]\n"
-                 "5 | __schedule | comm=swapper/0\n", SAMPLES, BOTH, .by_name = true);
+                 "5 | __schedule | comm=swapper/0\n", SAMPLES, BOTH, .by = WHO_NAME);
     EXPECT_PPROF(&scene, "events/count default events\n",
                  "30 | __schedule | comm=cat pid=7 tid=8\n"
-                 "20 | __schedule | comm=cat pid=9 tid=10\n", SAMPLES, BOTH, .threads = true,
+                 "20 | __schedule | comm=cat pid=9 tid=10\n", SAMPLES, BOTH, .by = WHO_THREAD,
                  .top = 2);
     free_scene(&scene);
 }
@@ -165,9 +165,9 @@ static void special_frames(void)
     add_entry(&scene, 7000, 7, "cat", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
     add_entry(&scene, 6000, 0, "", NO_FRAMES, NO_FRAMES)->mark = MARK_TABLE_FULL;
     EXPECT_PPROF(&scene, "events/count default events\n",
-                 "9 | __schedule;-;main;[unfinished] | comm=cat pid=7 tid=8\n"
-                 "8 | [no stack] | comm=cat pid=7 tid=8\n"
-                 "7 | [stack storage full] | comm=cat pid=7 tid=8\n"
+                 "9 | __schedule;-;main;[unfinished] | comm=cat pid=7\n"
+                 "8 | [no stack] | comm=cat pid=7\n"
+                 "7 | [stack storage full] | comm=cat pid=7\n"
                  "6 | [table full] |\n", WAITS, BOTH, .delimited = true, .time_as_root = true);
     free_scene(&scene);
 }
@@ -182,13 +182,12 @@ static void wakers(void)
     add_waker(&scene, entry, 20, "yes", FRAMES(n.wake_up), FRAMES(n.send, n.loop));
     add_entry(&scene, 5000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
     EXPECT_PPROF(&scene, "events/count default events\n",
-                 "9 | try_to_wake_up;send;loop | comm=cat pid=7 tid=8 waker=yes waker_pid=20 "
-                 "waker_tid=21\n"
-                 "5 | [no waker] | comm=cat pid=7 tid=8\n", WAKES, BOTH);
+                 "9 | try_to_wake_up;send;loop | comm=cat pid=7 waker=yes waker_pid=20\n"
+                 "5 | [no waker] | comm=cat pid=7\n", WAKES, BOTH);
     EXPECT_PPROF(&scene, "events/count default events\n",
-                 "9 | loop;send;try_to_wake_up;--;__schedule;main | comm=cat pid=7 tid=8 "
-                 "waker=yes waker_pid=20 waker_tid=21\n"
-                 "5 | [no waker];--;__schedule;main | comm=cat pid=7 tid=8\n", BOTH_SIDES, BOTH);
+                 "9 | loop;send;try_to_wake_up;--;__schedule;main | comm=cat pid=7 "
+                 "waker=yes waker_pid=20\n"
+                 "5 | [no waker];--;__schedule;main | comm=cat pid=7\n", BOTH_SIDES, BOTH);
     free_scene(&scene);
 }
 

@@ -29,7 +29,7 @@ static void plain_block(void)
            "  mod_read\n"
            "  libc.so.6+0x114992\n"
            "  main\n"
-           "    tar [4242]\n"
+           "    tar (4242)\n"
            "    7\n"
            "\n", TEXT, BOTH);
     EXPECT(&scene, "\n  vfs_read\n  mod_read\n  libc.so.6+0x114992\n  main\n    7\n\n",
@@ -51,7 +51,7 @@ static void options_of_text(void)
            "    --\n"
            "  libc.so.6+0x114992\n"
            "  main\n"
-           "    tar [4242]\n"
+           "    tar (4242)\n"
            "    7\n"
            "\n", TEXT, BOTH, .delimited = true);
     EXPECT(&scene,
@@ -60,7 +60,7 @@ static void options_of_text(void)
            "  mod_read+0x2\n"
            "  libc.so.6+0x114992\n"
            "  main+0x1f\n"
-           "    tar [4242]\n"
+           "    tar (4242)\n"
            "    7\n"
            "\n", TEXT, BOTH, .offset = true);
     EXPECT(&scene,
@@ -69,7 +69,7 @@ static void options_of_text(void)
            "  ffffffffc0201002 mod_read [mod]\n"
            "  7f1122334455     libc.so.6+0x114992\n"
            "  401136           main\n"
-           "    tar [4242]\n"
+           "    tar (4242)\n"
            "    7\n"
            "\n", TEXT, BOTH, .verbose = true);
     EXPECT(&scene,
@@ -78,7 +78,7 @@ static void options_of_text(void)
            "  mod_read_[k]\n"
            "  libc.so.6+0x114992\n"
            "  main\n"
-           "    tar [4242]\n"
+           "    tar (4242)\n"
            "    7\n"
            "\n", TEXT, BOTH, .annotations = true);
     EXPECT(&scene,
@@ -89,7 +89,7 @@ static void options_of_text(void)
            "    --\n"
            "  7f1122334455     libc.so.6+0x114992\n"
            "  401136           main+0x1f\n"
-           "    tar [4242]\n"
+           "    tar (4242)\n"
            "    7\n"
            "\n", TEXT, BOTH, .annotations = true, .verbose = true, .offset = true,
            .delimited = true, .timestamp = true);
@@ -104,8 +104,8 @@ static void folded_lines(void)
     EXPECT(&scene, "main;[libc.so.6];mod_read;vfs_read 7\n", .format = REPORT_FOLDED, BOTH);
     EXPECT(&scene, "tar;main;[libc.so.6];-;mod_read;vfs_read 7\n", FOLDED, BOTH,
            .delimited = true);
-    EXPECT(&scene, "tar-4242;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH,
-           .split_processes = true);
+    EXPECT(&scene, "tar (4242);main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH,
+           .by = WHO_PROCESS);
     EXPECT(&scene, "tar;main;[libc.so.6];mod_read_[k];vfs_read_[k] 7\n", FOLDED, BOTH,
            .annotations = true);
     EXPECT(&scene, "tar;main+0x1f;[libc.so.6];mod_read+0x2;vfs_read+0x10 7\n", FOLDED, BOTH,
@@ -116,8 +116,8 @@ static void folded_lines(void)
     EXPECT(&scene, "06:05:04;tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH,
            .timestamp = true, .time_as_root = true);
     EXPECT(&scene,
-           "06:05:04;tar-4242;main+0x1f;[libc.so.6];-;mod_read+0x2_[k];vfs_read+0x10_[k] 7\n",
-           FOLDED, BOTH, .time_as_root = true, .split_processes = true, .offset = true,
+           "06:05:04;tar (4242);main+0x1f;[libc.so.6];-;mod_read+0x2_[k];vfs_read+0x10_[k] 7\n",
+           FOLDED, BOTH, .time_as_root = true, .by = WHO_PROCESS, .offset = true,
            .annotations = true, .delimited = true);
     free_scene(&scene);
 }
@@ -130,13 +130,13 @@ static void one_side_empty(void)
 
     add_entry(&kernel, 1, 2, "kthreadd", FRAMES(tick), NO_FRAMES);
     add_entry(&user, 1, 3, "tar", NO_FRAMES, FRAMES(main_));
-    EXPECT(&kernel, "\n  tick\n    kthreadd [2]\n    1\n\n", TEXT, BOTH);
-    EXPECT(&kernel, "\n  tick\n    --\n    kthreadd [2]\n    1\n\n", TEXT, BOTH,
+    EXPECT(&kernel, "\n  tick\n    kthreadd (2)\n    1\n\n", TEXT, BOTH);
+    EXPECT(&kernel, "\n  tick\n    --\n    kthreadd (2)\n    1\n\n", TEXT, BOTH,
            .delimited = true);
-    EXPECT(&kernel, "\n  tick\n    kthreadd [2]\n    1\n\n", TEXT, .kernel = true,
+    EXPECT(&kernel, "\n  tick\n    kthreadd (2)\n    1\n\n", TEXT, .kernel = true,
            .delimited = true);
-    EXPECT(&user, "\n    --\n  main\n    tar [3]\n    1\n\n", TEXT, BOTH, .delimited = true);
-    EXPECT(&user, "\n  main\n    tar [3]\n    1\n\n", TEXT, .user = true, .delimited = true);
+    EXPECT(&user, "\n    --\n  main\n    tar (3)\n    1\n\n", TEXT, BOTH, .delimited = true);
+    EXPECT(&user, "\n  main\n    tar (3)\n    1\n\n", TEXT, .user = true, .delimited = true);
     EXPECT(&kernel, "kthreadd;-;tick 1\n", FOLDED, BOTH, .delimited = true);
     EXPECT(&kernel, "kthreadd;tick 1\n", FOLDED, .kernel = true, .delimited = true);
     EXPECT(&user, "tar;main;- 1\n", FOLDED, BOTH, .delimited = true);
@@ -150,14 +150,14 @@ static void no_stack_at_all(void)
     struct scene scene = {0};
 
     add_entry(&scene, 5, 1, "init", NO_FRAMES, NO_FRAMES);
-    EXPECT(&scene, "\n  [no stack]\n    init [1]\n    5\n\n", TEXT, BOTH);
-    EXPECT(&scene, "\n  [no stack]\n    --\n    init [1]\n    5\n\n", TEXT, BOTH,
+    EXPECT(&scene, "\n  [no stack]\n    init (1)\n    5\n\n", TEXT, BOTH);
+    EXPECT(&scene, "\n  [no stack]\n    --\n    init (1)\n    5\n\n", TEXT, BOTH,
            .delimited = true);
-    EXPECT(&scene, "\n  [no kernel stack]\n    init [1]\n    5\n\n", TEXT, .kernel = true);
-    EXPECT(&scene, "\n  [no user stack]\n    init [1]\n    5\n\n", TEXT, .user = true,
+    EXPECT(&scene, "\n  [no kernel stack]\n    init (1)\n    5\n\n", TEXT, .kernel = true);
+    EXPECT(&scene, "\n  [no user stack]\n    init (1)\n    5\n\n", TEXT, .user = true,
            .delimited = true);
-    EXPECT(&scene, "\n  [no stack]\n    init [1]\n    5\n\n", TEXT, BOTH, .verbose = true);
-    EXPECT(&scene, "\n  [no stack]\n    init [1]\n    5\n\n", TEXT, BOTH, .annotations = true,
+    EXPECT(&scene, "\n  [no stack]\n    init (1)\n    5\n\n", TEXT, BOTH, .verbose = true);
+    EXPECT(&scene, "\n  [no stack]\n    init (1)\n    5\n\n", TEXT, BOTH, .annotations = true,
            .offset = true);
     EXPECT(&scene, "init;[no stack] 5\n", FOLDED, BOTH);
     EXPECT(&scene, "init;[no kernel stack] 5\n", FOLDED, .kernel = true);
@@ -175,8 +175,8 @@ static void lost_stacks(void)
     add_entry(&scene, 2, 7, "tar", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
     EXPECT(&scene,
            "\n"
-           "  [stack storage full]\n  main\n    tar [7]\n    1\n\n"
-           "  [stack storage full]\n    tar [7]\n    2\n\n", TEXT, BOTH);
+           "  [stack storage full]\n  main\n    tar (7)\n    1\n\n"
+           "  [stack storage full]\n    tar (7)\n    2\n\n", TEXT, BOTH);
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED,
            BOTH);
     /* They are stacks like others: what has the same one is one block. */
@@ -203,7 +203,7 @@ static void names_that_are_not_known(void)
            "  [vdso]+0xc5\n"
            "  [anon]+0x10\n"
            "  my file 2+0x20\n"
-           "    x [7]\n"
+           "    x (7)\n"
            "    1\n"
            "\n", TEXT, BOTH);
     EXPECT(&scene,
@@ -213,7 +213,7 @@ static void names_that_are_not_known(void)
            "  7ffc00c5         [vdso]+0xc5\n"
            "  7f0000c5         [anon]+0x10\n"
            "  500000           my file 2+0x20\n"
-           "    x [7]\n"
+           "    x (7)\n"
            "    1\n"
            "\n", TEXT, BOTH, .verbose = true, .annotations = true, .offset = true);
     EXPECT(&scene, "x;[my file 2];[anon];[vdso];[unknown];[unknown]_[k] 1\n", FOLDED, BOTH,
@@ -234,7 +234,7 @@ static void bytes_in_names(void)
            "  op;\\x1b[2J\\x0a\\xff\n"
            "  gr\xc3\xb6\xc3\x9f" "e\n"
            "  a;b\\x09+0x5\n"
-           "    a;b\\x0a\\x80 [7]\n"
+           "    a;b\\x0a\\x80 (7)\n"
            "    1\n"
            "\n", TEXT, BOTH);
     EXPECT(&scene, "a:b\\x0a\\x80;[a:b\\x09];gr\xc3\xb6\xc3\x9f" "e;op:\\x1b[2J\\x0a\\xff 1\n",
@@ -247,7 +247,7 @@ static void bytes_in_names(void)
     /* All the bytes that a name may have, the last no end of a character. */
     add_entry(&scene, 2, 7, "123456789012345\xc3", FRAMES(umlaut), NO_FRAMES);
     EXPECT(&scene,
-           "\n  f\n    [unknown] [7]\n    1\n\n  f\n    123456789012345\\xc3 [7]\n    2\n\n", TEXT,
+           "\n  f\n    [unknown] (7)\n    1\n\n  f\n    123456789012345\\xc3 (7)\n    2\n\n", TEXT,
            BOTH);
     EXPECT(&scene, "[unknown];f 1\n123456789012345\\xc3;f 2\n", FOLDED, BOTH);
     free_scene(&scene);
@@ -261,8 +261,8 @@ static void processes_elsewhere(void)
     add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES)->task.foreign = true;
     add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES);
     EXPECT(&scene,
-           "\n  f\n    tar [15069]\n    1\n\n  f\n    tar [host 15069]\n    1\n\n", TEXT, BOTH);
-    EXPECT(&scene, "tar-15069;f 1\ntar-host-15069;f 1\n", FOLDED, BOTH, .split_processes = true);
+           "\n  f\n    tar (15069)\n    1\n\n  f\n    tar (host 15069)\n    1\n\n", TEXT, BOTH);
+    EXPECT(&scene, "tar (15069);f 1\ntar (host 15069);f 1\n", FOLDED, BOTH, .by = WHO_PROCESS);
     EXPECT(&scene, "tar;f 2\n", FOLDED, BOTH);
     free_scene(&scene);
 }
@@ -279,18 +279,18 @@ static void equal_lines_are_one(void)
     add_entry(&scene, 10, 7, "tar", FRAMES(other), NO_FRAMES);
     add_entry(&scene, 100, 7, "tar", FRAMES(in_mod), NO_FRAMES);
     add_entry(&scene, 1000, 7, "tar", FRAMES(one), NO_FRAMES);
-    EXPECT(&scene, "\n  f\n    tar [7]\n    1111\n\n", TEXT, BOTH);
+    EXPECT(&scene, "\n  f\n    tar (7)\n    1111\n\n", TEXT, BOTH);
     EXPECT(&scene, "tar;f 1111\n", FOLDED, BOTH);
     EXPECT(&scene,
            "\n"
-           "  f+0x20\n    tar [7]\n    10\n\n"
-           "  f+0x10\n    tar [7]\n    1101\n\n", TEXT, BOTH, .offset = true);
+           "  f+0x20\n    tar (7)\n    10\n\n"
+           "  f+0x10\n    tar (7)\n    1101\n\n", TEXT, BOTH, .offset = true);
     EXPECT(&scene, "tar;f+0x20 10\ntar;f+0x10 1101\n", FOLDED, BOTH, .offset = true);
     EXPECT(&scene,
            "\n"
-           "  ffffffff81000020 f\n    tar [7]\n    10\n\n"
-           "  ffffffffc0000010 f [mod]\n    tar [7]\n    100\n\n"
-           "  ffffffff81000010 f\n    tar [7]\n    1001\n\n", TEXT, BOTH, .verbose = true);
+           "  ffffffff81000020 f\n    tar (7)\n    10\n\n"
+           "  ffffffffc0000010 f [mod]\n    tar (7)\n    100\n\n"
+           "  ffffffff81000010 f\n    tar (7)\n    1001\n\n", TEXT, BOTH, .verbose = true);
     EXPECT(&scene, "tar;f 1111\n", FOLDED, BOTH, .verbose = true);
     free_scene(&scene);
 
@@ -318,11 +318,11 @@ static void processes_that_are_not_shown(void)
     add_entry(&scene, 1, 7, "tar", FRAMES(f), NO_FRAMES);
     add_entry(&scene, 2, 8, "tar", FRAMES(f), NO_FRAMES);
     add_entry(&scene, 4, 8, "gzip", FRAMES(f), NO_FRAMES);
-    EXPECT(&scene, "\n  f\n    tar [7]\n    1\n\n  f\n    tar [8]\n    2\n\n"
-                   "  f\n    gzip [8]\n    4\n\n", TEXT, BOTH);
+    EXPECT(&scene, "\n  f\n    tar (7)\n    1\n\n  f\n    tar (8)\n    2\n\n"
+                   "  f\n    gzip (8)\n    4\n\n", TEXT, BOTH);
     EXPECT(&scene, "\n  f\n    7\n\n", .format = REPORT_TEXT, BOTH);
     EXPECT(&scene, "tar;f 3\ngzip;f 4\n", FOLDED, BOTH);
-    EXPECT(&scene, "tar-7;f 1\ntar-8;f 2\ngzip-8;f 4\n", FOLDED, BOTH, .split_processes = true);
+    EXPECT(&scene, "tar (7);f 1\ntar (8);f 2\ngzip (8);f 4\n", FOLDED, BOTH, .by = WHO_PROCESS);
     EXPECT(&scene, "f 7\n", .format = REPORT_FOLDED, BOTH);
     free_scene(&scene);
 }
@@ -393,23 +393,23 @@ static void order_of_blocks(void)
     add_entry(&scene, 18446744073709551615u, 1, "bar", FRAMES(a), NO_FRAMES);
     EXPECT(&scene,
            "\n"
-           "  b\n    zip [9]\n    1\n\n"
-           "  a\n    tar [9]\n    5\n\n"
-           "  a\n  a\n    tar [9]\n    5\n\n"
-           "  b\n    tar [9]\n    5\n\n"
-           "  b\n  a\n    tar [9]\n    5\n\n"
-           "  a\n    tar [10]\n    5\n\n"
-           "  a\n    zip [9]\n    5\n\n"
-           "  a\n    bar [1]\n    18446744073709551615\n\n", TEXT, BOTH);
+           "  b\n    zip (9)\n    1\n\n"
+           "  a\n    tar (9)\n    5\n\n"
+           "  a\n  a\n    tar (9)\n    5\n\n"
+           "  b\n    tar (9)\n    5\n\n"
+           "  b\n  a\n    tar (9)\n    5\n\n"
+           "  a\n    tar (10)\n    5\n\n"
+           "  a\n    zip (9)\n    5\n\n"
+           "  a\n    bar (1)\n    18446744073709551615\n\n", TEXT, BOTH);
     EXPECT(&scene,
-           "zip-9;b 1\n"
-           "tar-9;a 5\n"
-           "tar-9;a;a 5\n"
-           "tar-9;a;b 5\n"
-           "tar-9;b 5\n"
-           "tar-10;a 5\n"
-           "zip-9;a 5\n"
-           "bar-1;a 18446744073709551615\n", FOLDED, BOTH, .split_processes = true);
+           "zip (9);b 1\n"
+           "tar (9);a 5\n"
+           "tar (9);a;a 5\n"
+           "tar (9);a;b 5\n"
+           "tar (9);b 5\n"
+           "tar (10);a 5\n"
+           "zip (9);a 5\n"
+           "bar (1);a 18446744073709551615\n", FOLDED, BOTH, .by = WHO_PROCESS);
     free_scene(&scene);
 }
 

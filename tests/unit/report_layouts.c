@@ -74,9 +74,9 @@ static void profile_text(void)
            "    read_pipe\n"
            "    libc.so.6+0x114992\n"
            "    main\n"
-           "    -                cat (4243)\n"
+           "    -                cat (4242/4243)\n"
            "        7\n"
-           "\n", SAMPLES, BOTH, .threads = true);
+           "\n", SAMPLES, BOTH, .by = WHO_THREAD);
     free_scene(&scene);
 }
 
@@ -107,10 +107,10 @@ static void units(void)
     add_entry(&scene, 2000, 1, "d", FRAMES(n.schedule), NO_FRAMES);
     EXPECT(&scene,
            "\n"
-           "    __schedule\n    -                b (2)\n        0\n\n"
-           "    __schedule\n    -                a (2)\n        1\n\n"
-           "    __schedule\n    -                c (2)\n        1\n\n"
-           "    __schedule\n    -                d (2)\n        2\n\n", WAITS, BOTH);
+           "    __schedule\n    -                b (1)\n        0\n\n"
+           "    __schedule\n    -                a (1)\n        1\n\n"
+           "    __schedule\n    -                c (1)\n        1\n\n"
+           "    __schedule\n    -                d (1)\n        2\n\n", WAITS, BOTH);
     EXPECT(&scene, "b;__schedule 0\na;__schedule 1\nc;__schedule 1\nd;__schedule 2\n", WAITS,
            AS_FOLDED, BOTH);
     struct report_options options = {WAITS, AS_FOLDED, BOTH, .top = 2};
@@ -128,24 +128,24 @@ static void wakeuptime_text(void)
 
     EXPECT(&scene,
            "\n"
-           "    target:          cat\n"
+           "    target:          cat (4242)\n"
            "    try_to_wake_up\n"
            "    write_pipe\n"
            "    send\n"
            "    loop\n"
-           "    waker:           yes\n"
+           "    waker:           yes (77)\n"
            "        12345\n"
            "\n", WAKES, BOTH);
     EXPECT(&scene,
            "\n"
            "06:05:04\n"
-           "    target:          cat\n"
+           "    target:          cat (4242)\n"
            "    ffffffff81100020 try_to_wake_up+0x20_[k]\n"
            "    ffffffff81100030 write_pipe+0x30_[k]\n"
            "    --\n"
            "    401200           send+0x4\n"
            "    401300           loop+0x8\n"
-           "    waker:           yes\n"
+           "    waker:           yes (77)\n"
            "        12345\n"
            "\n", WAKES, BOTH, .delimited = true, .verbose = true, .offset = true,
            .annotations = true, .timestamp = true);
@@ -169,7 +169,7 @@ static void offwaketime_text(void)
 
     EXPECT(&scene,
            "\n"
-           "    waker:           yes 78\n"
+           "    waker:           yes (77)\n"
            "    loop\n"
            "    send\n"
            "    write_pipe\n"
@@ -179,13 +179,13 @@ static void offwaketime_text(void)
            "    read_pipe\n"
            "    libc.so.6+0x114992\n"
            "    main\n"
-           "    target:          cat 4243\n"
+           "    target:          cat (4242)\n"
            "        12345\n"
            "\n", BOTH_SIDES, BOTH);
     EXPECT(&scene,
            "\n"
            "06:05:04\n"
-           "    waker:           yes 78\n"
+           "    waker:           yes (77)\n"
            "    401300           loop+0x8\n"
            "    401200           send+0x4\n"
            "    -\n"
@@ -197,7 +197,7 @@ static void offwaketime_text(void)
            "    -\n"
            "    7f1122334455     libc.so.6+0x114992\n"
            "    401136           main+0x1f\n"
-           "    target:          cat 4243\n"
+           "    target:          cat (4242)\n"
            "        12345\n"
            "\n", BOTH_SIDES, BOTH, .delimited = true, .verbose = true, .offset = true,
            .annotations = true, .timestamp = true);
@@ -233,28 +233,28 @@ static void nobody_woke_it(void)
            "    --               --\n"
            "    __schedule\n"
            "    main\n"
-           "    target:          cat 8\n"
+           "    target:          cat (7)\n"
            "        5\n"
            "\n"
-           "    waker:           [no waker] 9\n"
+           "    waker:           [no waker] (8)\n"
            "    [no stack]\n"
            "    --               --\n"
            "    __schedule\n"
            "    main\n"
-           "    target:          cat 8\n"
+           "    target:          cat (7)\n"
            "        6\n"
            "\n", BOTH_SIDES, BOTH);
     EXPECT(&scene, "cat;main;__schedule;--;[no waker] 5\n"
                    "cat;main;__schedule;--;[no stack];[no waker] 6\n", BOTH_SIDES, AS_FOLDED, BOTH);
     EXPECT(&scene,
            "\n"
-           "    target:          cat\n"
+           "    target:          cat (7)\n"
            "    waker:           [no waker]\n"
            "        5\n"
            "\n"
-           "    target:          cat\n"
+           "    target:          cat (7)\n"
            "    [no stack]\n"
-           "    waker:           [no waker]\n"
+           "    waker:           [no waker] (8)\n"
            "        6\n"
            "\n", WAKES, BOTH);
     EXPECT(&scene, "[no waker];cat 5\n[no waker];[no stack];cat 6\n", WAKES, AS_FOLDED, BOTH);
@@ -270,19 +270,19 @@ static void one_side_empty(void)
                                           NO_FRAMES);
 
     add_waker(&scene, entry, 9, "yes", NO_FRAMES, FRAMES(n.loop));
-    EXPECT(&scene, "\n    __schedule\n    -                kthread (3)\n        1\n\n", WAITS, BOTH,
+    EXPECT(&scene, "\n    __schedule\n    -                kthread (2)\n        1\n\n", WAITS, BOTH,
            .delimited = true);
     EXPECT(&scene, "kthread;__schedule 1\n", WAITS, AS_FOLDED, BOTH, .delimited = true);
-    EXPECT(&scene, "\n    target:          kthread\n    loop\n    waker:           yes\n"
+    EXPECT(&scene, "\n    target:          kthread (2)\n    loop\n    waker:           yes (9)\n"
                    "        1\n\n", WAKES, BOTH, .delimited = true);
     EXPECT(&scene, "yes;loop;kthread 1\n", WAKES, AS_FOLDED, BOTH, .delimited = true);
     EXPECT(&scene,
            "\n"
-           "    waker:           yes 10\n"
+           "    waker:           yes (9)\n"
            "    loop\n"
            "    --               --\n"
            "    __schedule\n"
-           "    target:          kthread 3\n"
+           "    target:          kthread (2)\n"
            "        1\n"
            "\n", BOTH_SIDES, BOTH, .delimited = true);
     EXPECT(&scene, "kthread;__schedule;--;loop;yes 1\n", BOTH_SIDES, AS_FOLDED, BOTH,
@@ -296,21 +296,21 @@ static void no_stacks(void)
     struct tally_entry *entry = add_entry(&scene, 1000, 2, "cat", NO_FRAMES, NO_FRAMES);
 
     add_waker(&scene, entry, 9, "yes", NO_FRAMES, NO_FRAMES);
-    EXPECT(&scene, "\n    [no stack]\n    -                cat (3)\n        1\n\n", WAITS, BOTH,
+    EXPECT(&scene, "\n    [no stack]\n    -                cat (2)\n        1\n\n", WAITS, BOTH,
            .delimited = true, .verbose = true);
-    EXPECT(&scene, "\n    [no user stack]\n    -                cat (3)\n        1\n\n", WAITS,
+    EXPECT(&scene, "\n    [no user stack]\n    -                cat (2)\n        1\n\n", WAITS,
            .user = true);
     EXPECT(&scene, "cat;[no kernel stack] 1\n", WAITS, AS_FOLDED, .kernel = true);
-    EXPECT(&scene, "\n    target:          cat\n    [no kernel stack]\n    waker:           yes\n"
+    EXPECT(&scene, "\n    target:          cat (2)\n    [no kernel stack]\n    waker:           yes (9)\n"
                    "        1\n\n", WAKES, .kernel = true);
     EXPECT(&scene, "yes;[no user stack];cat 1\n", WAKES, AS_FOLDED, .user = true);
     EXPECT(&scene,
            "\n"
-           "    waker:           yes 10\n"
+           "    waker:           yes (9)\n"
            "    [no stack]\n"
            "    --               --\n"
            "    [no stack]\n"
-           "    target:          cat 3\n"
+           "    target:          cat (2)\n"
            "        1\n"
            "\n", BOTH_SIDES, BOTH, .delimited = true);
     EXPECT(&scene, "cat;[no user stack];--;[no user stack];yes 1\n", BOTH_SIDES, AS_FOLDED,
@@ -329,7 +329,7 @@ static void lost_stacks(void)
     entry->waker.user.state = STACK_FULL;
     EXPECT(&scene,
            "\n"
-           "    waker:           yes 10\n"
+           "    waker:           yes (9)\n"
            "    [stack storage full]\n"
            "    -\n"
            "    try_to_wake_up\n"
@@ -337,15 +337,15 @@ static void lost_stacks(void)
            "    [stack storage full]\n"
            "    -\n"
            "    main\n"
-           "    target:          cat 3\n"
+           "    target:          cat (2)\n"
            "        1\n"
            "\n", BOTH_SIDES, BOTH, .delimited = true);
     EXPECT(&scene, "cat;main;[stack storage full];--;try_to_wake_up;[stack storage full];yes 1\n",
            BOTH_SIDES, AS_FOLDED, BOTH);
     EXPECT(&scene, "cat;main;[stack storage full] 1\n", WAITS, AS_FOLDED, BOTH);
     EXPECT(&scene, "yes;[stack storage full];try_to_wake_up;cat 1\n", WAKES, AS_FOLDED, BOTH);
-    EXPECT(&scene, "\n    target:          cat\n    try_to_wake_up\n    --\n"
-                   "    [stack storage full]\n    waker:           yes\n        1\n\n", WAKES, BOTH,
+    EXPECT(&scene, "\n    target:          cat (2)\n    try_to_wake_up\n    --\n"
+                   "    [stack storage full]\n    waker:           yes (9)\n        1\n\n", WAKES, BOTH,
            .delimited = true);
     free_scene(&scene);
 }
@@ -355,11 +355,11 @@ static void nothing_counted(void)
     struct scene scene = {0};
 
     EXPECT(&scene, "\n", SAMPLES, BOTH);
-    EXPECT(&scene, "\n", WAKES, BOTH, .by_name = true);
+    EXPECT(&scene, "\n", WAKES, BOTH, .by = WHO_NAME);
     EXPECT(&scene, "\n06:05:04\n", BOTH_SIDES, BOTH, .timestamp = true);
     EXPECT(&scene, "", SAMPLES, AS_FOLDED, BOTH);
     EXPECT(&scene, "", WAKES, AS_FOLDED, BOTH, .time_as_root = true);
-    EXPECT(&scene, "", BOTH_SIDES, AS_FOLDED, BOTH, .by_name = true);
+    EXPECT(&scene, "", BOTH_SIDES, AS_FOLDED, BOTH, .by = WHO_NAME);
 }
 
 int main(void)

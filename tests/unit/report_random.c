@@ -90,7 +90,7 @@ static struct report_options random_options(void)
         .format = (enum report_format)chance(2),
         .layout = (enum report_layout)chance(4),
         .unit = chance(2) ? 1000 : chance(2),
-        .threads = chance(2),
+        .by = (enum who)chance(WHO_NAME),
         .kernel = sides != 1,
         .user = sides != 2,
         .delimited = chance(2),
@@ -98,7 +98,6 @@ static struct report_options random_options(void)
         .verbose = chance(2),
         .annotations = chance(2),
         .show_process = chance(2),
-        .split_processes = chance(2),
         .time_as_root = chance(2),
     };
 }
@@ -257,7 +256,7 @@ static void names_for_processes(void)
         struct scene scene = random_scene();
         struct report_options options = random_options();
 
-        options.by_name = true;
+        options.by = WHO_NAME;
         if (options.format == REPORT_FOLDED)
             check_report(&scene, &options);
         check_order(&scene, &options);

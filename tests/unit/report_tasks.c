@@ -13,10 +13,10 @@ static void marks(void)
     add_entry(&scene, 9000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->mark = MARK_ALL_ALONG;
     EXPECT(&scene,
            "\n"
-           "    __schedule\n    main\n    -                cat (8)\n        1\n\n"
-           "    __schedule\n    main\n    [unfinished]\n    -                cat (8)\n"
+           "    __schedule\n    main\n    -                cat (7)\n        1\n\n"
+           "    __schedule\n    main\n    [unfinished]\n    -                cat (7)\n"
            "        5\n\n"
-           "    __schedule\n    [blocked all along]\n    -                cat (8)\n"
+           "    __schedule\n    [blocked all along]\n    -                cat (7)\n"
            "        9\n\n", WAITS, BOTH);
     EXPECT(&scene, "cat;main;__schedule 1\ncat;[unfinished];main;__schedule 5\n"
                    "cat;[blocked all along];__schedule 9\n", WAITS, AS_FOLDED, BOTH);
@@ -28,13 +28,13 @@ static void marks(void)
            "\n"
            "    waker:           [no waker]\n"
            "    --               --\n"
-           "    __schedule\n    main\n    target:          cat 8\n        1\n\n"
+           "    __schedule\n    main\n    target:          cat (7)\n        1\n\n"
            "    waker:           [no waker]\n"
            "    --               --\n"
-           "    __schedule\n    main\n    [unfinished]\n    target:          cat 8\n        5\n\n"
+           "    __schedule\n    main\n    [unfinished]\n    target:          cat (7)\n        5\n\n"
            "    waker:           [no waker]\n"
            "    --               --\n"
-           "    __schedule\n    [blocked all along]\n    target:          cat 8\n        9\n\n",
+           "    __schedule\n    [blocked all along]\n    target:          cat (7)\n        9\n\n",
            BOTH_SIDES, BOTH);
     EXPECT(&scene, "cat;main;__schedule;--;[no waker] 1\n"
                    "cat;[unfinished];main;__schedule;--;[no waker] 5\n"
@@ -47,7 +47,7 @@ static void marks(void)
     /* And where there is no stack, or it was lost. */
     scene = (struct scene){0};
     add_entry(&scene, 1000, 7, "cat", NO_FRAMES, NO_FRAMES)->mark = MARK_ALL_ALONG;
-    EXPECT(&scene, "\n    [no stack]\n    [blocked all along]\n    -                cat (8)\n"
+    EXPECT(&scene, "\n    [no stack]\n    [blocked all along]\n    -                cat (7)\n"
                    "        1\n\n", WAITS, BOTH);
     EXPECT(&scene, "cat;[blocked all along];[no stack] 1\n", WAITS, AS_FOLDED, BOTH);
     scene.tally.entries[0].task.kernel.state = STACK_FULL;
@@ -66,7 +66,7 @@ static void table_full(void)
     add_entry(&scene, 4000, 0, "", NO_FRAMES, NO_FRAMES)->mark = MARK_TABLE_FULL;
     EXPECT(&scene,
            "\n"
-           "    __schedule\n    -                cat (8)\n        2\n\n"
+           "    __schedule\n    -                cat (7)\n        2\n\n"
            "    [table full]\n        5\n\n", WAITS, BOTH);
     EXPECT(&scene, "cat;__schedule 2\n[table full] 5\n", WAITS, AS_FOLDED, BOTH);
     EXPECT(&scene, "06:05:04;cat;__schedule 2\n06:05:04;[table full] 5\n", WAITS, AS_FOLDED, BOTH,
@@ -74,7 +74,7 @@ static void table_full(void)
     EXPECT(&scene,
            "\n"
            "    waker:           [no waker]\n    --               --\n    __schedule\n"
-           "    target:          cat 8\n        2\n\n"
+           "    target:          cat (7)\n        2\n\n"
            "    [table full]\n        5\n\n", BOTH_SIDES, BOTH);
     EXPECT(&scene, "cat;__schedule;--;[no waker] 2\n[table full] 5\n", BOTH_SIDES, AS_FOLDED, BOTH);
     EXPECT(&scene, "[no waker];cat 2\n[table full] 5\n", WAKES, AS_FOLDED, BOTH);
@@ -98,9 +98,9 @@ static void tasks_elsewhere(void)
     EXPECT(&scene,
            "\n"
            "    waker:           [no waker]\n    --               --\n    __schedule\n"
-           "    target:          cat host 8\n        1\n\n"
-           "    waker:           yes host 10\n    try_to_wake_up\n    --               --\n"
-           "    __schedule\n    target:          cat 8\n        2\n\n", BOTH_SIDES, BOTH);
+           "    target:          cat (host 7)\n        1\n\n"
+           "    waker:           yes (host 9)\n    try_to_wake_up\n    --               --\n"
+           "    __schedule\n    target:          cat (7)\n        2\n\n", BOTH_SIDES, BOTH);
     free_scene(&scene);
 }
 
@@ -114,15 +114,16 @@ static void threads_and_processes(void)
     add_entry(&scene, 2000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->task.tid = 101;
     EXPECT(&scene,
            "\n"
-           "    __schedule\n    -                cat (100)\n        1\n\n"
-           "    __schedule\n    -                cat (101)\n        2\n\n", WAITS, BOTH);
+           "    __schedule\n    -                cat (7/100)\n        1\n\n"
+           "    __schedule\n    -                cat (7/101)\n        2\n\n", WAITS, BOTH,
+           .by = WHO_THREAD);
     EXPECT(&scene, "\n    __schedule\n    -                cat (7)\n        3000\n\n", SAMPLES,
            BOTH);
     EXPECT(&scene, "cat;__schedule 3\n", WAITS, AS_FOLDED, BOTH);
     free_scene(&scene);
 }
 
-static void wakeuptime_has_names_alone(void)
+static void both_sides_have_numbers(void)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -135,12 +136,20 @@ static void wakeuptime_has_names_alone(void)
               FRAMES(n.wake_up), NO_FRAMES);
     add_waker(&scene, add_entry(&scene, 1500, 8, "dog", NO_FRAMES, NO_FRAMES), 21, "no",
               FRAMES(n.wake_up), NO_FRAMES);
-    EXPECT(&scene,
-           "\n"
-           "    target:          cat\n    try_to_wake_up\n    waker:           no\n        1\n\n"
-           "    target:          dog\n    try_to_wake_up\n    waker:           no\n        1\n\n"
-           "    target:          cat\n    try_to_wake_up\n    waker:           yes\n        3\n\n",
-           WAKES, BOTH);
+#define WAKE(task, waker, value)                                                               \
+    "    target:          " task "\n    try_to_wake_up\n    waker:           " waker "\n"        \
+    "        " value "\n\n"
+    EXPECT(&scene, "\n" WAKE("cat (7)", "yes (20)", "1") WAKE("cat (8)", "no (21)", "1")
+           WAKE("cat (8)", "yes (21)", "1") WAKE("dog (8)", "no (21)", "1"), WAKES, BOTH);
+    EXPECT(&scene, "\n" WAKE("cat (1 process)", "no (1 process)", "1")
+           WAKE("dog (1 process)", "no (1 process)", "1")
+           WAKE("cat (2 processes)", "yes (2 processes)", "3"), WAKES, BOTH, .by = WHO_NAME);
+    EXPECT(&scene, "\n" WAKE("cat (7/8)", "yes (20/21)", "1") WAKE("cat (8/9)", "no (21/22)", "1")
+           WAKE("cat (8/9)", "yes (21/22)", "1") WAKE("dog (8/9)", "no (21/22)", "1"), WAKES, BOTH,
+           .by = WHO_THREAD);
+    EXPECT(&scene, "yes (20);try_to_wake_up;cat (7) 1\nno (21);try_to_wake_up;cat (8) 1\n"
+                   "yes (21);try_to_wake_up;cat (8) 1\nno (21);try_to_wake_up;dog (8) 1\n", WAKES,
+           AS_FOLDED, BOTH, .by = WHO_PROCESS);
     EXPECT(&scene, "no;try_to_wake_up;cat 1\nno;try_to_wake_up;dog 1\nyes;try_to_wake_up;cat 3\n",
            WAKES, AS_FOLDED, BOTH);
     free_scene(&scene);
@@ -172,37 +181,36 @@ static void names_for_processes(void)
 
     EXPECT(&scene,
            "\n"
-           "  __schedule\n    dog [1 process]\n    500\n\n"
-           "  __schedule\n    cat [3 processes]\n    5000\n\n", BOTH, .show_process = true,
-           .by_name = true);
+           "  __schedule\n    dog (1 process)\n    500\n\n"
+           "  __schedule\n    cat (3 processes)\n    5000\n\n", BOTH, .show_process = true,
+           .by = WHO_NAME);
     EXPECT(&scene,
            "\n"
            "    __schedule\n    -                dog (1 process)\n        500\n\n"
            "    __schedule\n    -                cat (3 processes)\n        5000\n\n", SAMPLES,
-           BOTH, .by_name = true);
-    /* Threads 30, 31, 31, 32, 32 of elsewhere. */
+           BOTH, .by = WHO_NAME);
     EXPECT(&scene,
            "\n"
-           "    __schedule\n    -                dog (1 thread)\n        0\n\n"
-           "    __schedule\n    -                cat (4 threads)\n        5\n\n", WAITS, BOTH,
-           .by_name = true);
+           "    __schedule\n    -                dog (1 process)\n        0\n\n"
+           "    __schedule\n    -                cat (3 processes)\n        5\n\n", WAITS, BOTH,
+           .by = WHO_NAME);
     EXPECT(&scene,
            "\n"
-           "    waker:           yes (1 thread)\n    try_to_wake_up\n    --               --\n"
-           "    __schedule\n    target:          dog (1 thread)\n        0\n\n"
-           "    waker:           yes (2 threads)\n    try_to_wake_up\n    --               --\n"
-           "    __schedule\n    target:          cat (4 threads)\n        5\n\n", BOTH_SIDES, BOTH,
-           .by_name = true);
+           "    waker:           yes (1 process)\n    try_to_wake_up\n    --               --\n"
+           "    __schedule\n    target:          dog (1 process)\n        0\n\n"
+           "    waker:           yes (2 processes)\n    try_to_wake_up\n    --               --\n"
+           "    __schedule\n    target:          cat (3 processes)\n        5\n\n", BOTH_SIDES, BOTH,
+           .by = WHO_NAME);
     EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", SAMPLES, AS_FOLDED, BOTH,
-           .by_name = true);
-    EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", AS_FOLDED, BOTH, .by_name = true,
-           .show_process = true, .split_processes = true);
+           .by = WHO_NAME);
+    EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", AS_FOLDED, BOTH, .by = WHO_NAME,
+           .show_process = true);
     EXPECT(&scene, "dog;__schedule;--;try_to_wake_up;yes 0\n"
                    "cat;__schedule;--;try_to_wake_up;yes 5\n", BOTH_SIDES, AS_FOLDED, BOTH,
-           .by_name = true);
+           .by = WHO_NAME);
     EXPECT(&scene, "yes;try_to_wake_up;dog 0\nyes;try_to_wake_up;cat 5\n", WAKES, AS_FOLDED, BOTH,
-           .by_name = true);
-    EXPECT(&scene, "\n  __schedule\n    5500\n\n", BOTH, .by_name = true);
+           .by = WHO_NAME);
+    EXPECT(&scene, "\n  __schedule\n    5500\n\n", BOTH, .by = WHO_NAME);
     free_scene(&scene);
 }
 
@@ -216,8 +224,8 @@ static void nobody_by_name(void)
     EXPECT(&scene,
            "\n"
            "    waker:           [no waker]\n    --               --\n    __schedule\n"
-           "    target:          cat (2 threads)\n        2\n\n", BOTH_SIDES, BOTH,
-           .by_name = true);
+           "    target:          cat (2 processes)\n        2\n\n", BOTH_SIDES, BOTH,
+           .by = WHO_NAME);
     free_scene(&scene);
 }
 
@@ -232,13 +240,13 @@ static void bytes_in_names(void)
               "y;s 22", FRAMES(numbered), FRAMES(n.loop));
     EXPECT(&scene,
            "\n"
-           "    waker:           y;s 22 10\n    loop\n    f 12\n    --               --\n"
-           "    f 12\n    target:          c;t 1\\x0a 8\n        1\n\n", BOTH_SIDES, BOTH);
+           "    waker:           y;s 22 (9)\n    loop\n    f 12\n    --               --\n"
+           "    f 12\n    target:          c;t 1\\x0a (7)\n        1\n\n", BOTH_SIDES, BOTH);
     EXPECT(&scene, "c:t 1\\x0a;f 12;--;f 12;loop;y:s_22 1\n", BOTH_SIDES, AS_FOLDED, BOTH);
     EXPECT(&scene, "y:s 22;loop;f 12;c:t 1\\x0a 1\n", WAKES, AS_FOLDED, BOTH);
     EXPECT(&scene, "c:t 1\\x0a;f_12 1\n", WAITS, AS_FOLDED, BOTH);
-    EXPECT(&scene, "\n    target:          c;t 1\\x0a\n    f 12\n    loop\n"
-                   "    waker:           y;s 22\n        1\n\n", WAKES, BOTH);
+    EXPECT(&scene, "\n    target:          c;t 1\\x0a (7)\n    f 12\n    loop\n"
+                   "    waker:           y;s 22 (9)\n        1\n\n", WAKES, BOTH);
     free_scene(&scene);
 
     /* What is replaced makes lines equal, and then they are one. */
@@ -283,8 +291,8 @@ static void order_of_blocks(void)
     "    waker:           " waker "\n    try_to_wake_up\n    --               --\n"            \
     "    __schedule\n    target:          " task "\n        1\n\n"
     expect_all(&scene, options,
-               "\n" BLOCK("a 3", "a 2") BLOCK("b 2", "a 2") BLOCK("a 2", "a 3")
-               BLOCK("a 2", "b 2"), &summary);
+               "\n" BLOCK("a (2)", "a (1)") BLOCK("b (1)", "a (1)") BLOCK("a (1)", "a (2)")
+               BLOCK("a (1)", "b (1)"), &summary);
     CHECK_NUMBER(summary.left_blocks, 1);
     CHECK_NUMBER(summary.left_value, 1);
     free_scene(&scene);
@@ -296,7 +304,7 @@ int main(void)
     TEST(table_full);
     TEST(tasks_elsewhere);
     TEST(threads_and_processes);
-    TEST(wakeuptime_has_names_alone);
+    TEST(both_sides_have_numbers);
     TEST(names_for_processes);
     TEST(nobody_by_name);
     TEST(bytes_in_names);

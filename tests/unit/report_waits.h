@@ -6,9 +6,9 @@
 #include "unit/report_scene.h"
 
 #define SAMPLES .layout = LAYOUT_PROFILE
-#define WAITS .layout = LAYOUT_PROFILE, .threads = true, .unit = 1000
-#define WAKES .layout = LAYOUT_WAKEUPTIME, .threads = true, .unit = 1000
-#define BOTH_SIDES .layout = LAYOUT_OFFWAKETIME, .threads = true, .unit = 1000
+#define WAITS .layout = LAYOUT_PROFILE, .unit = 1000
+#define WAKES .layout = LAYOUT_WAKEUPTIME, .unit = 1000
+#define BOTH_SIDES .layout = LAYOUT_OFFWAKETIME, .unit = 1000
 #define AS_FOLDED .format = REPORT_FOLDED
 #define BOTH .kernel = true, .user = true
 

@@ -259,7 +259,7 @@ static void layouts_of_waits(void)
     uint32_t wakes = add_symbol(&scene, true, 3, "wake_up", "", 0);
     uint32_t writes = add_symbol(&scene, false, 4, "write", "y", 0);
     struct tally_entry *entry = add_entry(&scene, 5, 1, "x", FRAMES(sleeps), FRAMES(waits));
-    struct report_options options = {PROFILE, .threads = true,
+    struct report_options options = {PROFILE,
                                      .measure = {"waits", "blocked", "microseconds", 0}};
 
     entry->events = 2;
@@ -275,9 +275,9 @@ static void layouts_of_waits(void)
     free_file(&file);
     options.layout = LAYOUT_PROFILE;
     options.time_as_root = true;
-    options.split_processes = true;
+    options.by = WHO_PROCESS;
     file = write_file(&scene, options);
-    expect(&file, 0, "waits", "none", "06:05:04;x-2;wait(x);schedule([kernel]) 2\n", 2);
+    expect(&file, 0, "waits", "none", "06:05:04;x (1);wait(x);schedule([kernel]) 2\n", 2);
     free_file(&file);
     free_scene(&scene);
 }

@@ -140,6 +140,7 @@ static void every_kind_of_record(void)
     CHECK_NUMBER(event.kind, TASK_EXEC);
     CHECK_NUMBER(event.pid, 31);
     CHECK_NUMBER(event.tid, 32);
+    CHECK_STRING(event.path, "name");
     record = begin_record(PERF_RECORD_LOST, 0);
     put64(&record, 5);
     put64(&record, 41);

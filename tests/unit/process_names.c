@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What processes are called: as /proc shows, as was told of them, as the tally's first threads are. */
+#include "symbols/process_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "symbols/process_parts.h"
+#include "test.h"
+
+#define GONE 4000001 /* a pid that nobody has */
+
+static struct tally tally;
+
+static void add(uint32_t pid, uint32_t tid, uint64_t born, const char *comm)
+{
+    struct tally_entry *entry = tally_add(&tally);
+
+    entry->task = (struct tally_party){.pid = pid, .tid = tid, .born = born};
+    snprintf(entry->task.comm, sizeof(entry->task.comm), "%s", comm);
+}
+
+/* The name of the process of the n-th entry. */
+static void expect(struct processes *processes, size_t n, const char *name)
+{
+    struct process_names names;
+
+    CHECK_NUMBER(process_names_make(&names, &tally, processes), 0);
+    CHECK_STRING(process_names_find(&names, &tally.entries[n].task), name);
+    process_names_free(&names);
+}
+
+static struct processes *open_silent(void)
+{
+    static const struct processes_wishes silent = {.silent = true};
+    struct processes *processes = NULL;
+
+    CHECK_NUMBER(processes_open(&processes, &silent), 0);
+    processes_begin(processes);
+    return processes;
+}
+
+/* Where nobody tells: a first thread's name is the process's, if it had but one. */
+static void by_first_threads(void)
+{
+    add(GONE, GONE + 1, 0, "worker");
+    add(GONE, GONE, 0, "server");
+    add(GONE + 10, GONE + 11, 0, "worker");
+    add(GONE + 20, GONE + 20, 0, "sh");
+    add(GONE + 20, GONE + 20, 0, "ls");
+    add(GONE, 0, 8, "other");
+    add(GONE, GONE, 0, "elsewhere");
+    tally.entries[6].task.foreign = true;
+    tally.entries[0].has_waker = true;
+    tally.entries[0].waker = (struct tally_party){.pid = GONE + 10, .tid = GONE + 10, .comm = "main"};
+    expect(NULL, 0, "server");
+    expect(NULL, 1, "server");
+    expect(NULL, 2, "main");
+    expect(NULL, 3, "sh");
+    expect(NULL, 4, "ls");
+    expect(NULL, 5, "other");
+    expect(NULL, 6, "elsewhere");
+    tally_clear(&tally);
+    add(0, 0, 0, "swapper/0");
+    add(0, 0, 0, "swapper/1");
+    expect(NULL, 1, "swapper/1");
+    tally_free(&tally);
+}
+
+/* A process that renames itself has one name, which is the last; before its exec it was another. */
+static void as_it_was_told(void)
+{
+    struct processes *processes = open_silent();
+    uint64_t begin = now_ns(), born = begin + 2000;
+
+    processes_take(processes, &(struct task_event){
+        .kind = TASK_FORK, .time = begin + 10, .pid = GONE, .tid = GONE, .parent = 1});
+    processes_take(processes, &(struct task_event){
+        .kind = TASK_NAME, .time = begin + 20, .pid = GONE, .tid = GONE, .path = "early"});
+    processes_take(processes, &(struct task_event){
+        .kind = TASK_EXEC, .time = begin + 1000, .pid = GONE, .tid = GONE, .path = "program"});
+    add(GONE, 0, 0, "sh");
+    add(GONE, 0, born, "program");
+    add(GONE, 0, born, "worker");
+    expect(processes, 0, "early");
+    expect(processes, 1, "program");
+    expect(processes, 2, "program");
+    processes_take(processes, &(struct task_event){
+        .kind = TASK_NAME, .time = begin + 3000, .pid = GONE, .tid = GONE, .path = "renamed"});
+    processes_take(processes, &(struct task_event){
+        .kind = TASK_EXIT, .time = begin + 4000, .pid = GONE, .tid = GONE});
+    expect(processes, 0, "early");
+    expect(processes, 1, "renamed");
+    expect(processes, 2, "renamed");
+    processes_close(processes);
+    tally_free(&tally);
+}
+
+/* One that runs is asked. */
+static void as_it_is(void)
+{
+    struct processes *processes = open_silent();
+    char before[COMM_BYTES + 1] = "";
+
+    CHECK_NUMBER(prctl(PR_GET_NAME, before), 0);
+    add((uint32_t)getpid(), 0, 0, "as it was");
+    expect(processes, 0, before);
+    CHECK_NUMBER(prctl(PR_SET_NAME, "fifteen letters"), 0);
+    expect(processes, 0, "fifteen letters");
+    CHECK_NUMBER(prctl(PR_SET_NAME, "a b"), 0);
+    expect(processes, 0, "a b");
+    /* A worker of the kernel shows more there than its name. */
+    CHECK_NUMBER(prctl(PR_SET_NAME, "kworker/0:1+ev"), 0);
+    expect(processes, 0, "as it was");
+    CHECK_NUMBER(prctl(PR_SET_NAME, before), 0);
+    processes_close(processes);
+    tally_free(&tally);
+}
+
+int main(void)
+{
+    TEST(by_first_threads);
+    TEST(as_it_was_told);
+    TEST(as_it_is);
+    return tests_done();
+}
