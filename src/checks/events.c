@@ -12,7 +12,7 @@
 
 static int open_tasks(void *context, unsigned cpu)
 {
-    int event = perf_open_tasks(cpu);
+    int event = perf_open_tasks(cpu, 1);
 
     (void)context;
     if (event < 0)

@@ -120,7 +120,7 @@ int perf_open_tracepoint(uint32_t id)
 }
 
 /* All that is asked for is older than 4.4, and so is the event that counts nothing. */
-int perf_open_tasks(unsigned cpu)
+int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes)
 {
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_SOFTWARE,
@@ -137,7 +137,7 @@ int perf_open_tasks(unsigned cpu)
         .comm_exec = 1,
         .task = 1,
         .watermark = 1,
-        .wakeup_watermark = 1, /* who lives for a millisecond must be seen at once */
+        .wakeup_watermark = wakeup_bytes,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
@@ -216,4 +216,9 @@ int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
 int perf_enable(int event)
 {
     return ioctl(event, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
+int perf_disable(int event)
+{
+    return ioctl(event, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }

@@ -35,10 +35,10 @@ int perf_open_tracepoint(uint32_t id);
 
 /*
  * What processes do on one CPU (fork, exec, executable mappings, exit), to be read from a ring that
- * the caller maps; records end with their time of CLOCK_MONOTONIC. -ENODEV: that CPU is offline;
- * -EINVAL: there is no such CPU.
+ * the caller maps; records end with their time of CLOCK_MONOTONIC. It is readable each time that so
+ * many bytes of them came. -ENODEV: that CPU is offline; -EINVAL: there is no such CPU.
  */
-int perf_open_tasks(unsigned cpu);
+int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes);
 
 /* Runs `program` at every hit of the event, on all CPUs and whoever hits it. */
 int perf_attach(int event, int program);
@@ -67,5 +67,7 @@ int perf_armed_ns(int event, uint64_t *armed);
  */
 int perf_open_output(unsigned cpu, uint32_t wakeup_bytes);
 int perf_enable(int event);
+/* What happens until it is enabled again is not told. */
+int perf_disable(int event);
 
 #endif

@@ -2,13 +2,9 @@
 #include "kernel/task_events.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -26,8 +22,18 @@
 #define MOST_BYTES 524288
 #define MOST_SHARE 64
 
-/* What was too young to be taken is old enough after this. */
-#define LATER_NS 5000000
+/*
+ * Waking somebody for every record costs the processes that are traced more than all else that is done
+ * for them. So the kernel wakes when there is much, and for less it is looked so often.
+ */
+#define WAKEUP_BYTES 8192
+#define LATER_NS 4000000
+
+/*
+ * Where nothing came for so long nobody looks either: each CPU gets a bell, an event which wakes by
+ * every record, and is silenced by the first.
+ */
+#define REST_NS 100000000
 
 /* CPUs are looked at no more often: their events would seem to stand still. */
 #define LOOK_NS 400000000
@@ -39,6 +45,8 @@ struct ring {
     uint64_t armed; /* for how long (ns) it was so when last looked at */
     uint64_t taken, seen, head; /* positions: up to which records were handed out, and are there */
     uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: there is none */
+    struct perf_ring bell;      /* without a page: there is none */
+    bool bell_rings;            /* by the next record */
 };
 
 struct task_events {
@@ -46,125 +54,12 @@ struct task_events {
     size_t count, room;
     size_t bytes; /* of the data of a ring, if there is room: a power of two */
     int epoll;
-    int timer;     /* makes the other one readable for what was left to be taken later */
+    int timer;     /* makes the other one readable when it is time to look */
     bool is_timed;
+    uint64_t came; /* when something did that was found by a reading, or was left for later */
     uint64_t looked; /* at the CPUs, when */
     char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
-
-/* ---- Records ---- */
-
-struct fork_record {
-    struct perf_event_header header;
-    uint32_t pid, ppid, tid, ptid;
-    uint64_t time;
-};
-
-struct comm_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-};
-
-struct mmap2_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-    uint64_t start, length, offset;
-    uint32_t major, minor;
-    uint64_t inode, generation;
-    uint32_t protection, flags;
-};
-
-struct lost_record {
-    struct perf_event_header header;
-    uint64_t id, lost;
-};
-
-static int parse_map(char *record, size_t size, struct task_event *event)
-{
-    struct mmap2_record map;
-
-    memcpy(&map, record, sizeof(map));
-    /* What a build id stands in has no device and inode; it is never asked for. */
-    if (map.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !(map.protection & PROT_EXEC) ||
-        __builtin_add_overflow(map.start, map.length, &event->end) || !map.length)
-        return -EINVAL;
-    event->kind = TASK_MAP;
-    event->pid = map.pid;
-    event->tid = map.tid;
-    event->start = map.start;
-    event->offset = map.offset;
-    event->device = makedev(map.major, map.minor);
-    event->inode = map.inode;
-    event->generation = map.generation;
-    record[size] = '\0'; /* over the time, which was read */
-    event->path = record + sizeof(map);
-    return 0;
-}
-
-static void parse_fork(const char *record, enum task_event_kind kind, struct task_event *event)
-{
-    struct fork_record fork;
-
-    memcpy(&fork, record, sizeof(fork));
-    event->kind = kind;
-    event->pid = fork.pid;
-    event->tid = fork.tid;
-    event->parent = fork.ppid;
-}
-
-/* The numbers of what is outside of our namespace, and of what has none any more. */
-static bool is_ours(uint32_t pid)
-{
-    return pid && pid != UINT32_MAX;
-}
-
-int task_event_parse(char *record, size_t size, struct task_event *event)
-{
-    static const size_t least[] = {
-        [PERF_RECORD_LOST] = sizeof(struct lost_record),
-        [PERF_RECORD_COMM] = sizeof(struct comm_record),
-        [PERF_RECORD_EXIT] = sizeof(struct fork_record),
-        [PERF_RECORD_FORK] = sizeof(struct fork_record),
-        [PERF_RECORD_MMAP2] = sizeof(struct mmap2_record),
-    };
-    struct perf_event_header header;
-    struct comm_record comm;
-    struct lost_record lost;
-
-    *event = (struct task_event){.time = 0};
-    if (size < sizeof(header))
-        return -EINVAL;
-    memcpy(&header, record, sizeof(header));
-    if (header.type >= COUNT_OF(least) || !least[header.type] ||
-        size < least[header.type] + sizeof(event->time))
-        return -EINVAL;
-    size -= sizeof(event->time);
-    memcpy(&event->time, record + size, sizeof(event->time));
-    switch (header.type) {
-    case PERF_RECORD_LOST:
-        memcpy(&lost, record, sizeof(lost));
-        event->kind = TASK_LOST;
-        event->lost = lost.lost;
-        return 0;
-    case PERF_RECORD_MMAP2:
-        if (parse_map(record, size, event))
-            return -EINVAL;
-        break;
-    case PERF_RECORD_COMM:
-        memcpy(&comm, record, sizeof(comm));
-        event->kind = header.misc & PERF_RECORD_MISC_COMM_EXEC ? TASK_EXEC : TASK_NAME;
-        if (event->kind == TASK_NAME && comm.pid != comm.tid)
-            return -EINVAL;
-        event->pid = comm.pid;
-        event->tid = comm.tid;
-        record[size] = '\0'; /* over the time, which was read */
-        event->path = record + sizeof(comm);
-        break;
-    default:
-        parse_fork(record, header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT, event);
-    }
-    return is_ours(event->pid) ? 0 : -EINVAL;
-}
 
 /* ---- Rings ---- */
 
@@ -174,8 +69,8 @@ static size_t copy_record(struct task_events *events, const struct ring *ring, u
     return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
-/* Hands what is new to `see`, and finds out what is to be taken first. */
-static void see_ring(struct task_events *events, struct ring *ring, task_event_callback *see,
+/* Hands what is new to `see`. Was there anything? */
+static bool see_ring(struct task_events *events, struct ring *ring, task_event_callback *see,
                      void *context)
 {
     struct task_event event;
@@ -184,11 +79,12 @@ static void see_ring(struct task_events *events, struct ring *ring, task_event_c
     ring->head = perf_ring_head(&ring->ring);
     if (ring->head - ring->taken > ring->ring.bytes) /* nor that: begin anew */
         ring->taken = ring->seen = ring->head;
+    bool any = ring->seen != ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
         if (!task_event_parse(events->record, size, &event))
             see(context, &event);
-    if (ring->seen != ring->head)
-        ring->seen = ring->head;
+    ring->seen = ring->head;
+    return any;
 }
 
 /* Skips what does not matter. The time of the next record goes to ring->next. */
@@ -228,6 +124,13 @@ static struct ring *earliest(struct task_events *events)
     return first;
 }
 
+static void silence(struct task_events *events, int bell)
+{
+    for (size_t i = 0; i < events->count; i++)
+        if (events->rings[i].bell.fd == bell && !perf_disable(bell))
+            events->rings[i].bell_rings = false;
+}
+
 /* What makes the descriptor readable is taken back by looking at it, once for each (EPOLLET). */
 static void take_back_readable(struct task_events *events)
 {
@@ -236,16 +139,41 @@ static void take_back_readable(struct task_events *events)
 
     do {
         count = epoll_wait(events->epoll, woken, COUNT_OF(woken), 0);
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count; i++) {
             events->is_timed = events->is_timed && woken[i].data.fd != events->timer;
+            silence(events, woken[i].data.fd);
+        }
     } while (count == COUNT_OF(woken));
 }
 
-static void call_later(struct task_events *events)
+/* Will all that comes from now on be heard of without a look? */
+static bool set_bells(struct task_events *events)
+{
+    bool rings = true;
+
+    for (size_t i = 0; i < events->count; i++) {
+        struct ring *ring = &events->rings[i];
+        if (!ring->bell_rings && ring->bell.page) {
+            perf_ring_release(&ring->bell, perf_ring_head(&ring->bell));
+            ring->bell_rings = !perf_enable(ring->bell.fd);
+        }
+        rings = rings && ring->bell_rings;
+    }
+    for (size_t i = 0; i < events->count; i++)
+        rings = rings && perf_ring_head(&events->rings[i].ring) == events->rings[i].seen;
+    return rings;
+}
+
+static void call_later(struct task_events *events, bool any)
 {
     static const struct itimerspec later = {.it_value = {.tv_nsec = LATER_NS}};
+    uint64_t now = now_ns();
 
-    if (!events->is_timed && earliest(events)->next < UINT64_MAX)
+    if (any || earliest(events)->next < UINT64_MAX)
+        events->came = now;
+    else if (now - events->came >= REST_NS && set_bells(events))
+        return;
+    if (!events->is_timed)
         events->is_timed = !timerfd_settime(events->timer, 0, &later, NULL);
 }
 
@@ -253,17 +181,18 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_cal
                       task_event_callback *take, void *context)
 {
     struct ring *ring;
+    bool any = false;
 
     take_back_readable(events);
     for (size_t i = 0; i < events->count; i++)
-        see_ring(events, &events->rings[i], see, context);
+        any = see_ring(events, &events->rings[i], see, context) || any;
     for (size_t i = 0; i < events->count; i++)
         find_next(events, &events->rings[i]);
     while ((ring = earliest(events))->next <= until && ring->next < UINT64_MAX)
         take_next(events, ring, take, context);
     for (size_t i = 0; i < events->count; i++)
         perf_ring_release(&events->rings[i].ring, events->rings[i].taken);
-    call_later(events);
+    call_later(events, any);
 }
 
 int task_events_fd(const struct task_events *events)
@@ -280,6 +209,24 @@ static int watch(const struct task_events *events, int fd)
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
 
+/* Without one it is looked for ever. */
+static void add_bell(const struct task_events *events, struct ring *ring)
+{
+    int fd = perf_open_tasks(ring->cpu, 1);
+
+    ring->bell = (struct perf_ring){.fd = -1};
+    if (fd >= 0 && (perf_ring_open(&ring->bell, fd, (size_t)sysconf(_SC_PAGESIZE)) ||
+                    watch(events, fd)))
+        perf_ring_close(&ring->bell);
+    ring->bell_rings = ring->bell.page;
+}
+
+static void close_ring(struct ring *ring)
+{
+    perf_ring_close(&ring->ring);
+    perf_ring_close(&ring->bell);
+}
+
 static int add_ring(void *context, unsigned cpu)
 {
     struct task_events *events = context;
@@ -287,7 +234,7 @@ static int add_ring(void *context, unsigned cpu)
     for (size_t i = 0; i < events->count; i++)
         if (events->rings[i].cpu == cpu && !events->rings[i].dead)
             return 0;
-    int fd = perf_open_tasks(cpu);
+    int fd = perf_open_tasks(cpu, WAKEUP_BYTES);
     if (fd < 0)
         return fd;
     if (array_reserve(&events->rings, &events->room, events->count + 1, sizeof(*events->rings))) {
@@ -303,11 +250,13 @@ static int add_ring(void *context, unsigned cpu)
         result = perf_ring_open(&ring->ring, fd, bytes);
     if (!result)
         result = watch(events, fd);
-    if (result)
+    if (result) {
         perf_ring_close(&ring->ring);
-    else
-        events->count++;
-    return result;
+        return result;
+    }
+    add_bell(events, ring);
+    events->count++;
+    return 0;
 }
 
 static int open_rings(struct task_events *events)
@@ -346,7 +295,7 @@ int task_events_look(struct task_events *events)
     /* One stays: there is always an earliest. */
     for (size_t i = events->count; i-- > 0;)
         if (is_over(&events->rings[i]) && events->count > 1) {
-            perf_ring_close(&events->rings[i].ring);
+            close_ring(&events->rings[i]);
             events->rings[i] = events->rings[--events->count];
         }
     return cpus_each_online(add_ring, events);
@@ -377,7 +326,7 @@ void task_events_close(struct task_events *events)
     if (!events)
         return;
     for (size_t i = 0; i < events->count; i++)
-        perf_ring_close(&events->rings[i].ring);
+        close_ring(&events->rings[i]);
     if (events->epoll >= 0)
         close(events->epoll);
     if (events->timer >= 0)

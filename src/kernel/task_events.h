@@ -39,7 +39,10 @@ struct task_events;
 int task_events_open(struct task_events **made);
 void task_events_close(struct task_events *events);
 
-/* Readable when there is something new, or something left for later: an epoll descriptor. */
+/*
+ * Readable within some milliseconds of something new, or when something was left for later: an epoll
+ * descriptor.
+ */
 int task_events_fd(const struct task_events *events);
 
 /*

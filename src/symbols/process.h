@@ -50,7 +50,10 @@ void processes_begin(struct processes *processes);
 /* Why there is no listening: 0 when there is, else a negative errno (-ECANCELED: not wished). */
 int processes_listening(const struct processes *processes);
 
-/* Readable when the kernel has told something; below 0 without listening. Not to be read from. */
+/*
+ * Readable some milliseconds after the kernel told something; below 0 without listening. Not to be
+ * read from.
+ */
 int processes_fd(const struct processes *processes);
 
 /* Takes what the kernel told since. 0 or a negative errno. */

@@ -136,8 +136,8 @@ main;south_outer;south_inner $((2 * N))"
 
 # Many processes, each of a file of its own, which is gone as soon as it ended. On a slow machine
 # our hearing of a process may take longer than some milliseconds: these live longer.
-COPIES=100 LIFE=20000
-[ -z "$GUEST" ] || COPIES=50 LIFE=30000
+COPIES=100 LIFE=40000
+[ -z "$GUEST" ] || COPIES=50 LIFE=50000
 trace $EVENT
 start_workload one brief -c $COPIES -l $LIFE -n 10 -N $NAME -d "$scratch/bin" -o "$WORKLOADS/south"
 wait_workload one

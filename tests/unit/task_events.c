@@ -337,6 +337,29 @@ static void what_is_left_for_later(void)
     CHECK_NUMBER(heard.exits, 1); /* once */
 }
 
+/* While nothing happens nobody looks; the first that does something is heard of at once. */
+static void what_ends_a_rest(void)
+{
+    struct heard heard = {.parent = getpid()};
+    struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
+
+    for (int round = 0; poll(&readable, 1, 300); round++) {
+        if (round == 1000) {
+            printf("SKIP what_ends_a_rest: this machine does not rest\n");
+            return;
+        }
+        read_events(&heard, UINT64_MAX);
+    }
+    for (unsigned child = 1; child <= 3; child++) {
+        make_children(NULL, 1);
+        CHECK_NUMBER(poll(&readable, 1, 10000), 1);
+        read_events(&heard, UINT64_MAX);
+        CHECK_NUMBER(heard.exits, child);
+        while (poll(&readable, 1, 300) && !test_failures_here)
+            read_events(&heard, UINT64_MAX);
+    }
+}
+
 /* More than there is room for: so many are told to be missing, and it goes on. */
 static void map_and_unmap(int times)
 {
@@ -398,6 +421,7 @@ int main(int argc, char **argv)
     come_first();
     TEST(what_children_do);
     TEST(what_is_left_for_later);
+    TEST(what_ends_a_rest);
     TEST(what_is_lost_is_counted);
     task_events_close(events);
     return tests_done();

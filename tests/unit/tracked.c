@@ -121,21 +121,27 @@ static void take_what_is_told(int timeout)
         CHECK_NUMBER(processes_read(processes), 0);
 }
 
-static void wait_for(pid_t child)
+static void wait_for_end(pid_t child)
 {
     int status = 1;
 
     while (!waitpid(child, &status, WNOHANG))
         take_what_is_told(1);
-    take_what_is_told(0);
     CHECK_NUMBER(status, 0);
+}
+
+/* Its file stays until what it did was read, which is some milliseconds later. */
+static void wait_for(pid_t child)
+{
+    wait_for_end(child);
+    take_what_is_told(10000);
 }
 
 /* A child that waits: all that it did until now is taken, while it can still be looked at. */
 static void see_and_let_go(pid_t child)
 {
     usleep(5000);
-    take_what_is_told(0);
+    take_what_is_told(10000);
     CHECK_NUMBER(write(holds_back[1], "", 1), 1);
     wait_for(child);
 }
@@ -419,9 +425,10 @@ static void many_processes(void)
     open_tracker();
     CHECK(copy_to(path));
     for (int i = 0; i < MANY; i++) {
-        wait_for(start(path, NULL, NULL));
+        wait_for_end(start(path, NULL, NULL));
         given[i] = next_answer();
     }
+    take_what_is_told(10000);
     unlink(path);
     for (int i = 0; i < MANY && !test_failures_here; i++)
         check_answer(&given[i], "many");

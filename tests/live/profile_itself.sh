@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# own clock
+# host: no
+#
+# While one process after another starts and ends, profile is told of all that they do. What the kernel does
+# to tell it is less than one in a hundred samples: the machine is to be seen, not who looks at it.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+start_stackbox profile -f -F 1999 || fail "starts" "$(cat "$scratch/err")"
+run=0
+while [ $run -lt 1000 ]; do
+    /bin/true
+    run=$((run + 1))
+done
+finish_stackbox
+is "exit status" "$status" 0
+all=$(folded_sum "$scratch/out")
+telling=$(folded_sum "$scratch/out" "(perf_iterate_sb|irq_work)")
+between "there are enough samples to tell" "$all" 5000 100000000
+between "hundredths of a percent that are of telling: $telling of $all" \
+    $((10000 * telling / (all + 1))) 0 100
