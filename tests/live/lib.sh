@@ -21,10 +21,10 @@
 # them back.
 
 # Tests of other kinds, which lie beside this directory or above it, read this file, too.
-for live in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
-    [ ! -f "$live/lib_machine.sh" ] || break
+for place in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
+    [ ! -f "$place/lib_machine.sh" ] || break
 done
-. "$live/lib_machine.sh"
+. "$place/lib_machine.sh"
 
 # Seconds after which a program that a test started is ended.
 LIMIT=${LIMIT:-120}

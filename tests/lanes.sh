@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What runs at the same time, and in which order: read by run.sh.
+#
+# A job is a line of shell. Three lanes take them, on two CPUs: guests, each of which takes one CPU, go in
+# two of them, and tests that look at this machine's kernel in the third, one after the other. What
+# remains disturbs nobody, and goes to whichever lane has nothing else to do, so that none is idle before
+# the end. Lanes are run.sh, once more.
+
+# header FILE KEY DEFAULT: what a live test says about itself in its first lines
+header()
+{
+    value=$(sed -n "1,20s/^# $2: *//p" "$1" | head -n 1)
+    echo "${value:-$3}"
+}
+
+# says TEST WORD: it has this word in its first lines
+says()
+{
+    sed 20q "$1" | grep -q "^# $2\$"
+}
+
+# live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and say this of
+# themselves, or do not; those that say `last` at the end
+live_tests()
+{
+    for test in tests/live/*.sh; do
+        case $test in tests/live/lib*.sh) continue ;; esac
+        case $1 in
+        host) [ "$(header "$test" host yes)" = yes ] || continue ;;
+        *)    case ",$(header "$test" guests all)," in
+              *",$1,"* | ,all,) ;;
+              *) continue ;;
+              esac ;;
+        esac
+        case $2 in
+        with) says "$test" "$3" || continue ;;
+        without) says "$test" "$3" && continue ;;
+        esac
+        if says "$test" last; then
+            echo "2 $test"
+        else
+            echo "1 $test"
+        fi
+    done | sort -s -k 1,1 | cut -d ' ' -f 2
+}
+
+# guest KERNEL NAME TESTS OPTION...: one guest, if there is anything to run in it
+guest()
+{
+    kernel=$1 guest=$2 tests=$3
+    shift 3
+    [ "$tests" ] || return
+    # shellcheck disable=SC2086 # a list of words
+    long_part "guest-$guest" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --name "$guest" \
+        --timeout 1500 --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
+}
+
+# alone KERNEL: a guest with nothing in it but the binary, and what it traces
+alone()
+{
+    long_part "guest-$1-alone" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --alone \
+        --name "$1-alone" --log "$logs/serial-$1-alone.log" "$1"
+}
+
+# own_clock KERNEL OPTION...: a guest for the tests that judge times
+own_clock()
+{
+    kernel=$1
+    shift
+    guest "$kernel" "$kernel-own-clock" "$(live_tests "$kernel" with "own clock")" --own-clock "$@"
+}
+
+# The longest first: no lane is left with one of them at the end.
+#
+# The two that run most of the tests are spared what defends a real CPU and costs an emulated one a fifth
+# of its time; all others boot as Debian has them.
+jobs_guests()
+{
+    small="tests/live/small_memory.sh --programs 'session deny eater spread burn sleeps wakes calls'"
+    preempted="'tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh'"
+    for kernel in newest 5.10; do
+        echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off"
+    done
+    for kernel in 6.12 6.1; do
+        echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\""
+    done
+    echo "own_clock newest"
+    echo "own_clock 5.10"
+    echo "own_clock 6.12"
+    echo "own_clock 6.1"
+    # Counting is also tried where two threads never run at once, and where all may be preempted.
+    echo "guest newest newest-preempt $preempted --append preempt=full"
+    echo "guest 6.12 6.12-one-cpu $preempted --cpus 1 --append nr_cpus=1"
+    echo "guest 6.12 6.12-preempt tests/live/user_preempt.sh --append preempt=full"
+    # One that has to be locked down before it is up.
+    echo "guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality"
+    # The kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its image and ours need
+    # more to be loaded from.
+    echo "guest newest newest-96-MB $small --memory 96"
+    echo "guest 5.10 5.10-96-MB $small --memory 96"
+    echo "guest 5.10 5.10-64-MB $small --memory 96 --append mem=64M"
+    for kernel in newest 5.10 6.12 6.1; do
+        echo "alone $kernel"
+    done
+    echo "part 900 guest-first sh tests/guest/first.sh"
+    echo "part 900 guest-harness sh tests/guest/harness.sh"
+}
+
+# Sampled, mounted, traced and bounded are things of the whole machine: not two of them at a time.
+jobs_host()
+{
+    echo "run_live without quiet"
+}
+
+# Whatever stands for itself. (Readers are large: not two at a time.)
+jobs_free()
+{
+    for script in tests/cli/*.sh tests/golden/*.sh; do
+        [ -f "$script" ] && [ "${script##*/}" != lib.sh ] || continue
+        echo "script_sanitized $script"
+        echo "script $script"
+    done
+    echo run_units_sanitized
+    echo run_units
+    echo "run_compiler gcc"
+    echo "run_compiler clang"
+    echo run_cross
+    echo run_readers
+    echo run_fuzzers
+}
+
+# take_jobs KIND...: those that no lane has taken, one after the other
+take_jobs()
+{
+    for kind in "$@"; do
+        number=0
+        IFS='
+'
+        for job in $("jobs_$kind"); do
+            unset IFS
+            number=$((number + 1))
+            mkdir "$logs/taken/$kind-$number" 2>/dev/null && eval "$job"
+        done
+        unset IFS
+    done
+}
+
+# lane KIND...: in the background, as a group of processes that ends at once
+lane()
+{
+    setsid sh tests/run.sh --lane "$@" &
+    lanes="${lanes:-} $!"
+}
+
+end_lanes()
+{
+    trap '' HUP INT TERM
+    for leader in ${lanes:-}; do
+        kill -s TERM -- "-$leader" 2>/dev/null
+    done
+    end_limited $logs/running.*
+    exit 130
+}
+
+# Lanes alone are waited for, not what they may have had to leave behind.
+run_lanes()
+{
+    mkdir $logs/taken
+    if [ $quick = no ]; then
+        lane guests free
+        lane guests free
+        lane host free guests
+    else
+        lane free
+        lane free
+    fi
+    # shellcheck disable=SC2086 # numbers
+    wait $lanes
+    if [ $quick = no ] && [ "${CI:-}" = true ] &&
+        ! grep -q '^guest-.* [1-9][0-9]* [0-9]* [0-9]* [0-9]*$' $account; then
+        echo "FAIL guests: CI=true, and no guest ran" >$logs/guests.log
+        report guests 0 0
+    fi
+}

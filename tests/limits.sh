@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# A command with a bound, whatever it does: read by run.sh.
+#
+# A test may hang, and so may the kernel below it: then nothing ends the process, and who waits for it
+# waits for ever. And what a test leaves behind may hold what the test wrote to. So nobody here waits for
+# a process: each is heard of through a pipe that is nobody else's, or given up.
+
+# A second more for what was told to end, and then was killed.
+LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}
+
+# limited SECONDS COMMAND...: its exit status; 124 or 137 where it was ended, or cannot be. Called in a
+# subshell, ( limited ... ) >FILE: else what it gives up keeps a copy of the caller's output. At most one
+# at a time in one process; $limit_running is a file with the number of what is to be told to end.
+limit_running=${TMPDIR:-/tmp}/limited.$$
+limited()
+{
+    limit=$1
+    shift
+    mkfifo "$limit_running.said" && exec 3<>"$limit_running.said" && rm "$limit_running.said" ||
+        return 125
+    {
+        timeout -k "$LIMIT_KILLED" "$limit" "$@" 3>&- &
+        echo $! >"$limit_running"
+        wait $!
+        echo $? >&3
+    } &
+    {
+        trap 'kill $sleeper; exit' TERM
+        sleep $((limit + LIMIT_GIVEN_UP)) 3>&- &
+        sleeper=$!
+        wait $sleeper
+        echo 137 >&3
+    } >/dev/null 2>&1 &
+    limit_watch=$!
+    read -r limit_status <&3
+    exec 3>&-
+    kill $limit_watch
+    rm -f "$limit_running"
+    return "$limit_status"
+}
+
+# end_limited FILE...: what runs there
+end_limited()
+{
+    for running in "$@"; do
+        [ -s "$running" ] && kill -s TERM "$(cat "$running")"
+    done 2>/dev/null
+}
