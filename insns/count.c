@@ -18,6 +18,7 @@
  *     slot.key.caller = the return address                see caller.c
  *     slot.key.kernel_stack = the kernel's stack          see stacks.c
  *     slot.key.user_stack = the user's stack
+ *     counts = the map of counts of the account's bank    see stacks.c
  *     if (!(number = counts[slot.key])) {
  *         account.inserted += 1                           a full table is emptied in time
  *         update(counts, slot.key, slot.zero, NOEXIST)    another CPU may have been first:
@@ -117,10 +118,19 @@ static void emit_thread(struct program *program)
         STX(W, R8, KEY_FLAGS, R1));
 }
 
+/* r1 = the bank's map of counts. */
+static void emit_load_counts(struct program *program, const struct count_wishes *wishes,
+                             const struct bank_labels *labels)
+{
+    const struct bank_choice choice = {&wishes->banks, BANK_COUNTS, INDEX, "uncounted"};
+
+    emit_load_bank_map(program, &choice, labels);
+}
+
 static void emit_find_number(struct program *program, const struct count_wishes *wishes,
                              const struct bank_labels *labels)
 {
-    emit_load_bank_map(program, &wishes->counts, labels);
+    emit_load_counts(program, wishes, labels);
     EMIT(program,
         MOV_REG(R2, R8),
         ADD_IMM(R2, KEY),
@@ -129,14 +139,14 @@ static void emit_find_number(struct program *program, const struct count_wishes 
 
 static void emit_add_one(struct program *program, const struct count_wishes *wishes)
 {
-    static const struct bank_labels first = {"stand_in_counts", "counts"};
-    static const struct bank_labels insert = {"stand_in_insert", "insert"};
-    static const struct bank_labels second = {"stand_in_again", "again"};
+    static const struct bank_labels first = {"other_counts", "counts"};
+    static const struct bank_labels insert = {"other_insert", "insert"};
+    static const struct bank_labels second = {"other_again", "again"};
 
     emit_find_number(program, wishes, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
     emit_account(program, inserted);
-    emit_load_bank_map(program, &wishes->counts, &insert);
+    emit_load_counts(program, wishes, &insert);
     EMIT(program,
         MOV_REG(R2, R8),
         ADD_IMM(R2, KEY),
@@ -146,7 +156,8 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
         CALL(BPF_FUNC_map_update_elem));
     emit_find_number(program, wishes, &second);
     EMIT(program,
-        JNE_IMM(R0, 0, "found"));
+        JNE_IMM(R0, 0, "found"),
+    LABEL("uncounted"));
     emit_account(program, table_full);
     EMIT(program,
         JA("done"),
@@ -164,10 +175,7 @@ static void name_maps(struct program *program, const struct count_wishes *wishes
     program_name_map(program, wishes->lives, "lives");
     program_name_map(program, wishes->ids.map, "ids");
     program_name_map(program, wishes->ids.settled, "settled");
-    program_name_map(program, wishes->counts.main, "counts");
-    program_name_map(program, wishes->spilled.main, "spilled");
-    program_name_map(program, wishes->counts.stand_in, "stand_in_counts");
-    program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
+    name_bank_maps(program, &wishes->banks);
 }
 
 static bool meets(const struct count_wishes *wishes)
@@ -187,7 +195,8 @@ static void emit_stacks(struct program *program, const struct count_wishes *wish
     struct stack_wishes stack = {
         .depth = wishes->depth,
         .ids = wishes->ids,
-        .spilled = wishes->spilled,
+        .banks = wishes->banks,
+        .index = INDEX,
         .meets = slot->meets,
     };
 

@@ -22,7 +22,7 @@ struct count_wishes {
     /* Descriptors of the maps that layout.h describes; lives may be below 0. */
     int control, account, slots, lives;
     struct stack_ids ids;
-    struct map_pair counts, spilled;
+    struct bank_maps banks;
 };
 
 /* The same code for kprobe, kprobe.multi, tracepoint, uprobe and perf event programs. */

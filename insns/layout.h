@@ -11,6 +11,8 @@ enum control_mode {
     CONTROL_PAUSED = 0,
     CONTROL_MAIN = 1,
     CONTROL_STAND_IN = 2,
+    CONTROL_GROWN = 3, /* a larger main bank */
+    CONTROL_MODES,
 };
 
 /*
@@ -42,6 +44,20 @@ enum count_flags {
 
 #define NO_STACK (-1) /* -EPERM, which get_stackid never returns */
 #define STACK_SPILLED (1LL << 62)
+#define STACK_SHALLOW (1LL << 61) /* beside that: it is among those of few frames */
+
+/*
+ * What a bank is made of. Programs know the first main bank, and find those of any other in maps of maps,
+ * by the word of the control map: they are made when they are needed, and can be replaced by larger ones.
+ * Most stacks are shallow, and room for many of these takes little.
+ */
+enum bank_map {
+    BANK_COUNTS,
+    BANK_SHALLOW, /* stacks under the hash of their frames */
+    BANK_DEEP,    /* likewise: those that are deeper, or all */
+    BANK_MAPS,
+};
+#define SHALLOW_DEPTH 32
 
 /* A stack under the hash of its frames. */
 struct spilled_stack {
@@ -153,11 +169,12 @@ struct account {
     uint64_t table_full_ns; /* how long the waits were that are in table_full */
     uint64_t wakes_full;    /* wakers that there was no room for in the map of waits */
     uint64_t inserted;      /* counts that were new in their table */
-    uint64_t stacks_kept;   /* stacks that were new under their own hash */
+    uint64_t stacks_kept;   /* stacks that were new under their own hash, */
+    uint64_t deep_kept;     /* and those of them that are not shallow */
     uint64_t walker;        /* in a snoop: the thread whose stack walk was the last to begin */
 };
 #define ACCOUNT_WORDS (sizeof(struct account) / sizeof(uint64_t))
-#define ACCOUNTS (CONTROL_STAND_IN + 1) /* that of PAUSED is never used */
+#define ACCOUNTS CONTROL_MODES /* that of PAUSED is never used */
 
 /*
  * The map of settled buckets: one value, with a byte for each bucket of the map that get_stackid

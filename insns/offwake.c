@@ -78,10 +78,7 @@ static void name_maps(struct program *program, const struct offwake_wishes *wish
     program_name_map(program, wishes->slots, "slots");
     program_name_map(program, wishes->lives, "lives");
     program_name_map(program, wishes->waits, "waits");
-    program_name_map(program, wishes->counts.main, "counts");
-    program_name_map(program, wishes->spilled.main, "spilled");
-    program_name_map(program, wishes->counts.stand_in, "stand_in_counts");
-    program_name_map(program, wishes->spilled.stand_in, "stand_in_spilled");
+    name_bank_maps(program, &wishes->banks);
 }
 
 /* r6 and r9; where nothing is to be done, "end". */
@@ -136,7 +133,7 @@ static struct party_wishes party_wishes_of(const struct offwake_wishes *wishes)
         .in_namespace = wishes->filter.in_namespace,
         .depth = wishes->depth,
         .lives = wishes->lives,
-        .spilled = wishes->spilled,
+        .banks = wishes->banks,
         .foreign = FOREIGN,
         .index = INDEX,
     };

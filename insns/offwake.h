@@ -48,7 +48,7 @@ struct offwake_wishes {
     bool wide_state; /* prev_state has 64 bits, else 32 */
     /* Descriptors of the maps that layout.h describes; lives may be below 0. */
     int control, account, slots, lives, waits;
-    struct map_pair counts, spilled;
+    struct bank_maps banks;
 };
 
 /* What a value of the map of waits and the key of a count hold of a struct wait. */

@@ -54,7 +54,7 @@ static void emit_numbers(struct program *program, const struct party_wishes *wis
 
 void emit_party(struct program *program, const struct party_wishes *wishes)
 {
-    struct stack_wishes stack = {.depth = wishes->depth, .spilled = wishes->spilled};
+    struct stack_wishes stack = {.depth = wishes->depth, .banks = wishes->banks, .index = wishes->index};
 
     emit_numbers(program, wishes);
     EMIT(program,

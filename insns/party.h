@@ -12,7 +12,7 @@ struct party_wishes {
     bool in_namespace; /* *(u32 *)(r10 + foreign) says whether it is outside of ours */
     uint32_t depth;
     int lives;         /* a map, or below 0 */
-    struct map_pair spilled;
+    struct bank_maps banks;
     int16_t foreign, index; /* of 4 bytes on the stack; `index` is free */
 };
 

@@ -19,11 +19,14 @@
  *         for (at = 0; at < bytes; at += 4 frames)
  *             for each frame of the 4
  *                 hash = (hash ^ frame) * MIX, hash ^= hash >> 32
- *         word = hash >> 2 | SPILLED                   neither an id nor an errno
- *         if (!lookup(spilled, &word)) {               most are there already, and this takes no lock
- *             wrong = update(spilled, &word, &scratch, NOEXIST)
+ *         word = hash >> 3 | SPILLED                   neither an id nor an errno
+ *         if (bytes <= 8 * SHALLOW_DEPTH)
+ *             word |= SHALLOW
+ *         stacks = (word & SHALLOW ? shallow : deep)[account.bank]
+ *         if (!lookup(stacks, &word)) {                most are there already, and this takes no lock
+ *             wrong = update(stacks, &word, &scratch, NOEXIST)
  *             if (!wrong)
- *                 account.stacks_kept += 1
+ *                 account.stacks_kept += 1, account.deep_kept += !(word & SHALLOW)
  *             else if (wrong != -EEXIST)
  *                 word = -ENOMEM
  *         }
@@ -58,36 +61,85 @@ enum {
     SPILLED_FRAMES = SPILLED + (int)offsetof(struct spilled_stack, frames),
 };
 
-/* Labels are of the whole program: each stack has its own. */
+/* Labels are of the whole program: each stack has its own, and each time that it is looked for. */
+struct looking_labels {
+    const char *is_deep, *chosen;
+    struct bank_labels shallow, deep;
+};
+#define LOOKING_LABELS(prefix) \
+    {prefix "_is_deep", prefix, {prefix "_other_shallow", prefix "_shallow"}, \
+     {prefix "_other_deep", prefix "_deep"}}
+
 struct labels {
-    const char *by_hash, *walked, *next_frames, *hashed, *kept, *inserted;
-    struct bank_labels known, spilled;
+    const char *by_hash, *walked, *next_frames, *hashed, *deep_word, *no_room, *inserted, *kept;
+    struct looking_labels known, insert;
 };
+#define STACK_LABELS(prefix) \
+    {prefix "_by_hash", prefix "_walked", prefix "_next_frames", prefix "_hashed", prefix "_deep_word", \
+     prefix "_no_room", prefix "_inserted", prefix "_kept", \
+     LOOKING_LABELS(prefix "_known"), LOOKING_LABELS(prefix "_insert")}
 
-static const struct labels kernel_labels = {
-    "kernel_by_hash", "kernel_walked", "kernel_next_frames", "kernel_hashed", "kernel_kept",
-    "kernel_inserted",
-    {"kernel_stand_in_known", "kernel_known"},
-    {"kernel_stand_in_spilled", "kernel_spilled"},
-};
-static const struct labels user_labels = {
-    "user_by_hash", "user_walked", "user_next_frames", "user_hashed", "user_kept",
-    "user_inserted",
-    {"user_stand_in_known", "user_known"},
-    {"user_stand_in_spilled", "user_spilled"},
-};
+static const struct labels kernel_labels = STACK_LABELS("kernel");
+static const struct labels user_labels = STACK_LABELS("user");
 
-void emit_load_bank_map(struct program *program, const struct map_pair *maps,
+void name_bank_maps(struct program *program, const struct bank_maps *banks)
+{
+    static const char *const names[][2] = {
+        [BANK_COUNTS] = {"counts", "other_counts"},
+        [BANK_SHALLOW] = {"shallow", "other_shallow"},
+        [BANK_DEEP] = {"deep", "other_deep"},
+    };
+
+    for (int map = 0; map < BANK_MAPS; map++) {
+        program_name_map(program, banks->first[map], names[map][0]);
+        program_name_map(program, banks->others[map], names[map][1]);
+    }
+}
+
+void emit_load_bank_map(struct program *program, const struct bank_choice *choice,
                         const struct bank_labels *labels)
 {
     EMIT(program,
         LDX(DW, R1, R9, BANK),
-        JEQ_IMM(R1, CONTROL_STAND_IN, labels->stand_in),
-        LOAD_MAP(R1, maps->main),
+        JNE_IMM(R1, CONTROL_MAIN, labels->other),
+        LOAD_MAP(R1, choice->banks->first[choice->map]),
         JA(labels->chosen),
-    LABEL(labels->stand_in),
-        LOAD_MAP(R1, maps->stand_in),
+    LABEL(labels->other),
+        STX(W, R10, choice->index, R1),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, choice->index),
+        LOAD_MAP(R1, choice->banks->others[choice->map]),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, choice->none),
+        MOV_REG(R1, R0),
     LABEL(labels->chosen));
+}
+
+/* On to `deep` where the stack in the scratch is not shallow. */
+static void emit_tell_depth(struct program *program, const struct bank_maps *banks, const char *deep)
+{
+    EMIT(program,
+        LDX(DW, R1, R8, SPILLED_BYTES),
+        JGT_IMM(R1, (int32_t)(banks->shallow_depth * 8), deep));
+}
+
+/* r1 = the map of the bank that the stack in the scratch is to be in. */
+static void emit_load_stacks(struct program *program, const struct stack_wishes *wishes,
+                             const char *none, const struct looking_labels *labels)
+{
+    struct bank_choice choice = {&wishes->banks, BANK_SHALLOW, wishes->index, none};
+
+    if (wishes->banks.shallow_depth) {
+        emit_tell_depth(program, &wishes->banks, labels->is_deep);
+        emit_load_bank_map(program, &choice, &labels->shallow);
+        EMIT(program,
+            JA(labels->chosen),
+        LABEL(labels->is_deep));
+    }
+    choice.map = BANK_DEEP;
+    emit_load_bank_map(program, &choice, &labels->deep);
+    if (wishes->banks.shallow_depth)
+        EMIT(program, LABEL(labels->chosen));
 }
 
 /* r0 = how many bytes of frames are in the scratch now. */
@@ -138,20 +190,28 @@ static void emit_hash(struct program *program, const struct stack_wishes *wishes
 }
 
 /* The word of the stack in the scratch, whose hash is r3. */
-static void emit_word(struct program *program, const struct stack_wishes *wishes)
+static void emit_word(struct program *program, const struct stack_wishes *wishes,
+                      const struct labels *labels)
 {
     EMIT(program,
-        RSH_IMM(R3, 2),
+        RSH_IMM(R3, 3),
         LD_IMM64(R1, STACK_SPILLED),
-        OR_REG(R3, R1),
-        STX(DW, R8, wishes->place, R3));
+        OR_REG(R3, R1));
+    if (wishes->banks.shallow_depth) {
+        emit_tell_depth(program, &wishes->banks, labels->deep_word);
+        EMIT(program,
+            LD_IMM64(R1, STACK_SHALLOW),
+            OR_REG(R3, R1),
+        LABEL(labels->deep_word));
+    }
+    EMIT(program, STX(DW, R8, wishes->place, R3));
 }
 
 /* Keeps the stack in the scratch under its word. */
 static void emit_insert(struct program *program, const struct stack_wishes *wishes,
                         const struct labels *labels)
 {
-    emit_load_bank_map(program, &wishes->spilled, &labels->spilled);
+    emit_load_stacks(program, wishes, labels->no_room, &labels->insert);
     EMIT(program,
         MOV_REG(R2, R8),
         ADD_IMM(R2, wishes->place),
@@ -161,10 +221,16 @@ static void emit_insert(struct program *program, const struct stack_wishes *wish
         CALL(BPF_FUNC_map_update_elem),
         JEQ_IMM(R0, 0, labels->inserted),
         JEQ_IMM(R0, -EEXIST, labels->kept),
+    LABEL(labels->no_room),
         ST(DW, R8, wishes->place, -ENOMEM),
         JA(labels->kept),
     LABEL(labels->inserted));
     emit_account(program, stacks_kept);
+    if (wishes->banks.shallow_depth)
+        EMIT(program,
+            LDX(DW, R1, R8, SPILLED_BYTES),
+            JLE_IMM(R1, (int32_t)(wishes->banks.shallow_depth * 8), labels->kept));
+    emit_account(program, deep_kept);
 }
 
 /* Of the r0 bytes of frames in the scratch, if there are any. */
@@ -177,8 +243,8 @@ static void emit_keep_by_hash(struct program *program, const struct stack_wishes
         ST(DW, R8, wishes->place, NO_STACK), /* 0 would be an id */
         JEQ_IMM(R0, 0, labels->kept));
     emit_hash(program, wishes, labels);
-    emit_word(program, wishes);
-    emit_load_bank_map(program, &wishes->spilled, &labels->known);
+    emit_word(program, wishes, labels);
+    emit_load_stacks(program, wishes, labels->no_room, &labels->known);
     EMIT(program,
         MOV_REG(R2, R8),
         ADD_IMM(R2, wishes->place),

@@ -9,24 +9,35 @@
 #ifndef STACKBOX_STACKS_H
 #define STACKBOX_STACKS_H
 
+#include "insns/layout.h"
 #include "insns/program.h"
 
-/* A map of the main bank and its like in the stand-in. */
-struct map_pair {
-    int main, stand_in;
+struct bank_maps {
+    int first[BANK_MAPS];   /* the maps of CONTROL_MAIN */
+    int others[BANK_MAPS];  /* maps of such maps, with those of the other banks at the bank's word */
+    uint32_t shallow_depth; /* up to so many frames are shallow; 0: BANK_SHALLOW is not used */
 };
 
 /* Names of labels that the program has only once. */
 struct bank_labels {
-    const char *stand_in, *chosen;
+    const char *other, *chosen;
 };
 
+void name_bank_maps(struct program *program, const struct bank_maps *banks);
+
 /*
- * r1 = the map of the bank that the account at r9 is of. It is chosen anew wherever it is needed: a
- * register that holds a map of one or the other bank would make the verifier follow all that comes
- * after it twice. r0 to r5 are lost, here as below.
+ * r1 = that map of the bank that the account at r9 is of; on to `none` where that bank has none, which
+ * is not counted into. It is chosen anew wherever it is needed: a register that holds a map of one or the
+ * other bank would make the verifier follow all that comes after it twice. 4 bytes at r10 + index are
+ * used for it. r0 to r5 are lost, here as below.
  */
-void emit_load_bank_map(struct program *program, const struct map_pair *maps,
+struct bank_choice {
+    const struct bank_maps *banks;
+    enum bank_map map;
+    int16_t index;
+    const char *none;
+};
+void emit_load_bank_map(struct program *program, const struct bank_choice *choice,
                         const struct bank_labels *labels);
 
 /* Of the main bank: the map that get_stackid fills, and which of its buckets are settled. */
@@ -39,7 +50,8 @@ struct stack_wishes {
     bool user;      /* the user's stack, else the kernel's */
     uint32_t depth; /* frames, at most */
     struct stack_ids ids;
-    struct map_pair spilled;
+    struct bank_maps banks;
+    int16_t index;  /* where on the stack 4 bytes are free */
     int16_t place;  /* where in the slot the word goes that stands for it: see layout.h */
     bool meets;     /* the program may meet others (slot.h): its stacks have no ids */
 };

@@ -42,10 +42,19 @@ void emit_make_wait_or(struct program *program, const struct offwake_wishes *wis
 
 /* ---- Counts ---- */
 
+/* r1 = the bank's map of counts. */
+static void emit_load_counts(struct program *program, const struct offwake_wishes *wishes,
+                             const struct bank_labels *labels)
+{
+    const struct bank_choice choice = {&wishes->banks, BANK_COUNTS, INDEX, "uncounted"};
+
+    emit_load_bank_map(program, &choice, labels);
+}
+
 static void emit_find_count(struct program *program, const struct offwake_wishes *wishes,
                             const struct bank_labels *labels)
 {
-    emit_load_bank_map(program, &wishes->counts, labels);
+    emit_load_counts(program, wishes, labels);
     EMIT(program,
         MOV_REG(R2, R7),
         ADD_IMM(R2, TARGET),
@@ -72,9 +81,9 @@ static void emit_time_filter(struct program *program, const struct offwake_wishe
 
 void emit_count_wait(struct program *program, const struct offwake_wishes *wishes)
 {
-    static const struct bank_labels first = {"stand_in_counts", "counts"};
-    static const struct bank_labels insert = {"stand_in_insert", "insert"};
-    static const struct bank_labels second = {"stand_in_again", "again"};
+    static const struct bank_labels first = {"other_counts", "counts"};
+    static const struct bank_labels insert = {"other_insert", "insert"};
+    static const struct bank_labels second = {"other_again", "again"};
 
     emit_time_filter(program, wishes);
     emit_find_count(program, wishes, &first);
@@ -83,7 +92,7 @@ void emit_count_wait(struct program *program, const struct offwake_wishes *wishe
     EMIT(program,
         ST(DW, R10, NEW_COUNT, 0),
         ST(DW, R10, NEW_COUNT + 8, 0));
-    emit_load_bank_map(program, &wishes->counts, &insert);
+    emit_load_counts(program, wishes, &insert);
     EMIT(program,
         MOV_REG(R2, R7),
         ADD_IMM(R2, TARGET),
@@ -92,7 +101,9 @@ void emit_count_wait(struct program *program, const struct offwake_wishes *wishe
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
     emit_find_count(program, wishes, &second);
-    EMIT(program, JNE_IMM(R0, 0, "found"));
+    EMIT(program,
+        JNE_IMM(R0, 0, "found"),
+    LABEL("uncounted"));
     emit_account(program, table_full);
     EMIT(program,
         XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R8),

@@ -20,13 +20,39 @@ static int say_failure(int result)
     return EXIT_FAILURE;
 }
 
+static void debug_sizes(const struct store *store)
+{
+    struct text sizes = {0};
+
+    if (store->banks.shallow_depth)
+        text_format(&sizes, "%u stacks of %u frames, %u", store->wanted[BANK_SHALLOW],
+                    store->banks.shallow_depth, store->wanted[BANK_DEEP]);
+    else
+        text_format(&sizes, "%u stacks", store->wanted[BANK_DEEP]);
+    say("maps: %s of %u frames%s, %u counts; %llu KB in all, %llu KB of memory are free",
+        sizes.data ? sizes.data : "", store->depth,
+        store->settled.ids.buckets ? " (by ids and by hashes)" : "", store->wanted[BANK_COUNTS],
+        (unsigned long long)store_bytes(store) / 1024,
+        (unsigned long long)store_free_memory() / 1024);
+    text_free(&sizes);
+}
+
+/* Larger maps may have taken the places of some. */
+static void debug_growth(struct counting *counting)
+{
+    uint64_t bytes = store_bytes(&counting->store);
+
+    if (counting->options->debug && bytes != counting->map_bytes)
+        debug_sizes(&counting->store);
+    counting->map_bytes = bytes;
+}
+
 static int open_store(struct counting *counting, const struct counting_wishes *programs)
 {
     const struct trace_options *options = counting->options;
     const struct store_wishes wishes = {
         .by_id = programs->by_id,
         .stacks = options->storage,
-        .usual_stacks = programs->usual_stacks,
         .depth = options->depth,
         .key_bytes = programs->key_bytes,
         .value_bytes = programs->value_bytes,
@@ -40,13 +66,7 @@ static int open_store(struct counting *counting, const struct counting_wishes *p
         text_free(&why);
         return EXIT_FAILURE;
     }
-    if (options->debug)
-        say("maps: %u stacks of %u frames%s, %u counts; %llu KB in all, %llu KB of memory are free",
-            counting->store.stacks, counting->store.depth,
-            counting->store.settled.ids.buckets ? " (by ids and by hashes)" : "",
-            counting->store.main.count_entries,
-            (unsigned long long)store_bytes(&counting->store) / 1024,
-            (unsigned long long)store_free_memory() / 1024);
+    debug_growth(counting);
     return 0;
 }
 
@@ -206,6 +226,7 @@ static int gather(struct counting *counting)
     uint64_t began = now_ns();
     int result = collect(counting, true);
 
+    debug_growth(counting);
     if (!result && counting->tally.count > counting->merged * 2)
         result = merge(counting);
     uint64_t ended = now_ns();

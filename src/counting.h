@@ -46,6 +46,7 @@ struct counting {
     void *losing;
     struct tally tally;
     struct losses losses; /* of the whole run */
+    uint64_t map_bytes;   /* of the kernel, as was said last with --debug */
     uint64_t events;      /* likewise: those in the reports, and in the tally for the next */
     bool has_all;         /* nothing is left in the tables */
     bool does_not_close;  /* at a report, events were seen of which nothing is known */
@@ -59,7 +60,6 @@ struct counting {
 struct counting_wishes {
     bool by_id; /* as store_wishes has it */
     uint32_t key_bytes, value_bytes; /* of a count, as store_wishes has them */
-    uint64_t usual_stacks;           /* likewise */
 };
 
 /* 0, or what the process is to exit with; what was wrong was said. counting_close after either. */

@@ -43,7 +43,7 @@ void counting_add_losses(const struct counting *counting, struct text *lines)
     if (sum->table_full)
         text_format(lines, "%llu events are only in the sum, as [table full]: the table of %u counts "
                     "was full; raise --stack-storage-size (it was %u)\n",
-                    (unsigned long long)sum->table_full, counting->store.main.count_entries,
+                    (unsigned long long)sum->table_full, counting->store.main.entries[BANK_COUNTS],
                     counting->store.stacks);
     if (sum->slots_taken)
         text_format(lines, "%llu events were not counted: more than %d programs were interrupted on a "

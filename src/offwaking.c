@@ -59,8 +59,7 @@ static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wi
         .slots = store->slots,
         .lives = counting->session.lives.map,
         .waits = tracing->waits.map,
-        .counts = {store->main.counts, store->stand_in.counts},
-        .spilled = {store->main.spilled, store->stand_in.spilled},
+        .banks = store->banks,
     };
 }
 
@@ -280,7 +279,6 @@ static int trace(struct tracing *tracing)
     const struct counting_wishes wishes = {
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->wishes->view),
         .value_bytes = sizeof(struct blocked),
-        .usual_stacks = WAITS_USUAL_STACKS,
     };
     struct counting *counting = &tracing->counting;
     int status = counting_open(counting, tracing->wishes->trace, &wishes);

@@ -81,7 +81,7 @@ const struct option trace_options[] = {
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default, and the most: sysctl kernel.perf_event_max_stack)"},
     {0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
-     "distinct stacks that can be kept (default: by the memory that is there)"},
+     "distinct stacks that can be kept at once (default: as many as come, if there is memory)"},
     {0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},
     {0, "symfs", "DIR", option_string, AT(symfs), 0, 0,
      "look for programs, libraries and their debug files below DIR first"},

@@ -111,9 +111,8 @@ static void build_program(const struct counting *counting, struct program *progr
         .account = store->account,
         .slots = store->slots,
         .lives = counting->session.lives.map,
-        .counts = {store->main.counts, store->stand_in.counts},
+        .banks = store->banks,
         .ids = store->settled.ids,
-        .spilled = {store->main.spilled, store->stand_in.spilled},
     };
 
     wishes.filter.cpu = -1; /* there are no events of others */

@@ -112,9 +112,8 @@ static void build_program(const struct counting *counting, enum attach_program w
         .account = store->account,
         .slots = store->slots,
         .lives = counting->session.lives.map,
-        .counts = {store->main.counts, store->stand_in.counts},
+        .banks = store->banks,
         .ids = store->settled.ids,
-        .spilled = {store->main.spilled, store->stand_in.spilled},
     };
 
     emit_count(program, &wishes);

@@ -109,7 +109,6 @@ static void check_stack_maps(struct check *check)
 static void check_waits(struct check *check)
 {
     const struct store_wishes wishes = {
-        .usual_stacks = WAITS_USUAL_STACKS,
         .key_bytes = (uint32_t)offwake_key_bytes(VIEW_OFFWAKE),
         .value_bytes = sizeof(struct blocked),
     };

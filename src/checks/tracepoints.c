@@ -78,8 +78,7 @@ static int open_switches(struct switches *switches, struct store *store, struct 
         .slots = store->slots,
         .lives = -1,
         .waits = waits->map,
-        .counts = {store->main.counts, store->stand_in.counts},
-        .spilled = {store->main.spilled, store->stand_in.spilled},
+        .banks = store->banks,
     };
 
     return switches_open(switches, &wishes, NULL, refusal);

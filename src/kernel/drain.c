@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/bpf.h"
+#include "kernel/store_sizes.h"
 
 struct drain {
     struct store *store;
@@ -47,7 +48,8 @@ static int read_kept(struct drain *drain, uint32_t id, struct stack *stack)
 
 static int read_spilled(struct drain *drain, int64_t key, struct stack *stack)
 {
-    int result = bpf_lookup(drain->bank->spilled, &key, drain->spilled);
+    enum bank_map map = key & STACK_SHALLOW ? BANK_SHALLOW : BANK_DEEP;
+    int result = bpf_lookup(drain->bank->maps[map], &key, drain->spilled);
 
     if (result)
         return result;
@@ -168,13 +170,13 @@ int drain_bank(struct store *store, const struct bank *bank, struct tally *tally
         .losses = losses,
         .addresses = calloc(depth, sizeof(uint64_t)),
         .spilled = malloc(SPILLED_STACK_BYTES(depth)),
-        .ids = bank->mode == CONTROL_MAIN ? store->settled.ids.buckets : 0,
+        .ids = bank == &store->main ? store->settled.ids.buckets : 0,
     };
     drain.known = calloc(drain.ids + 1, sizeof(struct stack));
     int result = drain.addresses && drain.spilled && drain.known ? 0 : -ENOMEM;
 
     if (!result)
-        result = bpf_drain(bank->counts, sizeof(struct count_key), sizeof(uint64_t), take_count,
+        result = bpf_drain(bank->maps[BANK_COUNTS], sizeof(struct count_key), sizeof(uint64_t), take_count,
                            &drain);
     if (!result)
         result = decide_doubtful(&drain);
@@ -191,11 +193,21 @@ static int forget_stack(void *context, const void *key, const void *value)
     return 0;
 }
 
+int drain_stacks(const struct store *store, const struct bank *bank, bpf_take *take, void *context)
+{
+    int result = 0;
+
+    for (int map = BANK_SHALLOW; map <= BANK_DEEP && !result; map++) {
+        const struct bpf_map_shape shape = store_map_shape(store, (enum bank_map)map, 0);
+        if (bank->maps[map] >= 0)
+            result = bpf_drain(bank->maps[map], shape.key_size, shape.value_size, take, context);
+    }
+    return result;
+}
+
 int drain_clear_stacks(struct store *store, const struct bank *bank)
 {
-    int result = bank->mode == CONTROL_MAIN ? settled_clear(&store->settled) : 0;
+    int result = bank == &store->main ? settled_clear(&store->settled) : 0;
 
-    return result ? result
-                  : bpf_drain(bank->spilled, sizeof(int64_t),
-                              (uint32_t)SPILLED_STACK_BYTES(store->depth), forget_stack, NULL);
+    return result ? result : drain_stacks(store, bank, forget_stack, NULL);
 }

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_KERNEL_DRAIN_H
 #define STACKBOX_KERNEL_DRAIN_H
 
+#include "kernel/bpf.h"
 #include "kernel/store.h"
 
 /*
@@ -11,6 +12,8 @@
  */
 int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
                struct losses *losses);
+/* Takes all stacks out of it, by their words: a struct spilled_stack each. */
+int drain_stacks(const struct store *store, const struct bank *bank, bpf_take *take, void *context);
 int drain_clear_stacks(struct store *store, const struct bank *bank);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/banks.h"
 #include "kernel/bpf.h"
 #include "kernel/drain.h"
 #include "kernel/store_sizes.h"
@@ -26,49 +27,6 @@ static int create(int *fd, uint32_t type, const char *name, size_t key_size, siz
 
     *fd = bpf_create_map(&shape);
     return *fd < 0 ? *fd : 0;
-}
-
-static int open_bank(const struct store *store, struct bank *bank)
-{
-    int result = create(&bank->counts, BPF_MAP_TYPE_HASH, "counts", store->key_bytes,
-                        store->value_bytes, bank->count_entries);
-
-    return result ? result
-                  : create(&bank->spilled, BPF_MAP_TYPE_HASH, "spilled", sizeof(int64_t),
-                           SPILLED_STACK_BYTES(store->depth), bank->spilled_entries);
-}
-
-static void close_map(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-static void close_bank(struct bank *bank)
-{
-    close_map(&bank->counts);
-    close_map(&bank->spilled);
-}
-
-static void close_banks(struct store *store)
-{
-    close_bank(&store->main);
-    close_bank(&store->stand_in);
-    settled_close(&store->settled);
-}
-
-static int open_banks(struct store *store)
-{
-    int result = open_bank(store, &store->main);
-
-    if (!result)
-        result = open_bank(store, &store->stand_in);
-    if (!result && store->id_entries)
-        result = settled_open(&store->settled, store->id_entries, store->depth);
-    if (result)
-        close_banks(store);
-    return result;
 }
 
 static int open_controls(struct store *store)
@@ -105,8 +63,9 @@ int store_open_cgroup(const char *path)
 void store_init(struct store *store)
 {
     *store = (struct store){
-        .main = {.mode = CONTROL_MAIN, .counts = -1, .spilled = -1},
-        .stand_in = {.mode = CONTROL_STAND_IN, .counts = -1, .spilled = -1},
+        .main = {.mode = CONTROL_MAIN, .maps = {-1, -1, -1}},
+        .stand_in = {.mode = CONTROL_STAND_IN, .maps = {-1, -1, -1}},
+        .banks = {.first = {-1, -1, -1}, .others = {-1, -1, -1}},
         .settled = SETTLED_NONE,
         .control = -1,
         .account = -1,
@@ -125,17 +84,27 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     int result = open_controls(store);
 
     if (!result)
-        result = open_banks(store);
+        result = banks_open(store);
     while (result == -ENOMEM && !wishes->stacks && stacks > LEAST_STACKS) {
         store_set_sizes(store, stacks /= 2, wishes);
-        result = open_banks(store);
+        result = banks_open(store);
     }
+    /* Whoever wishes a size has all of it, or hears at once that there is not the memory. */
+    if (!result && wishes->stacks)
+        result = banks_enlarge(store, &store->stand_in);
     return result;
+}
+
+static void close_map(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
 void store_close(struct store *store)
 {
-    close_banks(store);
+    banks_close(store);
     close_map(&store->control);
     close_map(&store->account);
     close_map(&store->slots);
@@ -165,7 +134,7 @@ static int set_mode(struct store *store, uint32_t mode)
 /* Nobody needs to wait for programs that found it paused. */
 int store_start(struct store *store)
 {
-    return write_mode(store, CONTROL_MAIN);
+    return write_mode(store, store->main.mode);
 }
 
 static int read_account(const struct store *store, const struct bank *bank,
@@ -188,14 +157,24 @@ static int take_account(struct store *store, struct bank *bank)
     const uint64_t *words = (const uint64_t *)&now, *before = (const uint64_t *)&bank->before;
     for (size_t i = 0; i < ACCOUNT_WORDS; i++)
         ((uint64_t *)&store->sum)[i] += words[i] - before[i];
-    bank->stacks_kept += now.stacks_kept - bank->before.stacks_kept;
+    uint64_t entries[BANK_MAPS];
+    store_new_entries(&now, &bank->before, entries);
+    store_want(store, entries);
+    bank->kept[BANK_SHALLOW] += entries[BANK_SHALLOW];
+    bank->kept[BANK_DEEP] += entries[BANK_DEEP];
     bank->before = now;
     return 0;
 }
 
+static uint64_t stacks_kept(const struct bank *bank)
+{
+    return bank->kept[BANK_SHALLOW] + bank->kept[BANK_DEEP];
+}
+
 uint64_t store_stacks_kept(const struct store *store)
 {
-    return store->main.stacks_kept + store->stand_in.stacks_kept + settled_used(&store->settled);
+    return stacks_kept(&store->main) + stacks_kept(&store->stand_in) +
+           settled_used(&store->settled);
 }
 
 uint64_t store_lost(const struct store *store)
@@ -211,34 +190,51 @@ int64_t store_account_gap(const struct store *store)
 }
 
 /* A table that is emptied when it is so full has room for what comes meanwhile. */
-#define FILLED_COUNTS 4 /* a quarter of them */
-#define FILLED_STACKS 2
+#define FILLED 4 /* a quarter */
+/* And long before that the stand-in is there, for which the counting does not have to wait then. */
+#define IN_USE 16
 
-static bool stacks_are_filling(const struct store *store, const struct bank *bank, uint64_t kept)
+/* So many entries are a part of a map, or of what it is wanted to be. */
+static bool fill(const uint64_t entries[BANK_MAPS], const struct bank *bank, uint32_t part)
 {
-    return kept >= bank->spilled_entries / FILLED_STACKS ||
-           (bank->mode == CONTROL_MAIN && store->settled.ids.buckets &&
-            settled_used(&store->settled) >= store->id_entries / FILLED_STACKS);
+    for (int map = 0; map < BANK_MAPS; map++)
+        if (entries[map] && entries[map] >= bank->entries[map] / part)
+            return true;
+    return false;
 }
 
 enum store_news store_look(struct store *store)
 {
-    const struct bank *bank = &store->main;
+    struct bank *bank = &store->main;
+    uint64_t entries[BANK_MAPS];
     struct account now;
 
     if (read_account(store, bank, &now))
         return STORE_NOTHING_NEW;
     bool has_news = now.inserted != store->looked_at;
     store->looked_at = now.inserted;
-    if (now.inserted - bank->before.inserted >= bank->count_entries / FILLED_COUNTS ||
-        stacks_are_filling(store, bank,
-                           bank->stacks_kept + now.stacks_kept - bank->before.stacks_kept))
+    store_new_entries(&now, &bank->before, entries);
+    store_want(store, entries);
+    entries[BANK_SHALLOW] += bank->kept[BANK_SHALLOW];
+    entries[BANK_DEEP] += bank->kept[BANK_DEEP];
+    if (fill(entries, bank, IN_USE))
+        store->needs_stand_in = true;
+    if (fill(entries, bank, FILLED))
         return STORE_IS_FILLING;
     return has_news ? STORE_HAS_NEWS : STORE_NOTHING_NEW;
 }
 
+/* If there is not the memory for one the next report tries it again, and says so. */
+static void prepare(struct store *store)
+{
+    if (store->stand_in.maps[BANK_COUNTS] < 0)
+        (void)banks_enlarge(store, &store->stand_in);
+}
+
 int store_settle(struct store *store)
 {
+    if (store->needs_stand_in)
+        prepare(store);
     return settled_advance(&store->settled, &store->grace);
 }
 
@@ -252,15 +248,20 @@ static int empty_bank(struct store *store, struct bank *bank, bool again, store_
 
 static int collect(struct store *store, bool again, store_drain *drain, void *context)
 {
+    bool has_stand_in = store->stand_in.maps[BANK_COUNTS] >= 0;
     /* What came while the last report was drained: nobody writes there now. */
-    int result = empty_bank(store, &store->stand_in, again, drain, context);
+    int result = has_stand_in ? empty_bank(store, &store->stand_in, again, drain, context) : 0;
 
+    if (!result && again)
+        result = banks_enlarge(store, &store->stand_in);
     if (!result)
         result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
     if (!result)
         result = empty_bank(store, &store->main, again, drain, context);
     if (!result && again)
-        result = set_mode(store, CONTROL_MAIN);
+        result = banks_enlarge(store, &store->main);
+    if (!result && again)
+        result = set_mode(store, store->main.mode);
     return result;
 }
 
@@ -300,9 +301,9 @@ static int drain_counts(void *context, struct bank *bank, bool again)
     struct store *store = collecting->store;
     int result = drain_bank(store, bank, collecting->tally, collecting->losses);
 
-    if (result || !again || !stacks_are_filling(store, bank, bank->stacks_kept))
+    if (result || !again || !fill(bank->kept, bank, FILLED))
         return result;
-    bank->stacks_kept = 0;
+    bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
     return drain_clear_stacks(store, bank);
 }
 

@@ -4,6 +4,10 @@
  * that is drained for a report, a stand-in. Before a bank is read no program can still write to it,
  * and so each event is in exactly one report: what came to the stand-in is in the next. Each bank has
  * an account of the events that the programs saw; it is read at that moment, too, and closes.
+ *
+ * Where nobody wished a size the banks begin with room for what a machine makes anew in a moment, the
+ * stand-in when it is first needed, and where more came between two looks than half of that, larger
+ * ones take their places as long as memory allows.
  */
 #ifndef STACKBOX_KERNEL_STORE_H
 #define STACKBOX_KERNEL_STORE_H
@@ -11,14 +15,14 @@
 #include <stdint.h>
 
 #include "insns/layout.h"
+#include "insns/stacks.h"
 #include "kernel/grace.h"
 #include "kernel/settled.h"
 #include "tally.h"
 #include "util.h"
 
 struct store_wishes {
-    uint64_t stacks; /* distinct stacks; 0: by the memory that is there */
-    uint64_t usual_stacks; /* so many then on a small machine, if there is enough; 0: 4096 */
+    uint64_t stacks; /* distinct stacks; 0: by the memory that is there, and as many as come */
     uint64_t depth;  /* frames per stack; 0: the kernel's limit */
     bool by_id;      /* there are programs that may keep stacks by the kernel's ids */
     uint32_t key_bytes, value_bytes; /* of a count; 0: those of struct count_key and a word */
@@ -26,17 +30,20 @@ struct store_wishes {
 
 struct bank {
     enum control_mode mode;
-    int counts, spilled;
-    uint32_t count_entries, spilled_entries;
-    struct account before; /* as it was when it was last taken */
-    uint64_t stacks_kept;  /* in `spilled`, since that was last emptied */
+    int maps[BANK_MAPS]; /* below 0: it has none yet, */
+    uint32_t entries[BANK_MAPS]; /* and so no entries */
+    struct account before;       /* as it was when it was last taken */
+    uint64_t kept[BANK_MAPS];    /* stacks, since they were last emptied */
 };
 
 struct store {
     struct bank main, stand_in;
+    struct bank_maps banks; /* how programs find their maps */
+    uint32_t wanted[BANK_MAPS]; /* the entries that both are to have when they are next empty */
+    bool grows, needs_stand_in;
     struct settled settled; /* of the main bank */
     uint32_t id_entries;    /* distinct stacks that have ids; 0: none do */
-    uint32_t stacks, depth; /* distinct stacks in a bank; frames of each */
+    uint32_t stacks, depth; /* distinct stacks in a bank; frames of each, at most */
     uint32_t key_bytes, value_bytes; /* of a count */
     int control, account, slots;
     struct grace grace;
@@ -63,7 +70,7 @@ void store_init(struct store *store);
 int store_open(struct store *store, const struct store_wishes *wishes);
 void store_close(struct store *store);
 
-/* About what the maps take of the kernel's memory. */
+/* About what the maps take of the kernel's memory, once both banks are as large as is wanted. */
 uint64_t store_bytes(const struct store *store);
 
 /* perf_event_max_stack, the kernel's limit of frames, or what programs have room for if that is less. */
@@ -86,7 +93,10 @@ enum store_news {
 };
 enum store_news store_look(struct store *store);
 
-/* Makes the kernel's ids of new stacks hold: to be called often. 0 or a negative errno. */
+/*
+ * Makes the kernel's ids of new stacks hold, and a stand-in when it is time for that: to be called often.
+ * 0 or a negative errno.
+ */
 int store_settle(struct store *store);
 
 /*

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kernel/bpf.h"
+#include "kernel/drain.h"
 
 /* Beside twice the tasks that there are now. */
 #define MORE_ENTRIES 8192
@@ -148,14 +149,13 @@ static int drain(void *context, struct bank *bank, bool again)
 {
     struct taking *taking = context;
     struct store *store = taking->waits->store;
-    int result = bpf_drain(bank->spilled, sizeof(int64_t),
-                           (uint32_t)SPILLED_STACK_BYTES(store->depth), take_stack, taking);
+    int result = drain_stacks(store, bank, take_stack, taking);
 
     (void)again;
-    bank->stacks_kept = 0;
+    bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
     return result ? result
-                  : bpf_drain(bank->counts, store->key_bytes, store->value_bytes, take_count,
-                              taking);
+                  : bpf_drain(bank->maps[BANK_COUNTS], store->key_bytes, store->value_bytes,
+                              take_count, taking);
 }
 
 static void read_wait(const struct taking *taking, const void *value, struct wait *wait)

@@ -10,9 +10,6 @@
 #include "kernel/stack_table.h"
 #include "kernel/store.h"
 
-/* Interrupts come anywhere: each stack that one wakes from is another. For store_wishes. */
-#define WAITS_USUAL_STACKS 16384
-
 struct waits {
     struct store *store; /* without ids, with the bytes of offwake_key_bytes and struct blocked */
     enum offwake_view view;

@@ -28,7 +28,8 @@
 /* Those of stackcount, which names them itself. */
 enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_FOLLOWED,
-    FD_IDS, FD_SETTLED, FD_MAIN_COUNTS, FD_MAIN_SPILLED, FD_STAND_IN_COUNTS, FD_STAND_IN_SPILLED,
+    FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
+    FD_OTHER_DEEP,
     FD_BUFFER, FD_WAITS,
 };
 
@@ -206,11 +207,12 @@ static void build_calls(struct program *program, const void *wishes)
 
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
+#define BANKS {{FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP}, \
+               {FD_OTHER_COUNTS, FD_OTHER_SHALLOW, FD_OTHER_DEEP}, SHALLOW_DEPTH}
+
 #define MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS,   \
              .lives = FD_LIVES,                                                                \
-             .counts = {FD_MAIN_COUNTS, FD_STAND_IN_COUNTS},                                   \
-             .ids = {FD_IDS, FD_SETTLED, 4096},                                                \
-             .spilled = {FD_MAIN_SPILLED, FD_STAND_IN_SPILLED}
+             .ids = {FD_IDS, FD_SETTLED, 4096}, .banks = BANKS
 #define ALL_EVENTS .cpu = -1
 #define OF_PIDS    .pids = some_pids, .pid_count = 2
 #define OF_TIDS    .tids = some_tids, .tid_count = 1
@@ -329,9 +331,7 @@ static void build_follow_exec(struct program *program, const void *filter)
 /* ---- Those of offcputime, wakeuptime and offwaketime ---- */
 
 #define WAIT_MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS, \
-             .lives = FD_LIVES, .waits = FD_WAITS,                                             \
-             .counts = {FD_MAIN_COUNTS, FD_STAND_IN_COUNTS},                                   \
-             .spilled = {FD_MAIN_SPILLED, FD_STAND_IN_SPILLED}
+             .lives = FD_LIVES, .waits = FD_WAITS, .banks = BANKS
 #define FIELDS .prev_pid = 24, .prev_state = 32, .next_pid = 56, .target_pid = 24, .wide_state = true
 #define ALL_WAITS .states = STATE_BLOCKED, .most = UINT64_MAX
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hammer [-t THREADS] [-n STACKS] [-r TIMES] [-v] [-s MS] [-d DIGITS] [-g] [-c] [-N COMM] [-w] [-k]
+ * hammer [-t THREADS] [-n STACKS] [-r TIMES] [-v] [-s MS] [-d DIGITS] [-g] [-b] [-c] [-N COMM] [-w] [-k]
  *
  * THREADS threads, pinned to the CPUs in turn so that several share one, call hammered() all at the
  * same time, each through STACKS stacks of its own, TIMES times through each. A stack says its
@@ -15,6 +15,7 @@
  *   -s MS        again and again for so long, whatever TIMES is
  *   -d DIGITS    10
  *   -g           hammered() calls getppid(2), too
+ *   -b           and sleeps for a nanosecond
  *   -c           each thread has the number as its name, while it is at it
  *   -N COMM, -w, -k   as ever
  */
@@ -36,8 +37,16 @@ struct hammerer {
 
 static unsigned stacks = 16, times = 10, digits = 10;
 static uint64_t last_ms; /* of the monotonic clock; 0: TIMES counts */
-static int varies, calls_the_kernel, has_names;
+static int varies, calls_the_kernel, blocks, has_names;
 static pthread_barrier_t start;
+
+/* Not by the C library, whose functions may hide who called them. */
+static inline __attribute__((always_inline)) void sleep_a_moment(void)
+{
+    struct { long seconds, nanoseconds; } moment = {0, 1};
+
+    call_kernel_all(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+}
 
 void hammered(uint64_t *made);
 void zero(unsigned number, unsigned left, uint64_t *made);
@@ -49,6 +58,8 @@ APART void hammered(uint64_t *made)
     ++*made;
     if (calls_the_kernel)
         call_kernel(SYS_getppid, 0);
+    if (blocks)
+        sleep_a_moment();
     NO_TAIL_CALL;
 }
 
@@ -126,7 +137,7 @@ int main(int argc, char **argv)
     const char *comm = NULL;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "t:n:r:vs:d:gcN:wk")) != -1) {
+    while ((option = getopt(argc, argv, "t:n:r:vs:d:gbcN:wk")) != -1) {
         switch (option) {
         case 't': threads = (unsigned)number_of(optarg); break;
         case 'n': stacks = (unsigned)number_of(optarg); break;
@@ -135,6 +146,7 @@ int main(int argc, char **argv)
         case 's': ms = (unsigned)number_of(optarg); break;
         case 'd': digits = (unsigned)number_of(optarg); break;
         case 'g': calls_the_kernel = 1; break;
+        case 'b': blocks = 1; break;
         case 'c': has_names = 1; break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Without any option 16,384 new stacks are kept that come while the tracer does not run at all; then its
+# maps have grown, and 32,768 at once are kept, again and again. So are waits, and counts of as many
+# names. A program that makes them says itself how many there were: each comes once.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+
+# Tables are sized by memory: of less than this nobody promises so many.
+[ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge 400 ] ||
+    skip_all "less than 400 MB are free"
+
+grown()
+{
+    [ "$(grep -c ': maps: ' "$scratch/err")" -gt "$1" ] || ended "$stackbox"
+}
+
+# stopped NAME: all that the workload does it does while the tracer is stopped
+stopped()
+{
+    kill -s STOP "$stackbox"
+    wait_until 20 grep -q '^State:.T' "/proc/$stackbox/status"
+    go "$1"
+    kill -s CONT "$stackbox"
+}
+
+# grow NAME ROUNDS LEAST HAMMER-OPTIONS STACKBOX-ARGUMENT...: in the folded report each stack, or name, has a
+# line with `hammered` or the name's number; there are no less than LEAST in a hundred of them
+grow()
+{
+    name=$1 rounds=$2 least=$3 options=$4 all=16384
+    shift 4
+    # shellcheck disable=SC2086 # words
+    start_workload first hammer -w -k -t 2 -r 1 -d 14 -n 8192 $options -N first
+    pids=$(pid_of first)
+    for round in $rounds; do
+        # shellcheck disable=SC2086 # words
+        start_workload "$round" hammer -w -k -t 2 -r 1 -d 15 -n 16384 $options -N "round$round"
+        pids=$pids,$(pid_of "$round") all=$((all + 32768))
+    done
+    start_stackbox "$@" --debug -f -p "$pids" || fail "$name: starts" "$(grep -v '^ ' "$scratch/err")"
+    stopped first
+    if wait_until 20 grown 1; then
+        pass "$name: the maps grow"
+    else
+        fail "$name: the maps grow" "$(grep ': maps: ' "$scratch/err")"
+    fi
+    done=$(calls_of first)
+    for round in $rounds; do
+        stopped "$round"
+        done=$((done + $(calls_of "$round")))
+    done
+    finish_stackbox
+    is "$name: exit status" "$status" 0
+    is "$name: what was done" "$done" $all
+    between "$name: each has its count" \
+        "$(grep -cE '^[0-9]+-[0-9]+;|;hammered [0-9]+$' "$scratch/out")" $((all * least / 100)) $all
+    is "$name: nothing is lost" "$(grep -E '^[a-z]+: .* (was|were) (full|lost)' "$scratch/err")$(
+        grep 'full\]' "$scratch/out")" ""
+    for round in first $rounds; do
+        finish_workload "$round"
+    done
+}
+
+grow "stacks" "1 2 3" 100 -g stackcount -U -P $EVENT
+grow "names" 1 100 "-g -c" stackcount -K -P $EVENT
+# Where the machine is slow a time is over before the thread has left its CPU for it: that is no wait.
+grow "waits" 1 98 -b offcputime -U
