@@ -79,6 +79,7 @@ static int open_processes(struct session *session)
     const struct processes_wishes wishes = {
         .pids = options->pids.numbers,
         .pid_count = options->pids.count,
+        .free_memory = store_free_memory(),
     };
 
     int result = processes_open(&session->processes, &wishes);

@@ -152,6 +152,15 @@ void processes_forget(struct processes *processes)
 
 /* ---- Opening ---- */
 
+static size_t bytes_to_keep(uint64_t free_memory)
+{
+    uint64_t bytes = free_memory / PROCESSES_KEPT_SHARE;
+
+    if (bytes > PROCESSES_KEPT_MOST)
+        return PROCESSES_KEPT_MOST;
+    return bytes > PROCESSES_KEPT_BYTES ? (size_t)bytes : PROCESSES_KEPT_BYTES;
+}
+
 int processes_open(struct processes **made, const struct processes_wishes *wishes)
 {
     struct processes *processes = calloc(1, sizeof(*processes));
@@ -159,7 +168,8 @@ int processes_open(struct processes **made, const struct processes_wishes *wishe
 
     *made = processes;
     if (!result)
-        result = history_open(&processes->history, processes->files, PROCESSES_KEPT_BYTES);
+        result = history_open(&processes->history, processes->files,
+                              bytes_to_keep(wishes->free_memory));
     if (!result && wishes->pid_count) {
         processes->pids = malloc(wishes->pid_count * sizeof(*processes->pids));
         result = processes->pids ? 0 : -ENOMEM;

@@ -5,7 +5,7 @@
  * looked up once in /proc.
  *
  * What is kept of exited processes, and of programs that processes have left by exec, comes to at
- * most PROCESSES_KEPT_BYTES: the oldest go first, and are counted.
+ * most a part of the free memory, or PROCESSES_KEPT_BYTES: then the oldest go first, and are counted.
  */
 #ifndef STACKBOX_SYMBOLS_PROCESS_H
 #define STACKBOX_SYMBOLS_PROCESS_H
@@ -17,6 +17,8 @@
 #include "symbols/mapped_files.h"
 
 #define PROCESSES_KEPT_BYTES (8u << 20)
+#define PROCESSES_KEPT_SHARE 64 /* of the free memory, */
+#define PROCESSES_KEPT_MOST (512u << 20) /* as long as that is no more */
 
 struct process_place {
     enum mapped_kind kind;
@@ -33,6 +35,7 @@ struct processes_wishes {
     const uint32_t *pids; /* of these alone, where there are any */
     size_t pid_count;
     bool silent; /* neither listen nor look: everything is looked up when it is asked for */
+    uint64_t free_memory; /* bytes; 0: nobody told */
 };
 
 struct processes;

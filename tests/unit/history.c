@@ -386,6 +386,27 @@ static void reports_forget(void)
     end();
 }
 
+/* Forgetting begins when memory says so. */
+static void more_is_kept_where_there_is_memory(void)
+{
+    enum { MANY = 60000 };
+    static const struct processes_wishes wishes = {.silent = true, .free_memory = (uint64_t)2 << 30};
+
+    CHECK_NUMBER(processes_open(&processes, &wishes), 0);
+    processes->begin = processes->reported = BEGIN;
+    maps(10, A, "[shell]");
+    for (uint32_t i = 0; i < MANY; i++) {
+        uint64_t time = 2000 + i * 1000;
+        forks(time, A, 6000000 + i);
+        executes(time + 100, 6000000 + i);
+        maps(time + 110, 6000000 + i, "[short]");
+        ends(time + 200, 6000000 + i);
+    }
+    CHECK_NUMBER(processes_lost(processes).forgotten, 0);
+    CHECK_STRING(what(6000000, 2120), "[short]");
+    end();
+}
+
 /* As many as there may be in a long run with one report at its end. */
 static void what_is_kept_is_bounded(void)
 {
@@ -499,6 +520,7 @@ int main(void)
     TEST(programs_that_nobody_told_of);
     TEST(exits_that_were_lost);
     TEST(reports_forget);
+    TEST(more_is_kept_where_there_is_memory);
     TEST(what_is_kept_is_bounded);
     TEST(one_that_executes_for_ever);
     TEST(only_who_is_wished_for);
