@@ -6,7 +6,8 @@
 # Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
 # build/cross/ARCH/stackbox: static, it needs nothing there), and tries what came out in qemu's emulation
 # of programs: the unit tests, with the golden ones; and what the binary makes of words and files, which
-# must be the same to the byte as from the binary for this machine ($STACKBOX).
+# must be the same to the byte as from the binary for this machine ($STACKBOX). For armv7 also a program of
+# both kinds of code is made, of which only ARM's own may be traced.
 #
 # Prints PASS, FAIL and SKIP line by line. Exit: 0 nothing failed; 1 something did; 77 nothing was built.
 
@@ -130,6 +131,36 @@ compare()
     done
 }
 
+# listed WORD STATUS TEXT: what --list says of a pattern of that program
+listed()
+{
+    timeout 60 "$emulator" "$build/stackbox" stackcount --list "$build/thumb:$1" \
+        >"$build/list.out" 2>&1 </dev/null
+    status=$?
+    if [ $status != "$2" ] || ! grep -qF -- "$3" "$build/list.out"; then
+        fail "--list $1" "exit status $status: $(head -n 3 "$build/list.out")"
+    else
+        pass "--list $1"
+    fi
+}
+
+# A program of both kinds of code, as its compiler makes it: of Thumb none is ever probed.
+thumb()
+{
+    cat >"$build/thumb.c" <<'EOF'
+__attribute__((target("arm"), noinline)) int in_arm(int n) { return n * 3; }
+__attribute__((target("thumb"), noinline)) int in_thumb(int n) { return n * 5; }
+int main(int argc, char **argv) { (void)argv; return in_arm(argc) - in_thumb(argc); }
+EOF
+    $compiler -O1 -o "$build/thumb" "$build/thumb.c" || return
+    listed in_arm 0 :in_arm
+    listed in_thumb 1 "is Thumb code"
+    listed 'in_*' 0 "left out 1 of 2"
+    "${compiler%gcc}strip" "$build/thumb"
+    address=$("${compiler%gcc}readelf" -h "$build/thumb" | sed -n 's/.*Entry point address: *//p')
+    listed "$address" 1 "Thumb code"
+}
+
 [ $# -gt 0 ] || set -- aarch64 armv7 riscv64
 for arch; do
     arch "$arch"
@@ -146,6 +177,7 @@ for arch; do
         continue
     fi
     run_units
+    [ "$arch" != armv7 ] || thumb
     if [ -x "$native" ]; then
         compare
     else

@@ -92,6 +92,8 @@ int attaching_find(struct find *find, int kallsyms, uint32_t pid)
         say("%s", error.data ? error.data : strerror(-result));
     else if (find->unread.length)
         say("there may be more functions: %s", find->unread.data);
+    if (!result && find->left_out.length)
+        say("%s", find->left_out.data);
     text_free(&error);
     return result ? EXIT_FAILURE : 0;
 }

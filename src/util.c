@@ -170,6 +170,25 @@ const char *next_line(const char **rest, size_t *length)
     return line;
 }
 
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+size_t sort_numbers(uint64_t *numbers, size_t count)
+{
+    size_t kept = 0;
+
+    if (count)
+        qsort(numbers, count, sizeof(*numbers), compare_numbers);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || numbers[kept - 1] != numbers[i])
+            numbers[kept++] = numbers[i];
+    return kept;
+}
+
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
 {
     size_t low = 0, high = count;

@@ -52,6 +52,9 @@ int parse_seconds(const char *string, uint64_t *nanoseconds);
  */
 const char *next_line(const char **rest, size_t *length);
 
+/* Sorts numbers, and leaves one of each. Returns how many are left. */
+size_t sort_numbers(uint64_t *numbers, size_t count);
+
 /* Where in sorted numbers the first stands that is not below `least`; `count`: none is. */
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
 

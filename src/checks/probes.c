@@ -44,8 +44,28 @@ static int attach_by_text(const struct place *place)
     return result;
 }
 
-/* The instruction that this program began with, which it will not come to again. */
-static int find_own_start(const char *path, uint64_t *offset)
+/*
+ * An instruction that nobody comes to. On 32-bit ARM one that is ARM's own, whatever the compiler makes
+ * of the rest (probes/thumb.h); elsewhere the one that this program began with.
+ */
+#if defined(__arm__)
+__attribute__((target("arm"), noinline, used)) static void unused_function(void)
+{
+    __asm__ volatile("");
+}
+#endif
+
+static uint64_t unused_instruction(void)
+{
+#if defined(__arm__)
+    return (uintptr_t)unused_function;
+#else
+    return getauxval(AT_ENTRY);
+#endif
+}
+
+/* Where that is in our file, wherever the file was loaded. */
+static int find_own_instruction(const char *path, uint64_t *offset)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     unsigned char header[sizeof(Elf64_Ehdr)];
@@ -56,7 +76,8 @@ static int find_own_start(const char *path, uint64_t *offset)
     int result = elf_open(&elf, fd);
     if (!result) {
         result = elf_read(&elf, 0, header, sizeof(header));
-        if (!result && !elf_offset_of(&elf, ELF_FIELD(&elf, header, Ehdr, e_entry), offset))
+        if (!result && !elf_offset_of(&elf, ELF_FIELD(&elf, header, Ehdr, e_entry) +
+                                          (unused_instruction() - getauxval(AT_ENTRY)), offset))
             result = -ENOEXEC;
         elf_close(&elf);
     }
@@ -71,11 +92,11 @@ static int find_own_file(struct place *place)
     int result;
 
     place->file = place->path = "/proc/self/exe";
-    result = find_own_start(place->file, &place->file_offset);
+    result = find_own_instruction(place->file, &place->file_offset);
     if (!result || !given)
         return result;
     place->file = place->path = given;
-    return find_own_start(given, &place->file_offset);
+    return find_own_instruction(given, &place->file_offset);
 }
 
 static void decide_way(struct check *check, enum refused what, int result, const char *without)

@@ -150,6 +150,7 @@ void find_close(struct find *find)
     free(find->matched);
     places_free(&find->places);
     text_free(&find->unread);
+    text_free(&find->left_out);
     if (find->tracefs >= 0)
         close(find->tracefs);
     *find = (struct find){.tracefs = -1, .kallsyms = -1};

@@ -16,6 +16,7 @@ struct find {
     int tracefs;     /* open or below 0: a negative errno that says why not */
     struct places places;
     struct text unread; /* "FILE: why": not all of its functions could be looked through; or empty */
+    struct text left_out; /* how many of them cannot be probed, and why; or empty */
 };
 
 /* Takes the words apart. 0, or -EINVAL or -ENOMEM with one line in `error`. */

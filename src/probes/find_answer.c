@@ -44,6 +44,7 @@ void find_answer_write(const struct find *find, size_t known, int result, const 
     answer_put_number(answer, (uint64_t)-result);
     answer_put_text(answer, error);
     answer_put_text(answer, &find->unread);
+    answer_put_text(answer, &find->left_out);
     for (size_t i = 0; i < find->count; i++)
         if (find_is_users(&find->patterns[i]))
             answer_put_number(answer, find->matched[i]);
@@ -108,6 +109,7 @@ static void take_all(struct answer *answer, struct find *read, int *found, struc
     *found = answer->is_bad ? 0 : -(int)negative;
     answer_take_text(answer, LONGEST, error);
     answer_take_text(answer, LONGEST, &read->unread);
+    answer_take_text(answer, LONGEST, &read->left_out);
     for (size_t i = 0; i < read->count; i++)
         if (find_is_users(&read->patterns[i]))
             read->matched[i] = (size_t)answer_take_number(answer);
@@ -139,10 +141,13 @@ int find_answer_read(const char *bytes, size_t length, struct find *find, int *f
             find->matched[i] = read.matched[i];
     if (!result && read.unread.length && !find->unread.length)
         text_append(&find->unread, read.unread.data, read.unread.length);
+    if (!result && read.left_out.length && !find->left_out.length)
+        text_append(&find->left_out, read.left_out.data, read.left_out.length);
     if (result || !*found)
         text_clear(error);
     places_free(&read.places);
     text_free(&read.unread);
+    text_free(&read.left_out);
     free(read.matched);
     return result;
 }

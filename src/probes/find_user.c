@@ -8,6 +8,7 @@
 #include "apart.h"
 #include "probes/find_answer.h"
 #include "probes/root_path.h"
+#include "probes/thumb.h"
 #include "probes/usdt.h"
 #include "probes/user_functions.h"
 
@@ -24,6 +25,7 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
                         struct user_file *file, const char **opened, struct text *error)
 {
     const struct pattern *pattern = &find->patterns[i];
+    const size_t first = find->places.count;
     int result = 0;
 
     if (!*opened || strcmp(*opened, pattern->library)) {
@@ -37,6 +39,8 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
     result = pattern->kind == PATTERN_USDT
         ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
         : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
+    if (!result)
+        result = thumb_remove(file, pattern, &find->places, first, &find->left_out, error);
     /* Who names one function, and gets it, misses none. */
     if (!result && file->unpacked.refusal && pattern->kind == PATTERN_USER_FUNCTION &&
         !pattern->is_address && pattern->name.kind != MATCH_PLAIN && !find->unread.length)

@@ -126,6 +126,18 @@ void places_remove_doubles(struct places *places)
     places->count = kept;
 }
 
+void places_remove_failed(struct places *places, size_t first)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < places->count; i++)
+        if (places->items[i].error)
+            free_names(&places->items[i]);
+        else
+            places->items[kept++] = places->items[i];
+    places->count = kept;
+}
+
 void places_free(struct places *places)
 {
     for (size_t i = 0; i < places->count; i++)

@@ -60,6 +60,8 @@ int places_add(struct places *places, const struct place *place);
  * Sorts: places of one file follow each other, entries before returns.
  */
 void places_remove_doubles(struct places *places);
+/* Takes out those from `first` on that have an error. */
+void places_remove_failed(struct places *places, size_t first);
 /* Without the name of the file: "malloc", "provider:probe", "0x1234". */
 const char *place_own_name(const struct place *place);
 /* The same as its source has it: "A::f(int)"; with `readable` of NULL as it is. */

@@ -122,26 +122,15 @@ int user_file_add(const struct user_file *file, const struct place *place, uint6
     return result;
 }
 
-static int compare_addresses(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 /* The addresses of the places that are to be looked at. */
 static size_t sort_addresses(const struct place *places, size_t count, uint64_t *addresses)
 {
-    size_t listed = 0, kept = 0;
+    size_t listed = 0;
 
     for (size_t i = 0; i < count; i++)
         if (!places[i].start)
             addresses[listed++] = places[i].address;
-    qsort(addresses, listed, sizeof(*addresses), compare_addresses);
-    for (size_t i = 0; i < listed; i++)
-        if (!kept || addresses[kept - 1] != addresses[i])
-            addresses[kept++] = addresses[i];
-    return kept;
+    return sort_numbers(addresses, listed);
 }
 
 static int judge(const struct user_file *file, struct place *place, const struct elf_found *found,
@@ -179,9 +168,8 @@ int user_file_find_starts(const struct user_file *file, struct places *places, s
     for (size_t i = 0; i < count && !result; i++) {
         if (items[i].start)
             continue;
-        const uint64_t *at = bsearch(&items[i].address, addresses, distinct, sizeof(*addresses),
-                                     compare_addresses);
-        result = judge(file, &items[i], &found[at - addresses], error);
+        const size_t at = first_not_below(addresses, distinct, items[i].address);
+        result = judge(file, &items[i], &found[at], error);
     }
     if (found)
         elf_found_free(found, distinct);

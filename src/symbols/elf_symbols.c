@@ -82,13 +82,6 @@ static bool was_given(const struct given *given, const struct elf_symbol *symbol
     return at < given->count && given->numbers[at] == number;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 struct giving {
     struct window window;
     elf_symbol_callback *each;
@@ -154,9 +147,7 @@ int elf_each_function(const struct elf *elf, elf_symbol_callback *each, void *co
         giving->is_first = i == 0;
         giving->is_last = i + 1 == tables.count;
         result = give_table(giving, &tables.items[i]);
-        if (giving->given.count)
-            qsort(giving->given.numbers, giving->given.count, sizeof(*giving->given.numbers),
-                  compare_numbers);
+        giving->given.count = sort_numbers(giving->given.numbers, giving->given.count);
     }
     elf_symbol_tables_close(&tables);
     free(giving->given.numbers);

@@ -235,13 +235,13 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
         Elf64_Sym symbol;
         memcpy(&symbol, bytes, sizeof(symbol));
         *entry = (struct elf_entry){symbol.st_value, symbol.st_size, symbol.st_name,
-                                    symbol.st_shndx, 0, 0};
+                                    symbol.st_shndx, 0, 0, false};
         info = symbol.st_info;
     } else {
         Elf32_Sym symbol;
         memcpy(&symbol, bytes, sizeof(symbol));
         *entry = (struct elf_entry){symbol.st_value, symbol.st_size, symbol.st_name,
-                                    symbol.st_shndx, 0, 0};
+                                    symbol.st_shndx, 0, 0, false};
         info = symbol.st_info;
     }
     entry->type = info & 15;
@@ -257,8 +257,10 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
         entry->name = __builtin_bswap32(entry->name);
         entry->section = __builtin_bswap16(entry->section);
     }
-    if (elf->machine == EM_ARM && entry->type != STT_NOTYPE)
+    if (elf->machine == EM_ARM && entry->type != STT_NOTYPE) {
+        entry->is_thumb = entry->address & 1;
         entry->address &= ~(uint64_t)1;
+    }
     return true;
 }
 

@@ -63,6 +63,7 @@ struct elf_entry {
     uint32_t name;
     uint16_t section;
     uint8_t type, binding;
+    bool is_thumb; /* of ARM; a label does not tell */
 };
 
 /* False: it is none of a defined function or label that has a name. */

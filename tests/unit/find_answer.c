@@ -39,6 +39,7 @@ static void add_places(struct find *find)
     find->matched[1] = 2;
     find->matched[2] = 1;
     text_add(&find->unread, "/bin/a: its symbols are damaged");
+    text_add(&find->left_out, "left out 1 of 3 in /bin/a");
 }
 
 static void check_same(const struct find *a, const struct find *b)
@@ -60,6 +61,8 @@ static void check_same(const struct find *a, const struct find *b)
     for (size_t i = 0; i < a->count; i++)
         CHECK_NUMBER(a->matched[i], b->matched[i]);
     CHECK_STRING(a->unread.length ? a->unread.data : "", b->unread.length ? b->unread.data : "");
+    CHECK_STRING(a->left_out.length ? a->left_out.data : "",
+                 b->left_out.length ? b->left_out.data : "");
 }
 
 /* Who gets the bytes is then as `expected`, or as before. */
