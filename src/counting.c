@@ -187,16 +187,23 @@ static int make_report(struct counting *counting, bool again)
     return result;
 }
 
-/* What is missing of the whole run: a line for each kind. */
+/* What is missing of the whole run: one line where it matters, each kind where that is asked for. */
 static void say_losses(struct counting *counting)
 {
-    struct text *lines = &counting->facts.losses;
+    const char *name = counting->report.measure.events;
+    struct missing missing = {0};
+    struct text lines = {0};
 
-    text_clear(lines);
-    counting_add_losses(counting, lines);
-    const char *rest = lines->data ? lines->data : "", *line;
+    counting_add_losses(counting, &missing);
+    if (counting->options->debug)
+        missing_add_shares(&missing, counting->events, name, &lines);
+    else
+        missing_add_summary(&missing, counting->events, name, &lines);
+    const char *rest = lines.data ? lines.data : "", *line;
     for (size_t length; (line = next_line(&rest, &length));)
         say("%.*s", (int)length, line);
+    text_free(&lines);
+    missing_free(&missing);
     session_say_names_lost(&counting->session);
 }
 

@@ -15,6 +15,7 @@
 
 #include "facts.h"
 #include "kernel/store.h"
+#include "missing.h"
 #include "report_files.h"
 #include "session.h"
 #include "tally.h"
@@ -41,8 +42,8 @@ struct counting {
     /* Called some times a second while it runs, or NULL. */
     void (*tick)(void *context);
     void *ticking;
-    /* Appends what else is missing, a line for each kind, or NULL. */
-    void (*add_losses)(void *context, struct text *lines);
+    /* Adds what else is missing, or NULL. */
+    void (*add_losses)(void *context, struct missing *missing);
     void *losing;
     struct tally tally;
     struct losses losses; /* of the whole run */

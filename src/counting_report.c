@@ -35,38 +35,39 @@ static int write_format(void *context, FILE *out, enum report_format format)
     return result;
 }
 
-void counting_add_losses(const struct counting *counting, struct text *lines)
+void counting_add_losses(const struct counting *counting, struct missing *missing)
 {
     const struct account *sum = &counting->store.sum;
     const struct losses *losses = &counting->losses;
 
-    if (sum->table_full)
-        text_format(lines, "%llu events are only in the sum, as [table full]: the table of %u counts "
-                    "was full; raise --stack-storage-size (it was %u)\n",
-                    (unsigned long long)sum->table_full, counting->store.main.entries[BANK_COUNTS],
-                    counting->store.stacks);
-    if (sum->slots_taken)
-        text_format(lines, "%llu events were not counted: more than %d programs were interrupted on a "
-                    "CPU at once\n", (unsigned long long)sum->slots_taken, SLOTS_PER_CPU);
-    if (losses->walks_failed)
-        text_format(lines, "%llu events are counted without their stack: the kernel could not walk "
-                    "it\n", (unsigned long long)losses->walks_failed);
-    if (losses->stacks_lost)
-        text_format(lines, "%llu events are counted without their stack: stack storage was full; "
-                    "raise --stack-storage-size (it was %u)\n",
-                    (unsigned long long)losses->stacks_lost, counting->store.stacks);
+    missing_add(missing, &(struct loss){.count = sum->table_full},
+                "are only in the sum, as [table full]: the table of %u counts was full; raise "
+                "--stack-storage-size (it was %u)", counting->store.main.entries[BANK_COUNTS],
+                counting->store.stacks);
+    missing_add(missing, &(struct loss){.count = sum->slots_taken, .beside = true},
+                "were not counted: more than %d programs were interrupted on a CPU at once; "
+                "shorter stacks (--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
+    missing_add(missing, &(struct loss){.count = losses->walks_failed},
+                "are counted without their stack: the kernel could not walk it; -K does without "
+                "those of users");
+    missing_add(missing, &(struct loss){.count = losses->stacks_lost},
+                "are counted without their stack: stack storage was full; raise "
+                "--stack-storage-size (it was %u)", counting->store.stacks);
     if (counting->add_losses)
-        counting->add_losses(counting->losing, lines);
+        counting->add_losses(counting->losing, missing);
 }
 
 /* What is missing until now, and of how many events the report is. */
 static void finish_facts(struct counting *counting)
 {
+    struct missing missing = {0};
     uint64_t events = 0;
 
     for (size_t i = 0; i < counting->tally.count; i++)
         events += counting->tally.entries[i].events;
-    counting_add_losses(counting, &counting->facts.losses);
+    counting_add_losses(counting, &missing);
+    missing_add_lines(&missing, &counting->facts.losses);
+    missing_free(&missing);
     facts_count(&counting->facts, events);
 }
 

@@ -8,7 +8,7 @@
 /* Names what is in the tally, and writes it to where reports go. 0 or a negative errno. */
 int counting_write_report(struct counting *counting, bool last);
 
-/* Of the run until now: a line for each kind of loss. */
-void counting_add_losses(const struct counting *counting, struct text *lines);
+/* Of the run until now. */
+void counting_add_losses(const struct counting *counting, struct missing *missing);
 
 #endif

@@ -222,23 +222,22 @@ static uint64_t missed_events(const struct tracing *tracing)
            tracepoint_missed(&tracing->switches.wakings);
 }
 
-static void add_losses(void *context, struct text *lines)
+static void add_losses(void *context, struct missing *missing)
 {
     const struct tracing *tracing = context;
     const struct account *account = &tracing->counting.store.sum;
-    uint64_t missed = missed_events(tracing);
+    const struct loss unseen = {
+        .count = account->waits_full + account->wakes_full,
+        .events = "events of threads",
+        .beside = true,
+    };
 
-    if (account->waits_full || account->wakes_full)
-        text_format(lines, "%llu events of threads were not seen: the map of waits has room for %u "
-                    "threads, by the memory that was free; -p, -t or --cgroup select fewer\n",
-                    (unsigned long long)(account->waits_full + account->wakes_full),
-                    tracing->waits.entries);
-    if (account->ends_unseen)
-        text_format(lines, "%llu waits are not counted: the kernel did not show their threads come to "
-                    "the CPU again\n", (unsigned long long)account->ends_unseen);
-    if (missed)
-        text_format(lines, "up to %llu switches and wakes were missed: they came while a program ran "
-                    "on the same CPU already\n", (unsigned long long)missed);
+    missing_add(missing, &unseen, "were not seen: the map of waits has room for %u threads, by the "
+                "memory that was free; -p, -t or --cgroup select fewer", tracing->waits.entries);
+    missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true},
+                "are not counted: the kernel did not show their threads come to the CPU again; "
+                "shorter stacks (--depth, -K, -U) make that rarer");
+    missing_add_recursion(missing, "switches and wakes", missed_events(tracing));
 }
 
 static void say_account(const struct tracing *tracing)

@@ -222,33 +222,33 @@ static void print_header(struct profiling *profiling)
 }
 
 /* The kernel stops an event that overflows too often until the next tick. */
-static void add_stops(struct sampling *sampling, struct text *lines)
+static void add_stops(struct sampling *sampling, struct missing *missing)
 {
+    bool clock = sampling->wishes.event->clock;
     struct sampling_stops stops;
 
     sampling_stops(sampling, &stops);
-    if (sampling->wishes.event->clock && stops.samples)
-        text_format(lines, "up to %llu samples were missed: they came faster than the kernel takes "
-                    "them (sysctl kernel.perf_event_max_sample_rate), and it stopped for %.3f s of all "
-                    "CPUs' time\n", (unsigned long long)stops.samples,
-                    (double)stops.nanoseconds / 1e9);
-    else if (!sampling->wishes.event->clock && stops.times)
-        text_format(lines, "samples were missed: they came faster than the kernel takes them (sysctl "
-                    "kernel.perf_event_max_sample_rate), and it stopped %llu times, for %.3f s of all "
-                    "CPUs' time\n", (unsigned long long)stops.times,
-                    (double)stops.nanoseconds / 1e9);
+    const struct loss loss = {
+        .count = clock ? stops.samples : stops.times ? MISSING_UNCOUNTED : 0,
+        .events = "samples",
+        .at_most = true,
+        .beside = true,
+    };
+    missing_add(missing, &loss, "were missed: they came faster than the kernel takes them (sysctl "
+                "kernel.perf_event_max_sample_rate), and it stopped %llu times, for %.3f s of all CPUs' "
+                "time; take fewer (-F, -c)", (unsigned long long)stops.times,
+                (double)stops.nanoseconds / 1e9);
 }
 
 /* What the kernel kept from the program. */
-static void add_losses(void *context, struct text *lines)
+static void add_losses(void *context, struct missing *missing)
 {
     struct profiling *profiling = context;
     struct bpf_program_info info;
 
-    if (!bpf_program_info(profiling->wishes.program, &info) && info.recursion_misses)
-        text_format(lines, "up to %llu events were missed: they came while a program ran on the same "
-                    "CPU already\n", (unsigned long long)info.recursion_misses);
-    add_stops(&profiling->sampling, lines);
+    if (!bpf_program_info(profiling->wishes.program, &info))
+        missing_add_recursion(missing, "events", info.recursion_misses);
+    add_stops(&profiling->sampling, missing);
 }
 
 /* What the kernel knows about the program that has run. */

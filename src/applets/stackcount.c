@@ -162,14 +162,11 @@ static void say_account(const struct counting *counting, const struct tracing *t
     counting_say_account(counting, 0, missed);
 }
 
-static void add_losses(void *context, struct text *lines)
+static void add_losses(void *context, struct missing *missing)
 {
     const struct tracing *tracing = context;
-    uint64_t missed = attach_missed(&tracing->attachment);
 
-    if (missed)
-        text_format(lines, "up to %llu events were missed: they came while a program ran on the same "
-                    "CPU already\n", (unsigned long long)missed);
+    missing_add_recursion(missing, "events", attach_missed(&tracing->attachment));
 }
 
 /* What is attached counts and reports until the end. */

@@ -28,7 +28,7 @@ done &
 test_processes="$test_processes $!"
 for i in 1 2 3; do
     # shellcheck disable=SC2016 # for that shell
-    run_stackbox stackcount -f $EXEC -- sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
+    run_stackbox stackcount -f --debug $EXEC -- sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
     is "six execs, $i: exit status" "$status" 0
     # The newest kernels let a program be preempted, and keep others off its CPU: that is said.
     missed=$(sed -n 's/.*up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err")

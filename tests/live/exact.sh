@@ -17,7 +17,7 @@ BOTH=$((2 * N))
 # counted: what the report in $scratch/out says of the workload
 counted()
 {
-    folded_sum "$scratch/out" "^$NAME[-;]"
+    folded_sum "$scratch/out" "^$NAME[ ;]"
 }
 
 # exact NAME PATTERN OPTION...: one run, from before the first call to after the last
@@ -53,7 +53,7 @@ own()
 {
     start_workload one calls -w -k -t 2 -n $N
     start_workload other calls -w -k -t 2 -n $N
-    if start_stackbox stackcount -f -P -p "$(pid_of one)" "$2"; then
+    if start_stackbox stackcount -f --debug -P -p "$(pid_of one)" "$2"; then
         kill -s USR2 "$(pid_of other)"
         go one
         wait_until "$LIMIT" grep -q '^done' "$scratch/other.out"

@@ -114,7 +114,7 @@ is "--depth 3: three frames from the leaf" "$(cat "$scratch/frames-3")" \
 
 # One bucket for stacks: what has no place in it is counted all the same.
 start_workload deep spread -w -k -n 200 -r 5
-start_stackbox stackcount -f -p "$(pid_of deep)" --stack-storage-size 1 $PLACE
+start_stackbox stackcount -f --debug -p "$(pid_of deep)" --stack-storage-size 1 $PLACE
 go deep
 finish_stackbox
 finish_workload deep

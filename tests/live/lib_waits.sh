@@ -134,7 +134,8 @@ tid_of()
 # trace APPLET ARG...: while the workload $traced runs
 trace()
 {
-    if start_stackbox "$@"; then
+    # What is missing of a few waits is said there alone.
+    if start_stackbox "$@" --debug; then
         go "$traced" || fail "$*" "the workload did not come to its end"
         finish_stackbox
     else

@@ -84,7 +84,7 @@ bomb()
     name=$1
     shift
     start_bomb
-    start_stackbox stackcount -f "$@" || fail "$name: starts" "$(cat "$scratch/err")"
+    start_stackbox stackcount -f --debug "$@" || fail "$name: starts" "$(cat "$scratch/err")"
     run_bomb
     finish_stackbox
     counted_right "$name"
@@ -99,7 +99,7 @@ start_bomb
 profile=$!
 test_processes="$test_processes $profile"
 wait_until 20 grep -q '^Sampling' "$scratch/profile.err"
-start_stackbox stackcount -f "$EVENT" || fail "beside profile: starts" "$(cat "$scratch/err")"
+start_stackbox stackcount -f --debug "$EVENT" || fail "beside profile: starts" "$(cat "$scratch/err")"
 run_bomb
 kill -s INT "$profile"
 wait "$profile"

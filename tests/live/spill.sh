@@ -19,7 +19,7 @@ spread()
     stacks=$1
     shift
     start_workload one spread -w -k -n "$stacks" -r $TIMES
-    start_stackbox stackcount -v -p "$(pid_of one)" "$@" $EVENT ||
+    start_stackbox stackcount -v --debug -p "$(pid_of one)" "$@" $EVENT ||
         fail "starts" "$(cat "$scratch/err")"
     go one
     finish_stackbox

@@ -44,7 +44,7 @@ hammer()
     shift
     start_workload one hammer -w -k -g -t $THREADS -n $STACKS -r $TIMES
     # shellcheck disable=SC2086 # no pattern is no word
-    if ! start_stackbox stackcount -f $stacks -p "$(pid_of one)" "$@" $also \
+    if ! start_stackbox stackcount -f --debug $stacks -p "$(pid_of one)" "$@" $also \
         "$WORKLOADS/hammer:hammered"; then
         fail "$name" "did not start: $(cat "$scratch/err")"
         drop_workload one

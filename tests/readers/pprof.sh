@@ -298,7 +298,7 @@ fi
 # ---- Blocked time, in both values
 
 start_workload sleeps sleeps -w -k -N "$A" -n 10 -o nap,read
-if start_stackbox offcputime --by thread -p "$(pid_of sleeps)" -o "$scratch/waits.pb.gz" -o "$scratch/waits.folded"
+if start_stackbox offcputime --debug --by thread -p "$(pid_of sleeps)" -o "$scratch/waits.pb.gz" -o "$scratch/waits.folded"
 then
     go sleeps
     finish_stackbox

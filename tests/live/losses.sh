@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: newest
+# host: yes
+#
+# What is missing is one line for people, with its share and what to do, and only where it matters; files
+# and --debug have all of it. What is missing is known: with room for one stack all events of others
+# are without theirs.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+EVENT=t:syscalls:sys_enter_getppid
+
+# crowded STACKS CALLS OPTION...: calls from so many stacks, after others that are all from one
+crowded()
+{
+    stacks=$1 calls=$2
+    shift 2
+    run_stackbox stackcount -U --stack-storage-size 1 -o "$scratch/r.folded" -o "$scratch/r.svg" \
+        -o "$scratch/r.speedscope.json" -o "$scratch/r.pb.gz" "$@" "$EVENT" -- sh -c \
+        "'$WORKLOADS/calls' -n $calls >&2; '$WORKLOADS/spread' -n $stacks -r 3 >&2"
+    is "$stacks stacks: exit status" "$status" 0
+    # The shell makes such a call, too.
+    lost=$(folded_sum "$scratch/r.folded" '\[stack storage full\]')
+    all=$(folded_sum "$scratch/r.folded")
+    grep '^stackcount: ' "$scratch/err" | grep -v '^stackcount: \(account\|report\|maps\|program\|attached\|detached\)' \
+        >"$scratch/said"
+}
+
+# digits: without the commas of numbers
+digits()
+{
+    sed 's/\([0-9]\),\([0-9]\)/\1\2/g' "$1"
+}
+
+crowded 50 100
+[ "$lost" -gt 10 ] && pass "most stacks have no room" || fail "most stacks have no room" "$lost of $all"
+is "one line" "$(grep -c 'without their stack' "$scratch/said")" 1
+is "it has the share, and what to do" "$(digits "$scratch/said" | grep -c \
+    "^stackcount: $lost of $all events, [0-9.]* %, are counted without their stack: .*; raise --stack-storage-size")" 1
+share=$(sed -n 's/.* events, \([0-9.]*\) %, are counted.*/\1/p' "$scratch/said")
+is "the share is right" "$(awk "BEGIN { d = $share - 100 * $lost / $all; print (d > -0.6 && d < 0.6) }")" 1
+
+crowded 50 100 --debug
+is "--debug: the number" "$(grep -c \
+    "^stackcount: $lost events are counted without their stack: .* ([0-9.]* % of $all events)$" "$scratch/said")" 1
+
+# in_files: that each file says what is missing
+in_files()
+{
+    line="$lost events are counted without their stack: stack storage was full"
+    contains "$1: the picture" "$scratch/r.svg" "$line"
+    contains "$1: speedscope's file" "$scratch/r.speedscope.json" "$line"
+    gzip -dc "$scratch/r.pb.gz" >"$scratch/r.pb"
+    is "$1: pprof's file" "$(grep -ac "$line" "$scratch/r.pb")" 1
+}
+in_files "much is lost"
+
+# What is lost of so many is less than one in a thousand, unless the table was emptied: then it is told.
+crowded 2 60000
+if [ "$lost" -gt 0 ] && [ $((lost * 1000)) -le "$all" ]; then
+    is "little is lost: not a word" "$(cat "$scratch/said")" ""
+    in_files "little is lost"
+elif [ "$lost" -gt 0 ]; then
+    is "more is lost: a line" "$(grep -c 'without their stack' "$scratch/said")" 1
+else
+    is "nothing is lost: not a word" "$(cat "$scratch/said")" ""
+fi
