@@ -4,6 +4,7 @@
 #   make demo       builds, then traces this machine for three seconds
 #   make test       everything: unit, golden, command line, live, guests
 #   make check      the quick part of it: no guest, no live tracing
+#   make test-machine  the live tests in guests like other machines: hours
 #   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages; make uninstall
@@ -159,6 +160,9 @@ test:
 check:
 	@sh tests/run.sh --quick
 
+test-machine:
+	@sh tests/run.sh --machine
+
 # QUICK=1: three rounds instead of nine.
 bench:
 	@sh scripts/bench.sh $(if $(QUICK),--quick)
@@ -184,5 +188,5 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads demo test check bench bench-readme install uninstall dist cross clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads demo test check test-machine bench bench-readme install uninstall dist cross clean FORCE
 .SECONDARY:

@@ -6,9 +6,9 @@
 # Makes a Debian of its least packages (bookworm) in build/stranger/, from the mirror that this
 # machine's apt uses, puts a fresh clone of the last commit into it, and types there, as they stand,
 # the commands that README.md has below "Two commands" (or the COMMANDs instead, each one word of
-# ours), in a mount namespace of their own, with /proc, /sys and /dev of this machine. What they
-# print is in build/stranger/N.log. It takes a quarter of an hour beside the tests themselves, and
-# some 700 MB: no test runs it. Root and debootstrap are needed.
+# ours), in a mount namespace of their own, with /proc, /sys and /dev of this machine, and with debugfs
+# and tracefs mounted, as systemd has them. What they print is in build/stranger/N.log. It takes a quarter
+# of an hour beside the tests themselves, and some 700 MB: no test runs it. Root and debootstrap are needed.
 #
 #     sh scripts/stranger.sh                       make demo, and make test: an hour
 #     sh scripts/stranger.sh 'make demo' 'make check'
@@ -80,7 +80,14 @@ type_there()
 {
     # shellcheck disable=SC2016 # for that shell
     unshare --mount --propagation private sh -c '
-        mount --bind "$1" "$1" && cd "$1" && mount -t proc proc "$1/proc" && mount --rbind /sys "$1/sys" && mount --rbind /dev "$1/dev" &&
+        mounted()
+        {
+            grep -q " $2 $1 " /proc/mounts
+        }
+        mount --bind "$1" "$1" && cd "$1" && mount -t proc proc "$1/proc" &&
+        mount --rbind /sys "$1/sys" && mount --rbind /dev "$1/dev" || exit
+        mounted debugfs "$1/sys/kernel/debug" || mount -t debugfs debugfs "$1/sys/kernel/debug" || exit
+        mounted tracefs "$1/sys/kernel/tracing" || mount -t tracefs tracefs "$1/sys/kernel/tracing" || exit
         exec chroot "$1" env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
             PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             sh -c "cd $2 && $3"' - "$place/root" "$home" "$1" </dev/null

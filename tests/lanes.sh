@@ -87,7 +87,10 @@ jobs_guests()
     done
     echo "own_clock newest"
     echo "own_clock 5.10"
-    echo "own_clock 6.12"
+    # One of them, and a small one, are machines as others have them: all of that is `make test-machine`.
+    echo "own_clock 6.12 --machine"
+    echo "guest 6.12 6.12-machine 'tests/live/check.sh tests/live/tools.sh tests/live/refusals.sh \
+tests/live/exact.sh tests/live/lockdown.sh' --machine --cpus 4 --test-timeout 300"
     echo "own_clock 6.1"
     # Counting is also tried where two threads never run at once, and where all may be preempted.
     echo "guest newest newest-preempt $preempted --append preempt=full"
@@ -105,6 +108,33 @@ jobs_guests()
     done
     echo "part 900 guest-first sh tests/guest/first.sh"
     echo "part 900 guest-harness sh tests/guest/harness.sh"
+}
+
+# What runs on this machine, in guests that are like other machines: with few CPUs and with many, all of
+# which one thread of the emulator has to run.
+jobs_machine()
+{
+    for cpus in 1 2 8; do
+        for kernel in newest 5.10; do
+            echo "long_limit=12100 guest $kernel $kernel-machine-$cpus \"\$(machine_tests $kernel)\" \
+--machine --cpus $cpus --test-timeout 900 --timeout 6000"
+        done
+    done
+    for kernel in newest 5.10 6.12 6.1; do
+        echo "own_clock $kernel --machine"
+    done
+    echo "long_limit=12100 guest newest newest-machine-64 'tests/live/exact.sh tests/live/spill.sh' \
+--machine --cpus 64 --memory 2048 --test-timeout 2000 --timeout 6000"
+}
+
+# machine_tests KERNEL: those of this machine and of that guest that a guest has all for. (For C++ programs
+# of README it lacks the library.)
+machine_tests()
+{
+    {
+        live_tests host without "own clock"
+        live_tests "$1" without "own clock"
+    } | grep -v '/examples\.sh$' | sort | uniq -d
 }
 
 # Sampled, mounted, traced and bounded are things of the whole machine: not two of them at a time.
@@ -167,7 +197,10 @@ end_lanes()
 run_lanes()
 {
     mkdir $logs/taken
-    if [ $quick = no ]; then
+    if [ $machine = yes ]; then
+        lane machine
+        lane machine
+    elif [ $quick = no ]; then
         lane guests free
         lane guests free
         lane host free guests

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# run.sh [--quick]      all tests; --quick: no other compilers, no live tracing, no guests
+# run.sh [--quick | --machine]      all tests; --quick: no other compilers, no live tracing, no guests;
+#                                   --machine: this machine's live tests, in guests like other machines
 #
 # Every part writes build/test/PART.log. A part says PASS, FAIL or SKIP line by line; what failed
 # prints its log, what was skipped its reason. The last line is `N passed, N failed, N skipped`.
@@ -16,8 +17,11 @@ cd "$(dirname "$0")/.." || exit 1
 # This runs below `make test`, whose flags are not meant for the builds here.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-quick=no
-[ "${1:-}" != --quick ] || quick=yes
+quick=no machine=no
+case ${1:-} in
+--quick) quick=yes ;;
+--machine) machine=yes ;;
+esac
 logs=build/test
 account=$logs/account # of each part a line: NAME PASSED FAILED SKIPPED SECONDS
 release=$PWD/build/release
@@ -71,7 +75,7 @@ long_part()
     shift
     echo "$name ..."
     : >"$logs/$name.log"
-    (limited 3100 "$@") >"$logs/$name.log" 2>&1 &
+    (limited "${long_limit:-3100}" "$@") >"$logs/$name.log" 2>&1 &
     tail -n +1 -s 0.5 -f --pid=$! "$logs/$name.log" | sed -un "s/^\\(PASS\\|FAIL\\) /    $name: &/p"
     wait $!
     report "$name" $? $(($(date +%s) - begin))
@@ -107,6 +111,7 @@ build()
 run_builds()
 {
     build build all workloads || return 1
+    [ $machine = no ] || return 0
     build build-units units
     build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
         all units tools faulty
@@ -227,10 +232,13 @@ mkdir -p $logs || exit 1
 trap end_lanes HUP INT TERM
 sh scripts/setup.sh build || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 sh scripts/setup.sh check
-[ $quick = yes ] || { sh scripts/setup.sh test; sh scripts/setup.sh cross; }
-[ $quick = yes ] || rm -rf build/release build/gcc build/clang build/asan stackbox
+[ $quick = yes ] || sh scripts/setup.sh test
+if [ $quick$machine = nono ]; then
+    sh scripts/setup.sh cross
+    rm -rf build/release build/gcc build/clang build/asan stackbox
+fi
 if run_builds; then
-    if [ $quick = no ]; then
+    if [ $quick$machine = nono ]; then
         look_at_kernel
         run_live with quiet
     fi
