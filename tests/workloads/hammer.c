@@ -15,11 +15,12 @@
  *   -s MS        again and again for so long, whatever TIMES is
  *   -d DIGITS    10
  *   -g           hammered() calls getppid(2), too
- *   -b           and sleeps for a nanosecond
+ *   -b           and sleeps for a moment
  *   -c           each thread has the number as its name, while it is at it
  *   -N COMM, -w, -k   as ever
  */
 #include <pthread.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,12 +41,26 @@ static uint64_t last_ms; /* of the monotonic clock; 0: TIMES counts */
 static int varies, calls_the_kernel, blocks, has_names;
 static pthread_barrier_t start;
 
-/* Not by the C library, whose functions may hide who called them. */
+static inline __attribute__((always_inline)) long switches_so_far(void)
+{
+    struct rusage usage;
+
+    call_kernel_all(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0);
+    return usage.ru_nvcsw;
+}
+
+/*
+ * Until the thread has left its CPU for it: on a slow machine a nanosecond is over before that. Not by
+ * the C library, whose functions may hide who called them.
+ */
 static inline __attribute__((always_inline)) void sleep_a_moment(void)
 {
     struct { long seconds, nanoseconds; } moment = {0, 1};
+    long before = switches_so_far();
 
-    call_kernel_all(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+    do
+        call_kernel_all(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+    while (switches_so_far() == before);
 }
 
 void hammered(uint64_t *made);
