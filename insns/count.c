@@ -172,7 +172,7 @@ static void name_maps(struct program *program, const struct count_wishes *wishes
     program_name_map(program, wishes->control, "control");
     program_name_map(program, wishes->account, "account");
     program_name_map(program, wishes->slots, "slots");
-    program_name_map(program, wishes->lives, "lives");
+    life_name_maps(program, &wishes->lives);
     program_name_map(program, wishes->ids.map, "ids");
     program_name_map(program, wishes->ids.settled, "settled");
     name_bank_maps(program, &wishes->banks);
@@ -235,8 +235,8 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
         emit_process(program, wishes);
     if (wishes->per_thread)
         emit_thread(program);
-    if (wishes->user_stack && wishes->lives >= 0)
-        emit_load_life(program, wishes->lives,
+    if (wishes->user_stack && wishes->lives.living >= 0)
+        emit_load_life(program, &wishes->lives,
                        wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
     if (wishes->user_stack && wishes->caller)
         emit_load_caller(program, wishes->registers, KEY_CALLER);

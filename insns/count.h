@@ -5,6 +5,7 @@
 
 #include "insns/caller.h"
 #include "insns/filter.h"
+#include "insns/life.h"
 #include "insns/program.h"
 #include "insns/stacks.h"
 
@@ -19,8 +20,9 @@ struct count_wishes {
     enum registers registers; /* where its caller is looked for */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */
     uint32_t depth;   /* frames per stack */
-    /* Descriptors of the maps that layout.h describes; lives may be below 0. */
-    int control, account, slots, lives;
+    /* Descriptors of the maps that layout.h describes. */
+    int control, account, slots;
+    struct life_maps lives;
     struct stack_ids ids;
     struct bank_maps banks;
 };

@@ -23,7 +23,7 @@ enum control_mode {
 struct count_key {
     int64_t kernel_stack;
     int64_t user_stack;
-    uint64_t born;   /* which life of the pid it was: 0, or what the map of lives says */
+    uint64_t born;   /* which life of the pid it was: 0, or what the maps of lives say */
     uint64_t caller; /* at the start of a user's function: where it returns to; else 0 */
     uint32_t pid;
     uint32_t flags;  /* and above KEY_TID_SHIFT the tid, where threads are told apart */
@@ -135,10 +135,16 @@ _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 _Static_assert(SLOT_BYTES(MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a slot fits");
 
 /*
- * The map of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of
- * a process, made even, or of the end of its first thread, made odd.
+ * The maps of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of
+ * a process that lives, made even, and of the end of the last that had that pid, made odd. Of the
+ * latter those of long ago are forgotten.
  */
 #define LIFE_ENDED 1
+
+struct life_account {
+    uint64_t ends;        /* processes that ended */
+    uint64_t living_full; /* execs that there was no room for among those that live */
+};
 
 /*
  * The map of who is followed: one value, with a byte for each tid of the whole machine. A command is

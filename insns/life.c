@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * life(context):
- *     at an end, of a thread that is not its process's first:
- *         return 0
- *     lives[pid] = now, even for an exec, odd for an end
+ * life_begins(context):
+ *     time = now, even
+ *     if (update(living, pid, time)) {                    there is no room
+ *         account.living_full += 1
+ *         update(ended, pid, time)                        which may be forgotten, but then was counted
+ *     }
  *     return 0
  *
- * Both run in the process itself, so that whatever it does after the exec sees it.
+ * life_ends(context):
+ *     if (the process goes on)
+ *         return 0
+ *     ended[pid] = now, odd
+ *     delete(living, pid)
+ *     account.ends += 1
+ *     return 0
+ *
+ * Both run in the process itself, so that whatever it does after the exec sees it, and nobody else
+ * has its pid before it ended. Only its end takes it from those that live: they are as many as there
+ * is room for at most. Those that ended are as many as ever, and the longest unused make room.
  */
 #include "insns/life.h"
 
@@ -17,36 +29,106 @@ enum {
     TIME = -16,
 };
 
-void emit_life(struct program *program, int lives, bool ended)
+#define EXIT_GROUP_DEAD 8 /* in the context of sched_process_exit: a bool */
+
+void life_name_maps(struct program *program, const struct life_maps *maps)
 {
-    program_name_map(program, lives, "lives");
+    if (maps->living < 0)
+        return;
+    program_name_map(program, maps->living, "living");
+    program_name_map(program, maps->ended, "ended");
+    program_name_map(program, maps->account, "life_account");
+}
+
+/* PID = that of the current process, TIME = now, with the lowest bit as it is to be. */
+static void emit_pid_and_time(struct program *program, bool ended)
+{
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
-        MOV32_REG(R1, R0),
         RSH_IMM(R0, 32),
-        STX(W, R10, PID, R0));
-    if (ended)
-        EMIT(program, JNE_REG(R0, R1, "out"));
-    EMIT(program,
+        STX(W, R10, PID, R0),
         CALL(BPF_FUNC_ktime_get_ns),
         OR_IMM(R0, LIFE_ENDED));
     if (!ended)
         EMIT(program, XOR_IMM(R0, LIFE_ENDED));
+    EMIT(program, STX(DW, R10, TIME, R0));
+}
+
+static void emit_update(struct program *program, int map)
+{
     EMIT(program,
-        STX(DW, R10, TIME, R0),
-        LOAD_MAP(R1, lives),
+        LOAD_MAP(R1, map),
         MOV_REG(R2, R10),
         ADD_IMM(R2, PID),
         MOV_REG(R3, R10),
         ADD_IMM(R3, TIME),
         MOV_IMM(R4, BPF_ANY),
-        CALL(BPF_FUNC_map_update_elem),
+        CALL(BPF_FUNC_map_update_elem));
+}
+
+static void emit_add(struct program *program, const struct life_maps *maps, int16_t word)
+{
+    EMIT(program,
+        LOAD_MAP_VALUE(R2, maps->account, 0),
+        MOV_IMM(R1, 1),
+        XADD(DW, R2, word, R1));
+}
+
+static void emit_out(struct program *program)
+{
+    EMIT(program,
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());
 }
 
-void emit_load_life(struct program *program, int lives, bool pid_known, int16_t key, int16_t place)
+void emit_life_begins(struct program *program, const struct life_maps *maps)
+{
+    life_name_maps(program, maps);
+    emit_pid_and_time(program, false);
+    emit_update(program, maps->living);
+    EMIT(program, JEQ_IMM(R0, 0, "out"));
+    emit_add(program, maps, (int16_t)offsetof(struct life_account, living_full));
+    emit_update(program, maps->ended);
+    emit_out(program);
+}
+
+void emit_life_ends(struct program *program, const struct life_maps *maps, bool told)
+{
+    life_name_maps(program, maps);
+    if (told)
+        EMIT(program,
+            LDX(DW, R1, R1, EXIT_GROUP_DEAD),
+            AND_IMM(R1, 0xff),
+            JEQ_IMM(R1, 0, "out"));
+    else
+        EMIT(program,
+            CALL(BPF_FUNC_get_current_pid_tgid),
+            MOV32_REG(R1, R0),
+            RSH_IMM(R0, 32),
+            JNE_REG(R0, R1, "out"));
+    emit_pid_and_time(program, true);
+    emit_update(program, maps->ended);
+    EMIT(program,
+        LOAD_MAP(R1, maps->living),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, PID),
+        CALL(BPF_FUNC_map_delete_elem));
+    emit_add(program, maps, (int16_t)offsetof(struct life_account, ends));
+    emit_out(program);
+}
+
+static void emit_look_up(struct program *program, int map, int16_t key)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, key),
+        LOAD_MAP(R1, map),
+        CALL(BPF_FUNC_map_lookup_elem));
+}
+
+void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known,
+                    int16_t key, int16_t place)
 {
     if (pid_known)
         EMIT(program, MOV_REG(R0, R7));
@@ -54,12 +136,13 @@ void emit_load_life(struct program *program, int lives, bool pid_known, int16_t 
         EMIT(program, CALL(BPF_FUNC_get_current_pid_tgid));
     EMIT(program,
         RSH_IMM(R0, 32),
-        STX(W, R10, key, R0),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, key),
-        LOAD_MAP(R1, lives),
-        CALL(BPF_FUNC_map_lookup_elem),
+        STX(W, R10, key, R0));
+    emit_look_up(program, maps->living, key);
+    EMIT(program, JNE_IMM(R0, 0, "life"));
+    emit_look_up(program, maps->ended, key);
+    EMIT(program,
         JEQ_IMM(R0, 0, "first_life"),
+    LABEL("life"),
         LDX(DW, R1, R0, 0),
         STX(DW, R8, place, R1),
     LABEL("first_life"));

@@ -76,7 +76,7 @@ static void name_maps(struct program *program, const struct offwake_wishes *wish
     program_name_map(program, wishes->control, "control");
     program_name_map(program, wishes->account, "account");
     program_name_map(program, wishes->slots, "slots");
-    program_name_map(program, wishes->lives, "lives");
+    life_name_maps(program, &wishes->lives);
     program_name_map(program, wishes->waits, "waits");
     name_bank_maps(program, &wishes->banks);
 }

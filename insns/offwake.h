@@ -9,6 +9,7 @@
 #define STACKBOX_OFFWAKE_H
 
 #include "insns/filter.h"
+#include "insns/life.h"
 #include "insns/program.h"
 #include "insns/stacks.h"
 #include "insns/task.h"
@@ -46,8 +47,9 @@ struct offwake_wishes {
     /* else where the tracepoints' fields stand. */
     int16_t prev_pid, prev_state, next_pid, target_pid;
     bool wide_state; /* prev_state has 64 bits, else 32 */
-    /* Descriptors of the maps that layout.h describes; lives may be below 0. */
-    int control, account, slots, lives, waits;
+    /* Descriptors of the maps that layout.h describes. */
+    int control, account, slots, waits;
+    struct life_maps lives;
     struct bank_maps banks;
 };
 

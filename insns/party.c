@@ -62,8 +62,8 @@ void emit_party(struct program *program, const struct party_wishes *wishes)
         ADD_IMM(R1, PARTY_COMM),
         MOV_IMM(R2, (int)sizeof(((struct party *)0)->comm)),
         CALL(BPF_FUNC_get_current_comm));
-    if (wishes->user_stack && wishes->lives >= 0)
-        emit_load_life(program, wishes->lives, !wishes->in_namespace, wishes->index, PARTY_BORN);
+    if (wishes->user_stack && wishes->lives.living >= 0)
+        emit_load_life(program, &wishes->lives, !wishes->in_namespace, wishes->index, PARTY_BORN);
     if (wishes->kernel_stack) {
         stack.place = PARTY_KERNEL_STACK;
         emit_stack(program, &stack);

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_PARTY_H
 #define STACKBOX_PARTY_H
 
+#include "insns/life.h"
 #include "insns/program.h"
 #include "insns/stacks.h"
 
@@ -11,7 +12,7 @@ struct party_wishes {
     bool kernel_stack, user_stack;
     bool in_namespace; /* *(u32 *)(r10 + foreign) says whether it is outside of ours */
     uint32_t depth;
-    int lives;         /* a map, or below 0 */
+    struct life_maps lives;
     struct bank_maps banks;
     int16_t foreign, index; /* of 4 bytes on the stack; `index` is free */
 };

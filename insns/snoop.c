@@ -13,7 +13,7 @@
  *     record.time = now
  *     record.pid, .tid, .cpu, .flags, .comm
  *     record.place = the number of the place that was hit
- *     record.born = lives[pid]                            see life.c
+ *     record.born = living[pid], or ended[pid]            see life.c
  *     record.caller = the return address                  see caller.c
  *     record.frames, .kernel_bytes = the kernel's stack      see walk.c
  *     record.frames, .user_bytes = the user's stack
@@ -73,8 +73,7 @@ static void name_maps(struct program *program, const struct snoop_wishes *wishes
     program_name_map(program, wishes->account, "account");
     if (!wishes->to_ring)
         program_name_map(program, wishes->slots, "slots");
-    if (wishes->lives >= 0)
-        program_name_map(program, wishes->lives, "lives");
+    life_name_maps(program, &wishes->lives);
 }
 
 static struct slot_wishes slot_of(const struct snoop_wishes *wishes)
@@ -187,8 +186,8 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH}, true);
     emit_reserve(program, wishes);
     emit_event(program, wishes);
-    if (wishes->user_stack && wishes->lives >= 0)
-        emit_load_life(program, wishes->lives, !wishes->filter.in_namespace, INDEX,
+    if (wishes->user_stack && wishes->lives.living >= 0)
+        emit_load_life(program, &wishes->lives, !wishes->filter.in_namespace, INDEX,
                        AT(wishes, born));
     if (wishes->user_stack && wishes->caller)
         emit_load_caller(program, wishes->registers, AT(wishes, caller));

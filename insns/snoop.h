@@ -5,6 +5,7 @@
 
 #include "insns/caller.h"
 #include "insns/filter.h"
+#include "insns/life.h"
 #include "insns/program.h"
 
 struct snoop_wishes {
@@ -15,8 +16,9 @@ struct snoop_wishes {
     uint32_t flags; /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_MARK: what is known of every event */
     uint32_t depth; /* frames per stack */
     bool to_ring;   /* `buffer` is a BPF_MAP_TYPE_RINGBUF, else a PERF_EVENT_ARRAY */
-    /* Descriptors of maps; slots are for a PERF_EVENT_ARRAY alone; lives may be below 0. */
-    int buffer, control, account, slots, lives;
+    /* Descriptors of maps; slots are for a PERF_EVENT_ARRAY alone. */
+    int buffer, control, account, slots;
+    struct life_maps lives;
 };
 
 /*

@@ -95,6 +95,7 @@ int counting_write_report(struct counting *counting, bool last)
     time_t now = time(NULL);
 
     localtime_r(&now, &writing.when);
+    session_before_names(&counting->session);
     int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
     if (!result && counting->at_tracepoints)
         tracing_frames_drop(&counting->tally, &symbols);

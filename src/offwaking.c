@@ -57,7 +57,7 @@ static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wi
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = counting->session.lives.map,
+        .lives = counting->session.lives.maps,
         .waits = tracing->waits.map,
         .banks = store->banks,
     };

@@ -271,6 +271,15 @@ static void say_files_unread(const struct symbolize_notes *notes)
             notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
 }
 
+void session_before_names(struct session *session)
+{
+    bool forgets;
+
+    session->lives_crowded_out = lives_crowded_out(&session->lives, &forgets);
+    if (forgets && session->processes)
+        processes_ends_forgotten(session->processes);
+}
+
 /* Why frames have no names that could have. */
 void session_say_names_lost(const struct session *session)
 {
@@ -305,6 +314,12 @@ void session_say_names_lost(const struct session *session)
     if (lost.forgotten)
         say("%llu ended programs were forgotten before the report: their frames have no names; "
             "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
+    if (lost.doubtful)
+        say("%llu times a process had the number of one that ended so long ago that this was forgotten: its "
+            "frames have no names; a shorter run helps", (unsigned long long)lost.doubtful);
+    if (session->lives_crowded_out)
+        say("%llu programs were started while more ran than can be kept in mind: their frames may have "
+            "no names", (unsigned long long)session->lives_crowded_out);
     if (lost.files)
         say("%llu files were not opened, for want of descriptors: their functions have no names; "
             "raise the limit (ulimit -n)", (unsigned long long)lost.files);

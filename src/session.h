@@ -8,6 +8,7 @@
  *     session_follow_processes     just before anything is attached
  *     session_header               says that tracing runs; or session_timed_header
  *     run_start, run_wait ...      see run.h
+ *     session_before_names         before frames are named
  *     session_say_names_lost       at the end
  *     session_close                after the applet has detached: waits for the command
  *
@@ -40,6 +41,7 @@ struct session {
     struct event_filter filter;
     struct lives lives;
     int lives_refused; /* 0, or why there are none: a negative errno */
+    uint64_t lives_crowded_out; /* programs that there was no room for among those that live */
     int kallsyms;                /* open, or below 0 */
     struct processes *processes; /* who has what mapped; NULL where no user stack is shown */
     struct symbolize_notes notes;
@@ -73,6 +75,9 @@ void session_timed_header(struct session *session, const char *what);
 
 /* Prints the last line of what is text. 0 or the exit status; what was wrong was said. */
 int session_detaching(void);
+
+/* Before the frames of user programs are named, each time: what the kernel forgot of processes since. */
+void session_before_names(struct session *session);
 
 /* Why frames have no names that could have, and whom we may have lost sight of. */
 void session_say_names_lost(const struct session *session);

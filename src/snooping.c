@@ -208,6 +208,7 @@ static int print_slice(struct snooping *snooping, size_t count)
         .readable = trace_options_names(snooping->options),
         .symfs = snooping->options->symfs,
     };
+    session_before_names(session);
     int result = event_text_add(&snooping->text, &snooping->timeline, count, &wishes,
                                 &session->notes, &snooping->out);
 

@@ -110,7 +110,7 @@ static void build_program(const struct counting *counting, struct program *progr
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = counting->session.lives.map,
+        .lives = counting->session.lives.maps,
         .banks = store->banks,
         .ids = store->settled.ids,
     };

@@ -111,7 +111,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = counting->session.lives.map,
+        .lives = counting->session.lives.maps,
         .banks = store->banks,
         .ids = store->settled.ids,
     };

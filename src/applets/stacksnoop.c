@@ -115,7 +115,7 @@ static void build_program(const struct snooping *snooping, enum attach_program w
         .control = recorder->control,
         .account = recorder->account,
         .slots = recorder->slots,
-        .lives = snooping->session.lives.map,
+        .lives = snooping->session.lives.maps,
     };
 
     emit_snoop(program, &wishes);

@@ -76,7 +76,7 @@ static int open_switches(struct switches *switches, struct store *store, struct 
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = -1,
+        .lives = LIFE_MAPS_NONE,
         .waits = waits->map,
         .banks = store->banks,
     };

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "kernel/lives.h"
 
+#include <errno.h>
 #include <unistd.h>
 
-#include "insns/life.h"
+#include "insns/layout.h"
 #include "kernel/bpf.h"
 #include "kernel/store.h"
 
-/* As many processes that exec or end at a time; the longest unused go first. */
-#define MOST_LIVES 8192
+/* Processes that execute a program while tracing runs, and live; and that ended, but are remembered. */
+#define MOST_LIVES 16384
 #define LEAST_LIVES 1024
 #define LIFE_BYTES 80  /* about what one takes */
-#define MOST_SHARE 32  /* of the free memory */
+#define MOST_SHARE 64  /* of the free memory, for each */
+#define MOST_HELD 2    /* the kernel may begin to forget when its map is half full */
 
 static uint32_t lives_to_keep(void)
 {
@@ -25,55 +27,109 @@ static uint32_t lives_to_keep(void)
 
 void lives_init(struct lives *lives)
 {
-    *lives = (struct lives){-1, TRACEPOINT_NONE, TRACEPOINT_NONE};
+    *lives = (struct lives){LIFE_MAPS_NONE, 0, TRACEPOINT_NONE, TRACEPOINT_NONE};
 }
 
-static int keep(struct tracepoint *tracepoint, const struct lives *lives, const char *name,
-                bool ended)
+static int create(int *map, uint32_t type, const char *name, size_t value_size, uint32_t entries)
+{
+    const struct bpf_map_shape shape = {
+        .type = type,
+        .name = name,
+        .key_size = sizeof(uint32_t),
+        .value_size = (uint32_t)value_size,
+        .entries = entries,
+    };
+
+    *map = bpf_create_map(&shape);
+    return *map < 0 ? *map : 0;
+}
+
+static int open_maps(struct lives *lives)
+{
+    struct life_maps *maps = &lives->maps;
+    uint32_t most = lives_to_keep();
+    int result = create(&maps->living, BPF_MAP_TYPE_HASH, "living", sizeof(uint64_t), most);
+
+    if (!result)
+        result = create(&maps->ended, BPF_MAP_TYPE_LRU_HASH, "ended", sizeof(uint64_t), most);
+    lives->most_ended = most;
+    return result ? result : create(&maps->account, BPF_MAP_TYPE_ARRAY, "life_account",
+                                    sizeof(struct life_account), 1);
+}
+
+static int attach(struct tracepoint *tracepoint, const char *name, const char *program_name,
+                  struct program *program)
+{
+    struct text log = {0};
+    int result = tracepoint_open_raw(tracepoint, name, program_name, program, &log);
+
+    text_free(&log);
+    program_free(program);
+    return result;
+}
+
+static int keep_begins(struct lives *lives)
 {
     struct program program = {0};
-    struct text log = {0};
 
-    emit_life(&program, lives->map, ended);
-    int result = tracepoint_open_raw(tracepoint, name, ended ? "life_ends" : "life_begins",
-                                     &program, &log);
-    text_free(&log);
-    program_free(&program);
-    return result;
+    emit_life_begins(&program, &lives->maps);
+    return attach(&lives->begins, "sched_process_exec", "life_begins", &program);
+}
+
+static int keep_ends(struct lives *lives, bool told)
+{
+    struct program program = {0};
+
+    emit_life_ends(&program, &lives->maps, told);
+    return attach(&lives->ends, "sched_process_exit", "life_ends", &program);
 }
 
 int lives_open(struct lives *lives)
 {
-    const struct bpf_map_shape shape = {
-        .type = BPF_MAP_TYPE_LRU_HASH,
-        .name = "lives",
-        .key_size = sizeof(uint32_t),
-        .value_size = sizeof(uint64_t),
-        .entries = lives_to_keep(),
-    };
-
     lives_init(lives);
-    lives->map = bpf_create_map(&shape);
-    int result = lives->map < 0 ? lives->map : 0;
+    int result = open_maps(lives);
+
     if (!result)
-        result = keep(&lives->begins, lives, "sched_process_exec", false);
+        result = keep_begins(lives);
     if (!result)
-        result = keep(&lives->ends, lives, "sched_process_exit", true);
+        result = keep_ends(lives, true);
+    if (result == -EINVAL) { /* the tracepoint has no such word */
+        tracepoint_close(&lives->ends);
+        result = keep_ends(lives, false);
+    }
     if (result)
         lives_close(lives);
     return result;
+}
+
+static void close_map(int map)
+{
+    if (map >= 0)
+        close(map);
 }
 
 void lives_close(struct lives *lives)
 {
     tracepoint_close(&lives->begins);
     tracepoint_close(&lives->ends);
-    if (lives->map >= 0)
-        close(lives->map);
+    close_map(lives->maps.living);
+    close_map(lives->maps.ended);
+    close_map(lives->maps.account);
     lives_init(lives);
 }
 
 uint64_t lives_missed(const struct lives *lives)
 {
     return tracepoint_missed(&lives->begins) + tracepoint_missed(&lives->ends);
+}
+
+uint64_t lives_crowded_out(const struct lives *lives, bool *forgets)
+{
+    struct life_account account = {0};
+    uint32_t zero = 0;
+
+    if (lives->maps.account >= 0)
+        (void)bpf_lookup(lives->maps.account, &zero, &account);
+    *forgets = account.ends + account.living_full > lives->most_ended / MOST_HELD;
+    return account.living_full;
 }

@@ -346,6 +346,13 @@ struct program *history_find(const struct history *history, uint32_t pid, uint64
     return *of ? program_at(*of, born) : NULL;
 }
 
+bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t born,
+                         uint64_t begin)
+{
+    return history->ends_forgotten && !born &&
+           life_from(history, pid, begin) != history_newest(history, pid);
+}
+
 /* ---- Opening ---- */
 
 int history_open(struct history *history, struct mapped_files *files, size_t most_bytes)

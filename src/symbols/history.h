@@ -61,6 +61,7 @@ struct history {
     struct life *first_ended, *last_ended;
     size_t past_bytes;
     uint64_t forgotten; /* ended lives and left programs that had no room */
+    bool ends_forgotten; /* the caller's: `born` may be 0 where it was to say that a process ended */
 };
 
 int history_open(struct history *history, struct mapped_files *files, size_t most_bytes);
@@ -94,5 +95,12 @@ void history_forget(struct history *history, uint64_t time);
  */
 struct program *history_find(const struct history *history, uint32_t pid, uint64_t born,
                              uint64_t begin, struct life **of);
+
+/*
+ * Where ends were forgotten: whether a `born` of 0 may as well be of a life that came after that which it
+ * stands for.
+ */
+bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t born,
+                         uint64_t begin);
 
 #endif

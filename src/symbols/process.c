@@ -16,6 +16,11 @@
 #define VSYSCALL_START 0xffffffffff600000
 #define VSYSCALL_END 0xffffffffff601000
 
+void processes_ends_forgotten(struct processes *processes)
+{
+    processes->history.ends_forgotten = true;
+}
+
 /* ---- Finding ---- */
 
 static bool is_running(const struct life *life, const struct program *program)
@@ -90,6 +95,11 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
     for (size_t i = 0; i < count; i++)
         places[i] = (struct process_place){.label = ""};
     int result = processes_read_until(processes, UINT64_MAX);
+    if (history_is_in_doubt(&processes->history, pid, born, processes->begin)) {
+        processes->doubtful++;
+        fill_in_vsyscall(addresses, count, places);
+        return result;
+    }
     struct program *program =
         history_find(&processes->history, pid, born, processes->begin, &life);
     if (program) {
@@ -241,5 +251,6 @@ struct processes_lost processes_lost(const struct processes *processes)
         .forgotten = processes->history.forgotten,
         .files = mapped_files_not_kept(processes->files),
         .unread = processes->unread,
+        .doubtful = processes->doubtful,
     };
 }

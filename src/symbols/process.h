@@ -50,6 +50,12 @@ void processes_close(struct processes *processes);
 /* To be called once execs and exits are counted (see `born`), before anything is traced. */
 void processes_begin(struct processes *processes);
 
+/*
+ * From here on a `born` of 0 may be that of a process which came after others with its number that
+ * ended: where there are such, nothing is found rather than the wrong one.
+ */
+void processes_ends_forgotten(struct processes *processes);
+
 /* Why there is no listening: 0 when there is, else a negative errno (-ECANCELED: not wished). */
 int processes_listening(const struct processes *processes);
 
@@ -94,6 +100,7 @@ struct processes_lost {
     uint64_t forgotten; /* ended processes and programs that did not fit into the bound */
     uint64_t files;     /* that were not kept open, for want of descriptors */
     uint64_t unread;    /* looks at processes that failed, though they and the rights were there */
+    uint64_t doubtful;  /* finds of processes that others had the number of, too */
 };
 
 /* Since the beginning. */

@@ -158,6 +158,8 @@ int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t bo
         history_find(&processes->history, pid, born, processes->begin, &life);
     bool is_alive = !program || !life->ended;
 
+    if (history_is_in_doubt(&processes->history, pid, born, processes->begin))
+        return -ENOENT;
     if (life)
         owner = life->owner;
     if (!owner && is_alive && read_owner(processes, pid, &now)) {

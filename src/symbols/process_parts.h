@@ -29,6 +29,7 @@ struct processes {
     uint64_t begin;    /* from when execs and exits are counted */
     uint64_t reported; /* when the last report was done */
     uint64_t lost_records, lost_before, lost_at;
+    uint64_t doubtful; /* finds of processes that others had the number of, too */
     uint64_t unread;   /* looks that failed, and not because somebody ended, or by our rights */
     uint64_t looked_again; /* when files were last asked whether they were written to */
     struct loans lent;  /* with the places that were found */

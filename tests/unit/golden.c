@@ -27,7 +27,7 @@
 
 /* Those of stackcount, which names them itself. */
 enum {
-    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVES, FD_CGROUP, FD_FOLLOWED,
+    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT, FD_CGROUP, FD_FOLLOWED,
     FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
     FD_OTHER_DEEP,
     FD_BUFFER, FD_WAITS,
@@ -210,8 +210,9 @@ static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 #define BANKS {{FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP}, \
                {FD_OTHER_COUNTS, FD_OTHER_SHALLOW, FD_OTHER_DEEP}, SHALLOW_DEPTH}
 
+#define LIVES {FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT}
 #define MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS,   \
-             .lives = FD_LIVES,                                                                \
+             .lives = LIVES,                                                                   \
              .ids = {FD_IDS, FD_SETTLED, 4096}, .banks = BANKS
 #define ALL_EVENTS .cpu = -1
 #define OF_PIDS    .pids = some_pids, .pid_count = 2
@@ -284,7 +285,7 @@ static const enum registers aarch64 = REGISTERS_AARCH64, arm = REGISTERS_ARM,
 /* ---- That of stacksnoop ---- */
 
 #define SNOOP_MAPS .depth = 127, .buffer = FD_BUFFER, .control = FD_CONTROL, .account = FD_ACCOUNT, \
-                   .slots = FD_SLOTS, .lives = FD_LIVES
+                   .slots = FD_SLOTS, .lives = LIVES
 
 static const struct snoop_wishes snoop_kernel = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .to_ring = true, SNOOP_MAPS};
@@ -304,9 +305,17 @@ static void build_snoop(struct program *program, const void *wishes)
     emit_snoop(program, wishes);
 }
 
-static void build_life(struct program *program, const void *ended)
+static const struct life_maps lives = LIVES;
+static const bool told = true;
+
+static void build_life_begins(struct program *program, const void *maps)
 {
-    emit_life(program, FD_LIVES, ended != NULL);
+    emit_life_begins(program, maps);
+}
+
+static void build_life_ends(struct program *program, const void *is_told)
+{
+    emit_life_ends(program, &lives, is_told != NULL);
 }
 
 /* What a command does and all that come of it is followed. */
@@ -331,7 +340,7 @@ static void build_follow_exec(struct program *program, const void *filter)
 /* ---- Those of offcputime, wakeuptime and offwaketime ---- */
 
 #define WAIT_MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS, \
-             .lives = FD_LIVES, .waits = FD_WAITS, .banks = BANKS
+             .lives = LIVES, .waits = FD_WAITS, .banks = BANKS
 #define FIELDS .prev_pid = 24, .prev_state = 32, .next_pid = 56, .target_pid = 24, .wide_state = true
 #define ALL_WAITS .states = STATE_BLOCKED, .most = UINT64_MAX
 
@@ -441,8 +450,9 @@ static const struct golden {
     {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state},
     {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide},
     {"offwake-waking-raw", build_waking, &offwake_raw_wide},
-    {"life-begins", build_life, NULL},
-    {"life-ends", build_life, "ended"},
+    {"life-begins", build_life_begins, &lives},
+    {"life-ends", build_life_ends, NULL},
+    {"life-ends-told", build_life_ends, &told},
 };
 
 /* ---- Comparing ---- */

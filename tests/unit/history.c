@@ -190,6 +190,26 @@ static void a_life_before_the_beginning(void)
     end();
 }
 
+/* Where it was forgotten that a process ended, one that comes after it is not taken for it. */
+static void forgotten_ends(void)
+{
+    begin();
+    maps(10, A, "[one]");
+    maps(10, B, "[lives]");
+    ends(2000, A);
+    forks(3000, B, A);
+    CHECK_STRING(what(A, 0), "[one]");
+    processes_ends_forgotten(processes);
+    CHECK_STRING(what(A, 0), "");
+    CHECK_STRING(what(B, 0), "[lives]");
+    CHECK_STRING(what(A, 2001), "[lives]"); /* this one was remembered */
+    executes(4000, A);
+    maps(4010, A, "[two]");
+    CHECK_STRING(what(A, 4020), "[two]");
+    CHECK_NUMBER(processes_lost(processes).doubtful, 1);
+    end();
+}
+
 static void threads_that_outlive_the_first(void)
 {
     begin();
@@ -511,6 +531,7 @@ int main(void)
     TEST(exec_is_another_program);
     TEST(a_child_that_executes);
     TEST(lives_of_one_pid);
+    TEST(forgotten_ends);
     TEST(a_life_before_the_beginning);
     TEST(threads_that_outlive_the_first);
     TEST(exec_by_another_thread);
