@@ -3,7 +3,17 @@
 
 #include "insns/layout.h"
 
+static bool leaves_own_out(const struct event_filter *filter)
+{
+    return filter->own && !filter->followed && !filter->pid_count && !filter->tid_count;
+}
+
 bool filter_asks(const struct event_filter *filter)
+{
+    return filter_asks_others(filter) || leaves_own_out(filter);
+}
+
+bool filter_asks_others(const struct event_filter *filter)
 {
     return filter->cpu >= 0 || filter->cgroup || filter->followed || filter->pid_count ||
            filter->tid_count;
@@ -118,6 +128,28 @@ void emit_pid_filter(struct program *program, const struct event_filter *filter)
     }
 }
 
+/* What is not of our namespace has numbers of another kind. */
+void emit_own_filter(struct program *program, const struct event_filter *filter, int16_t foreign)
+{
+    if (!leaves_own_out(filter))
+        return;
+    program_name_map(program, filter->own, "own");
+    if (filter->in_namespace)
+        EMIT(program,
+            LDX(W, R0, R10, foreign),
+            JNE_IMM(R0, 0, "not_own"));
+    EMIT(program,
+        MOV_REG(R0, R7),
+        RSH_IMM(R0, 32),
+        LOAD_MAP_VALUE(R1, filter->own, 0));
+    for (size_t i = 0; i < OWN_PROCESSES; i++)
+        EMIT(program,
+            LDX(W, R2, R1, (int16_t)(i * sizeof(uint32_t))),
+            JEQ_REG(R0, R2, "filtered"));
+    if (filter->in_namespace)
+        EMIT(program, LABEL("not_own"));
+}
+
 void emit_event_filter(struct program *program, const struct event_filter *filter,
                        const struct filter_places *places, bool load_pid)
 {
@@ -125,7 +157,8 @@ void emit_event_filter(struct program *program, const struct event_filter *filte
     emit_followed_filter(program, filter);
     emit_cgroup_filter(program, filter);
     EMIT(program, ST(W, R10, places->foreign, 0));
-    if (load_pid || filter->pid_count || filter->tid_count)
+    if (load_pid || filter->pid_count || filter->tid_count || leaves_own_out(filter))
         emit_load_pid(program, filter, places->foreign, places->scratch);
     emit_pid_filter(program, filter);
+    emit_own_filter(program, filter, places->foreign);
 }

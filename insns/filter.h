@@ -19,6 +19,7 @@ struct event_filter {
     int cgroup;  /* a map that holds the one whose tasks are asked for; 0: all */
     int followed; /* the map of who is followed, and nobody else is asked for; 0: all */
     uint32_t followed_size; /* of its value */
+    int own; /* the map of the processes that trace, of which there are no events; 0: of all */
     /* The caller's pid namespace, where that is not the initial one. */
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
@@ -26,6 +27,8 @@ struct event_filter {
 
 /* Is there any event that is not asked for, so that the label "filtered" is needed? */
 bool filter_asks(const struct event_filter *filter);
+/* And that of another process than those that trace? */
+bool filter_asks_others(const struct event_filter *filter);
 
 /* Not on another CPU than the one asked for. */
 void emit_cpu_filter(struct program *program, const struct event_filter *filter);
@@ -55,8 +58,14 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, i
 void emit_pid_filter(struct program *program, const struct event_filter *filter);
 
 /*
+ * Of none of the processes that trace, r7 being what emit_load_pid made. r0 to r2 are lost. Whoever is
+ * asked for by number, or as a command, is nobody of them.
+ */
+void emit_own_filter(struct program *program, const struct event_filter *filter, int16_t foreign);
+
+/*
  * All of the above, the cheapest first; r6 holds the context before and after. r7 is set where
- * somebody was asked for, or with `load_pid`; the word `foreign` is cleared first.
+ * somebody was asked for or left out, or with `load_pid`; the word `foreign` is cleared first.
  */
 struct filter_places {
     int16_t foreign, scratch; /* of 4 and 8 bytes */

@@ -157,6 +157,18 @@ enum followed_state {
 };
 
 /*
+ * The map of the processes that trace: one value, with the pid of each as the caller's pid namespace
+ * numbers it, of 32 bits.
+ */
+enum own_process {
+    OWN_TRACER,
+    OWN_OPENER, /* and the reader, while they are at work: see src/apart.h */
+    OWN_READER,
+    OWN_PROCESSES,
+};
+#define OWN_NOBODY UINT32_MAX /* 0 are the idle tasks */
+
+/*
  * What became of the events that programs saw: a value for each bank, on each CPU, by the word of the
  * control map. Where no program writes any more it is exact: an event that was seen is in the table,
  * or was not asked for, or is one of those that are lost. What offcputime and its like see is that a

@@ -167,7 +167,10 @@ static bool leaves_out_threads(const struct offwake_wishes *wishes)
 
 static bool marks_unwanted(const struct offwake_wishes *wishes)
 {
-    return leaves_out_threads(wishes) && wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0;
+    /* That we trace is no reason to look at each waking: what wakes us is kept in vain. */
+    bool leaves_others_out = wishes->threads != THREADS_ALL || filter_asks_others(&wishes->filter);
+
+    return leaves_others_out && wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0;
 }
 
 /* ---- The thread that leaves ---- */

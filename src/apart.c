@@ -34,6 +34,9 @@
 /* In the process apart: where it asks the opener. */
 static int asks = -1;
 
+static apart_watcher *watcher;
+static void *watcher_context;
+
 /* ---- Opening ---- */
 
 /* Where the kernel cannot keep links within the root they are followed as they are. */
@@ -262,9 +265,23 @@ static int wait_for_opener(int socket)
     return got == 1 ? 0 : -EPIPE;
 }
 
+void apart_watch(apart_watcher *new_watcher, void *context)
+{
+    watcher = new_watcher;
+    watcher_context = context;
+}
+
+static void tell_watcher(bool begins, bool reader)
+{
+    if (watcher)
+        watcher(watcher_context, begins, reader);
+}
+
 static void be_apart(const struct apart_job *job, int answers, int socket, pid_t parent)
 {
     struct text answer = {0};
+
+    tell_watcher(true, true);
     int result = close_others(job, socket, answers);
 
     if (!result)
@@ -298,6 +315,7 @@ static void be_opener(const struct apart_job *job, int answers, pid_t parent)
     const pid_t own = getpid();
     pid_t child = -1;
 
+    tell_watcher(true, false);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) || (child = fork()) < 0)
         result = -errno;
     if (!child) {
@@ -368,6 +386,7 @@ int apart_run(const struct apart_job *job, struct text *answer, int *signal)
         return result;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    tell_watcher(false, false);
     if (!result)
         result = take_answer(answer);
     else if (result == -EFBIG) /* longer than any */

@@ -36,6 +36,13 @@ struct apart_job {
  */
 int apart_run(const struct apart_job *job, struct text *answer, int *signal);
 
+/*
+ * Called in the opener and in the reader as the first that they do, and by us when both have ended; NULL:
+ * nobody is.
+ */
+typedef void apart_watcher(void *context, bool begins, bool reader);
+void apart_watch(apart_watcher *watcher, void *context);
+
 /* Appends what befell it: "was ended by signal 11: Segmentation fault". */
 void apart_explain(int result, int signal, struct text *why);
 

@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "apart_rights.h"
 #include "applet.h"
 #include "escape.h"
@@ -136,6 +137,15 @@ static int open_cgroup(struct session *session)
     return EXIT_FAILURE;
 }
 
+/* Where there can be no such map there can be none of those that matter: the applet will say why. */
+static void leave_own_out(struct session *session)
+{
+    if (session->options->include_self || own_open(&session->own))
+        return;
+    session->filter.own = session->own.map;
+    apart_watch(own_watch, &session->own);
+}
+
 static int start_command(struct session *session)
 {
     int result = command_hold(&session->command, &session->run, session->stdout_is_free);
@@ -191,6 +201,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         status = check_depth(options);
     if (!status)
         status = open_cgroup(session);
+    if (!status)
+        leave_own_out(session);
     return status || !options->command ? status : hold_command(session);
 }
 
@@ -357,6 +369,8 @@ int session_close(struct session *session, int status)
 
     if (session->filter.cgroup)
         close(session->filter.cgroup);
+    apart_watch(NULL, NULL);
+    own_close(&session->own);
     follow_close(&session->follow);
     lives_close(&session->lives);
     processes_close(session->processes);

@@ -21,6 +21,7 @@
 #include "insns/filter.h"
 #include "kernel/follow.h"
 #include "kernel/lives.h"
+#include "kernel/own.h"
 #include "run.h"
 #include "symbols/symbolize.h"
 #include "trace_options.h"
@@ -39,6 +40,7 @@ struct session {
     struct command command;
     struct follow follow; /* who comes of the command */
     struct event_filter filter;
+    struct own own; /* whose events are left out */
     struct lives lives;
     int lives_refused; /* 0, or why there are none: a negative errno */
     uint64_t lives_crowded_out; /* programs that there was no room for among those that live */

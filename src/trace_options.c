@@ -75,6 +75,8 @@ const struct option trace_options[] = {
     {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
     {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,
      "tasks in this cgroup (v2) and below it, such as /sys/fs/cgroup/system.slice"},
+    {0, "include-self", NULL, option_flag, AT(include_self), 0, 0,
+     "what stackbox itself does, too: else its own processes are left out"},
     OPTION_HEADING("Stacks"),
     {'U', "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, "user stacks only"},
     {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, "kernel stacks only"},

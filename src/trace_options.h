@@ -26,7 +26,7 @@ struct trace_options {
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
     enum who by;
-    bool best_effort;
+    bool best_effort, include_self;
     char **command, **line;      /* the arguments' own: the check sets them */
 };
 

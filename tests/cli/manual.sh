@@ -127,7 +127,8 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by by-name cgroup cpu debug delimited depth duration flat folded force format help interval kernel-stacks-only list man \
+by by-name cgroup cpu debug delimited depth duration flat folded force format help include-self \
+interval kernel-stacks-only list man \
 offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
@@ -145,8 +146,9 @@ is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$he
 examples
 
 read_applet profile
-is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by by-name cgroup count cpu \
-debug delimited depth duration event flat folded format frequency help include-idle interval \
+is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
+by-name cgroup count cpu debug delimited depth duration event flat folded format frequency help \
+include-idle include-self interval \
 kernel-stacks-only man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
@@ -155,8 +157,9 @@ examples
 
 for name in offcputime wakeuptime offwaketime; do
     read_applet $name
-    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by by-name \
-cgroup cpu debug delimited depth duration flat folded format help interval kernel-stacks-only \
+    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
+by-name cgroup cpu debug delimited depth duration flat folded format help include-self interval \
+kernel-stacks-only \
 kernel-threads-only man max-block-time min-block-time offset output pid raw-names shorten stack-storage-size state \
 symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
     listed_is_taken

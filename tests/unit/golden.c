@@ -27,7 +27,7 @@
 
 /* Those of stackcount, which names them itself. */
 enum {
-    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT, FD_CGROUP, FD_FOLLOWED,
+    FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT, FD_CGROUP, FD_FOLLOWED, FD_OWN,
     FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
     FD_OTHER_DEEP,
     FD_BUFFER, FD_WAITS,
@@ -236,6 +236,10 @@ static const struct count_wishes count_cgroup = {
     .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_followed = {
     .filter = {ALL_EVENTS, FOLLOWED}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_own = {
+    .filter = {ALL_EVENTS, .own = FD_OWN}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_own_namespace = {
+    .filter = {ALL_EVENTS, NAMESPACE, .own = FD_OWN}, .kernel_stack = true, .per_process = true, MAPS};
 static const struct count_wishes count_pids = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_tids = {
@@ -413,6 +417,8 @@ static const struct golden {
     {"count-cpu", build_count, &count_cpu},
     {"count-cgroup", build_count, &count_cgroup},
     {"count-followed", build_count, &count_followed},
+    {"count-own", build_count, &count_own},
+    {"count-own-namespace", build_count, &count_own_namespace},
     {"count-pids", build_count, &count_pids},
     {"count-tids", build_count, &count_tids},
     {"count-namespace", build_count, &count_namespace},

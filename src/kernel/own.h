@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The map of the processes that trace (insns/layout.h), which programs ask whether an event is of one of
+ * them. It is written to as memory: a call of bpf(2) would keep programs from running meanwhile.
+ */
+#ifndef STACKBOX_KERNEL_OWN_H
+#define STACKBOX_KERNEL_OWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct own {
+    int map;        /* 0: there is none */
+    uint32_t *pids; /* OWN_PROCESSES of them, shared with processes that are forked */
+};
+
+/* This process is one of them. 0 or a negative errno, and nothing to close. */
+int own_open(struct own *own);
+void own_close(struct own *own);
+
+/* As an apart_watcher, of a struct own. */
+void own_watch(void *own, bool begins, bool reader);
+
+#endif

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# What stackbox itself does is left out, and so is what its reader and its opener do: each of them calls
+# getppid(2) as it begins, at every report with names. With --include-self it is there. In a pid namespace
+# its processes have other numbers than for the kernel.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+
+N=50
+# Nobody else's processes have these names.
+NAME=s$$ OWN=o$$
+cp "$STACKBOX" "$scratch/$OWN"
+
+reports()
+{
+    [ "$(grep -c "^$NAME;" "$scratch/out")" -ge 3 ]
+}
+
+# traced NAME OPTION...: while it makes three reports of calls which go on
+traced()
+{
+    traced=$1
+    shift
+    STACKBOX=$scratch/$OWN start_stackbox stackcount -f -i 0.5 "$@" "$EVENT" || fail "$traced: starts" "$(cat "$scratch/err")"
+    : >"$scratch/goes"
+    while [ -f "$scratch/goes" ]; do
+        "$WORKLOADS/calls" -n $N -N $NAME >/dev/null
+    done &
+    calls=$!
+    wait_until "$LIMIT" reports || fail "$traced: three reports" "$(cat "$scratch/out")"
+    rm "$scratch/goes"
+    wait $calls
+    finish_stackbox
+    is "$traced: exit status" "$status" 0
+    own=$(folded_sum "$scratch/out" "^$OWN;")
+}
+
+where=${1:+, in a pid namespace}
+traced "by default$where"
+is "by default$where: nothing of our own" "$own" 0
+traced "--include-self$where" --include-self
+between "--include-self$where: ours is there" "$own" 2 100000
+
+[ "$1" ] && exit
+if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
+    "$WORKLOADS/deny" --pid-namespace -- sh "$0" inside || fail "a pid namespace" "see above"
+else
+    skip "in a pid namespace" "$(cat "$scratch/why")"
+fi
