@@ -144,7 +144,7 @@ static uint32_t count_tracing(const struct event_place *place, const struct draf
 }
 
 static void add_record(struct event_text *text, const struct draft *draft,
-                       const struct frame *const *wanted, const struct text **lines,
+                       const struct frame *const *wanted, struct record_frame *lines,
                        struct text *out)
 {
     const struct snoop_record *from = draft->record;
@@ -154,7 +154,7 @@ static void add_record(struct event_text *text, const struct draft *draft,
     size_t count = frames_of(draft);
 
     for (size_t i = 0; i < count; i++)
-        lines[i] = &wanted[i]->line;
+        lines[i] = (struct record_frame){&wanted[i]->line, wanted[i]->is_unknown};
     if (!text->has_clock)
         text->clock_offset = 0 - from->time;
     text->has_clock = true;
@@ -197,7 +197,7 @@ int event_text_add(struct event_text *text, const struct timeline *timeline, siz
 {
     struct draft *drafts = calloc(count + 1, sizeof(*drafts));
     const struct frame **wanted = NULL;
-    const struct text **lines = NULL;
+    struct record_frame *lines = NULL;
     size_t most = 0, used = 0;
 
     for (size_t i = 0; drafts && i < count; i++) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "output/labels.h"
 #include "symbols/tracing_frames.h"
 
 #define USER_NS 1000000000
@@ -97,6 +98,7 @@ static int make_lines(struct frame_table *table, const struct record_options *op
     for (; table->named < table->count; table->named++) {
         struct frame *frame = table->items[table->named];
         records_add_frame(&frame->line, &frame->symbol, options);
+        frame->is_unknown = labels_is_unknown(&frame->symbol);
         frame->of_tracing = frame->symbol.kernel && tracing_frames_has(&frame->symbol);
         symbol_free(&frame->symbol);
         if (frame->line.failed)

@@ -13,6 +13,7 @@
 struct frame {
     struct symbol symbol;
     struct text line; /* as records_add_frame makes it */
+    bool is_unknown;  /* neither its function nor its file is known: with the line */
     bool of_tracing;  /* see symbols/tracing_frames.h; known with the line */
 };
 

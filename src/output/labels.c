@@ -53,6 +53,22 @@ static char *special_text(enum special_frame special, const struct report_option
     return shown.data;
 }
 
+void labels_add_tower(struct text *shown, size_t frames)
+{
+    text_format(shown, "[unknown] (%zu frames)", frames);
+}
+
+static char *tower_text(size_t frames, const struct report_options *options)
+{
+    struct text shown = {0};
+
+    text_add(&shown, indent(options));
+    labels_add_tower(&shown, frames);
+    if (shown.failed)
+        text_free(&shown);
+    return shown.data;
+}
+
 /* Where frames are summed a file stands for all its addresses: else a function would be slivers. */
 static void add_file(struct text *raw, const struct symbol *symbol, bool whole)
 {
@@ -191,17 +207,24 @@ static void number_texts(struct labels *labels, char **by_item, size_t count)
         labels->ranks[i] = (uint32_t)i;
 }
 
+static char *item_text(const struct symbols *symbols, const struct report_options *options,
+                       size_t item)
+{
+    size_t special = item - symbols->count;
+
+    if (item < symbols->count)
+        return symbol_text(&symbols->items[item], options);
+    if (special < SPECIAL_FRAMES)
+        return special_text((enum special_frame)special, options);
+    return tower_text(special - SPECIAL_FRAMES + 2, options);
+}
+
 /* Makes the texts of all items; behind them stand those that only the last of a line has. */
-static int make_texts(struct labels *labels, const struct symbols *symbols,
+static int make_texts(struct labels *labels, const struct symbols *symbols, size_t items,
                       const struct report_options *options, char **by_item, size_t *made)
 {
-    size_t items = symbols->count + SPECIAL_FRAMES;
-
     for (; *made < items; ++*made) {
-        size_t special = *made - symbols->count;
-        by_item[*made] = *made < symbols->count
-                             ? symbol_text(&symbols->items[*made], options)
-                             : special_text((enum special_frame)special, options);
+        by_item[*made] = item_text(symbols, options, *made);
         if (!by_item[*made])
             return -ENOMEM;
     }
@@ -220,9 +243,10 @@ static int make_texts(struct labels *labels, const struct symbols *symbols,
 }
 
 int labels_make(struct labels *labels, const struct symbols *symbols,
-                const struct report_options *options)
+                const struct report_options *options, size_t highest)
 {
-    size_t items = symbols->count + SPECIAL_FRAMES, most = items * 2, made = 0;
+    size_t towers = highest > 1 ? highest - 1 : 0;
+    size_t items = symbols->count + SPECIAL_FRAMES + towers, most = items * 2, made = 0;
     char **by_item = calloc(most, sizeof(*by_item));
     int result = -ENOMEM;
 
@@ -233,7 +257,7 @@ int labels_make(struct labels *labels, const struct symbols *symbols,
         .symbol_count = symbols->count,
     };
     if (by_item && labels->texts && labels->ranks && labels->as_last)
-        result = make_texts(labels, symbols, options, by_item, &made);
+        result = make_texts(labels, symbols, items, options, by_item, &made);
     if (!result) {
         if (options->format == REPORT_PPROF)
             number_texts(labels, by_item, made);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The text of every frame of a report, as it is printed, made once: frames are compared by its
- * rank, a number. Items are the symbols, by their index, and behind them the special frames.
+ * rank, a number. Items are the symbols, by their index, behind them the special frames, and then
+ * towers of unknown frames, by how many they are of.
  */
 #ifndef STACKBOX_OUTPUT_LABELS_H
 #define STACKBOX_OUTPUT_LABELS_H
@@ -27,9 +28,9 @@ struct labels {
     size_t symbol_count;
 };
 
-/* 0 or -ENOMEM; labels_free after either. */
+/* `highest`: of the towers of unknown frames. 0 or -ENOMEM; labels_free after either. */
 int labels_make(struct labels *labels, const struct symbols *symbols,
-                const struct report_options *options);
+                const struct report_options *options, size_t highest);
 void labels_free(struct labels *labels);
 
 /* speedscope has a place for the file of a frame: there it is part of the label, behind this. */
@@ -48,6 +49,20 @@ void labels_make_last(char *text);
 static inline uint32_t labels_special(const struct labels *labels, enum special_frame special)
 {
     return (uint32_t)labels->symbol_count + special;
+}
+
+/* The item of so many frames that nothing is known of, one upon another: 2 or more. */
+static inline uint32_t labels_tower(const struct labels *labels, size_t frames)
+{
+    return (uint32_t)(labels->symbol_count + SPECIAL_FRAMES + frames - 2);
+}
+/* What it is called. */
+void labels_add_tower(struct text *shown, size_t frames);
+
+/* Is this a frame of a process of which neither the function nor the file is known? */
+static inline bool labels_is_unknown(const struct symbol *symbol)
+{
+    return !symbol->kernel && !symbol->function.length && !symbol->file.length;
 }
 
 #endif

@@ -83,10 +83,24 @@ void records_add_frame(struct text *line, const struct symbol *symbol,
     text_add(line, "\n");
 }
 
-static void add_frames(struct text *out, const struct text *const *frames, size_t count)
+static void add_frames(struct text *out, const struct record_frame *frames, size_t count,
+                       const struct record_options *options)
 {
-    for (size_t i = 0; i < count; i++)
-        text_append(out, frames[i]->data, frames[i]->length);
+    bool collapses = options->format == RECORD_TEXT && !options->verbose;
+
+    for (size_t i = 0, height; i < count; i += height) {
+        for (height = 1; frames[i].is_unknown && i + height < count; height++)
+            if (!frames[i + height].is_unknown)
+                break;
+        if (height > 1 && collapses) {
+            text_add(out, "\t");
+            labels_add_tower(out, height);
+            text_add(out, "\n");
+        } else {
+            height = 1;
+            text_append(out, frames[i].line->data, frames[i].line->length);
+        }
+    }
 }
 
 static void add_stacks(struct text *out, const struct record *record,
@@ -98,10 +112,10 @@ static void add_stacks(struct text *out, const struct record *record,
                        : !options->user ? "\t[no kernel stack]\n"
                                         : "\t[no stack]\n";
 
-    add_frames(out, record->frames, record->kernel_count);
+    add_frames(out, record->frames, record->kernel_count, options);
     if (delimited)
         text_add(out, "\t--\n");
-    add_frames(out, record->frames + record->kernel_count, record->user_count);
+    add_frames(out, record->frames + record->kernel_count, record->user_count, options);
     if (!record->kernel_count && !record->user_count && options->format == RECORD_TEXT)
         text_add(out, none);
 }

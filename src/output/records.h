@@ -22,13 +22,18 @@ struct record_options {
     bool offset, verbose, annotations;
 };
 
+struct record_frame {
+    const struct text *line;
+    bool is_unknown; /* with others of the kind it is one line, where no addresses are shown */
+};
+
 struct record {
     uint64_t time; /* ns */
     const char *comm, *event; /* raw bytes */
     uint32_t pid, tid, cpu;
     bool foreign;  /* pid and tid are the host's numbers */
     /* Lines that records_add_frame made, the kernel's first, each stack leaf first. */
-    const struct text *const *frames;
+    const struct record_frame *frames;
     size_t kernel_count, user_count;
 };
 

@@ -49,6 +49,79 @@ static char *shown_comm(const char *name, const struct report_options *options, 
 
 /* ---- Frames ---- */
 
+/* Where addresses are shown they are what there is to know of such frames. */
+static bool collapses_towers(const struct report_options *options)
+{
+    return !(options->verbose && options->format == REPORT_TEXT);
+}
+
+/* How many frames from the `at`th on nothing is known of. */
+static uint32_t tower_at(const struct symbols *symbols, const struct stack *stack, size_t first,
+                         uint32_t at)
+{
+    uint32_t end = at;
+
+    while (end < stack->count &&
+           labels_is_unknown(&symbols->items[symbols->frames[first + end]]))
+        end++;
+    return end - at;
+}
+
+static size_t highest_of(const struct symbols *symbols, const struct stack *stack, size_t first)
+{
+    uint32_t highest = 0;
+
+    for (uint32_t at = 0, height; at < stack->count; at += height + 1) {
+        height = tower_at(symbols, stack, first, at);
+        highest = height > highest ? height : highest;
+    }
+    return highest;
+}
+
+static size_t highest_tower(const struct making *making)
+{
+    const struct tally *tally = making->tally;
+    size_t highest = 0;
+
+    if (!collapses_towers(making->options))
+        return 0;
+    for (size_t i = 0; i < tally->count; i++) {
+        const struct tally_entry *entry = &tally->entries[i];
+        size_t user = making->symbols->first[i] + entry->task.kernel.count;
+        size_t waker = user + entry->task.user.count + entry->waker.kernel.count;
+        size_t task = highest_of(making->symbols, &entry->task.user, user);
+        size_t other = highest_of(making->symbols, &entry->waker.user, waker);
+        highest = task > highest ? task : highest;
+        highest = other > highest ? other : highest;
+    }
+    return highest;
+}
+
+/* The items of one stack, leaf first; returns how many. */
+static size_t put_items(const struct making *making, const struct stack *stack, size_t first,
+                        uint32_t *to)
+{
+    bool collapses = collapses_towers(making->options);
+    size_t count = 0;
+
+    for (uint32_t at = 0, height; at < stack->count; at += height) {
+        height = collapses ? tower_at(making->symbols, stack, first, at) : 0;
+        to[count++] = height > 1 ? labels_tower(&making->labels, height)
+                                 : making->symbols->frames[first + at];
+        height = height ? height : 1;
+    }
+    return count;
+}
+
+static void turn_over(uint32_t *items, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        uint32_t item = items[i];
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = item;
+    }
+}
+
 /* Puts the labels' items of one stack at `to`, leaf first, or root first; returns how many. */
 static size_t add_stack(const struct making *making, const struct stack *stack, size_t first,
                         bool root_first, uint32_t *to)
@@ -57,11 +130,10 @@ static size_t add_stack(const struct making *making, const struct stack *stack, 
         *to = labels_special(&making->labels, FULL_FRAME);
         return 1;
     }
-    for (uint32_t i = 0; i < stack->count; i++) {
-        uint32_t from = root_first ? stack->count - 1 - i : i;
-        to[i] = making->symbols->frames[first + from];
-    }
-    return stack->count;
+    size_t count = put_items(making, stack, first, to);
+    if (root_first)
+        turn_over(to, count);
+    return count;
 }
 
 /* stackcount has a delimiter also where one of the stacks is empty. */
@@ -265,7 +337,7 @@ int report_write(FILE *out, const struct tally *tally, const struct symbols *sym
 {
     struct making making = {.tally = tally, .symbols = symbols, .options = options};
     const struct report report = {&making.blocks, symbols, options, when};
-    int result = labels_make(&making.labels, symbols, options);
+    int result = labels_make(&making.labels, symbols, options, highest_tower(&making));
 
     *summary = (struct report_summary){0};
     if (!result)

@@ -234,6 +234,9 @@ if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
     is "in a pid namespace: pids as they are there" \
         "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
     is "and a process that is not in it" "$(folded_sum "$scratch/out" "^$NAME \\(host [0-9]*\\);")" 30
+    # Nothing is known of its frames: they are one, which says how many.
+    is "its frames" "$(grep "^$NAME (host [0-9]*);" "$scratch/out" | grep -c ';\[unknown\] ([0-9]* frames)[; ]')" 1
+    is "and no tower of them" "$(grep -c ';\[unknown\];\[unknown\]' "$scratch/out")" 0
     inside $EVENT
     contains "in text" "$scratch/out" "    $NAME (host "
     inside -f -P -p 2 $EVENT

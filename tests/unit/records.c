@@ -7,6 +7,7 @@
 
 #include "kernel/perf_rings.h"
 #include "kernel/snoop_record.h"
+#include "output/labels.h"
 #include "test.h"
 
 /* ---- Text ---- */
@@ -28,13 +29,13 @@ static char *print(const struct record *wanted, const struct record_options *opt
                    struct symbol *symbols, size_t kernel, size_t user)
 {
     struct text lines[4] = {0}, out = {0};
-    const struct text *frames[4];
+    struct record_frame frames[4];
     struct record record = *wanted;
 
     for (size_t i = 0; i < kernel + user; i++) {
         records_add_frame(&lines[i], &symbols[i], options);
         CHECK(!lines[i].failed);
-        frames[i] = &lines[i];
+        frames[i] = (struct record_frame){&lines[i], labels_is_unknown(&symbols[i])};
     }
     record.frames = frames;
     record.kernel_count = kernel;
@@ -77,6 +78,28 @@ static void a_record_is_a_line_and_its_frames(void)
     expect(&some, &options, symbols, 2, 2,
            "12.345678901       cat             185     186     3   vfs_read\n"
            "\tvfs_read\n\text4_read\n\tmain\n\tlibc.so.6+0x2000\n\n");
+}
+
+/* Several that nothing is known of are one line that says how many, where no addresses are shown. */
+static void unknown_frames_are_one_line(void)
+{
+    struct record_options text = {.kernel = true, .user = true};
+#define UNKNOWN                                                                                 \
+    {symbol_of(true, 0xffffffff81000010, NULL, NULL, 0), symbol_of(false, 0x1000, NULL, NULL, 0), \
+     symbol_of(false, 0x2000, NULL, NULL, 0), symbol_of(false, 0x3000, "main", "prog", 4)}
+    struct symbol shown[] = UNKNOWN, raw[] = UNKNOWN;
+#undef UNKNOWN
+
+    expect(&some, &text, shown, 1, 3,
+           "12.345678901       cat             185     186     3   vfs_read\n"
+           "\t[unknown]\n\t[unknown] (2 frames)\n\tmain\n\n");
+    text.verbose = true;
+    expect(&some, &text, raw, 1, 3,
+           "12.345678901       cat             185     186     3   vfs_read\n"
+           "\tffffffff81000010 [unknown]\n"
+           "\t1000             [unknown]\n"
+           "\t2000             [unknown]\n"
+           "\t3000             main\n\n");
 }
 
 static void options_change_the_frames(void)
@@ -258,6 +281,7 @@ int main(void)
 {
     TEST(a_record_is_a_line_and_its_frames);
     TEST(options_change_the_frames);
+    TEST(unknown_frames_are_one_line);
     TEST(what_is_wide_shifts_and_is_not_cut);
     TEST(names_from_outside_are_made_harmless);
     TEST(an_empty_stack_is_said);
