@@ -170,6 +170,7 @@ done
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
 best-effort buffer buffer-size by cgroup cpu debug delimited depth duration force format help \
+include-self \
 kernel-stacks-only list man max offset pid raw-names regex shorten symfs tid timestamp user-stacks-only verbose "
 listed_is_taken
 letters "-p -t -L -C -D "
