@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "command.h"
 #include "insns/dump.h"
 #include "insns/layout.h"
 #include "kernel/refusal.h"
@@ -28,6 +29,8 @@ const struct manual_row attaching_patterns[] = {
     {"r:c:malloc", "a return from it"},
     {"/path/file:0x1234", "the instruction at this address of the file, as addr2line takes it"},
     {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
+    {"kprobe:f, uprobe:lib:f, ...", "kretprobe, uretprobe, tracepoint and usdt, as other tools have it; "
+     "a:b, where there is such a tracepoint"},
     {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are "
      "extended regular expressions, found anywhere as grep -E does. With -p libraries and paths "
      "are those of that process, in its mount namespace."},
@@ -61,24 +64,61 @@ static bool is_number(const char *word)
     return parse_seconds(word, &nanoseconds) != -EINVAL;
 }
 
-static const char *first_number(const struct arguments *arguments)
+static size_t first_number(const struct arguments *arguments)
 {
-    for (size_t i = 0; i < arguments->count; i++)
-        if (is_number(arguments->words[i]))
-            return arguments->words[i];
-    return NULL;
+    size_t i = 0;
+
+    while (i < arguments->count && !is_number(arguments->words[i]))
+        i++;
+    return i;
+}
+
+/* "c:malloc sleep 1": where among the first `count` words a command begins; `count`: nowhere. */
+static size_t first_command(char *const *words, size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && (strchr(words[i], ':') || !command_exists(words[i])))
+        i++;
+    return i < count ? i : count;
 }
 
 int attaching_check_words(const struct arguments *arguments, const char *see_help,
                           struct text *error)
 {
-    const char *number = first_number(arguments);
+    const size_t number = first_number(arguments);
+    const size_t command = number < arguments->count && !arguments->command
+                               ? first_command(arguments->words, number) : number;
 
     if (!arguments->count)
         text_format(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch%s", see_help);
-    else if (number)
-        text_format(error, "\"%s\" is no pattern; did you mean -D %s?", number, number);
+    else if (command < number) {
+        text_format(error, "\"%s\" is no pattern; ", arguments->words[command]);
+        command_suggest(arguments->words + command, arguments->count - command, error);
+    } else if (number < arguments->count)
+        text_format(error, "\"%s\" is no pattern; did you mean -D %s?", arguments->words[number],
+                    arguments->words[number]);
     return error->length || error->failed ? -EINVAL : 0;
+}
+
+/* "c:malloc make": no function, but a command that was meant to be run? */
+static void suggest_command(const struct find *find, struct text *error)
+{
+    size_t at = 1;
+
+    while (at < find->count && (find->matched[at] ||
+                                find->patterns[at].kind != PATTERN_KERNEL_FUNCTION))
+        at++;
+    if (at >= find->count || !command_exists(find->patterns[at].typed))
+        return;
+    char **words = calloc(find->count, sizeof(*words));
+    for (size_t i = at; words && i < find->count; i++)
+        words[i - at] = (char *)(uintptr_t)find->patterns[i].typed;
+    if (words) {
+        text_add(error, "; ");
+        command_suggest(words, find->count - at, error);
+    }
+    free(words);
 }
 
 int attaching_find(struct find *find, int kallsyms, uint32_t pid)
@@ -88,6 +128,8 @@ int attaching_find(struct find *find, int kallsyms, uint32_t pid)
     find->kallsyms = kallsyms;
     find->pid = pid;
     int result = find_places(find, &error);
+    if (result == -ENOENT && error.length)
+        suggest_command(find, &error);
     if (result)
         say("%s", error.data ? error.data : strerror(-result));
     else if (find->unread.length)

@@ -9,17 +9,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "applet.h"
 #include "util.h"
 
+#define MOST_SUGGESTED 4 /* words */
+
 void command_init(struct command *command, char **words)
 {
     *command = (struct command){.words = words, .failure = -1};
     getrlimit(RLIMIT_NOFILE, &command->files);
     getrlimit(RLIMIT_MEMLOCK, &command->memory);
+}
+
+/* ---- What a command may be ---- */
+
+bool command_exists(const char *name)
+{
+    const char *at = getenv("PATH");
+    char path[PATH_MAX];
+    struct stat file;
+
+    if (strchr(name, '/'))
+        return !access(name, X_OK) && !stat(name, &file) && S_ISREG(file.st_mode);
+    for (at = at ? at : COMMAND_PATH; at && *name; at = *at ? at + 1 : NULL) {
+        int length = (int)strcspn(at, ":");
+        int size = snprintf(path, sizeof(path), "%.*s%s%s", length, at, length ? "/" : "", name);
+        at += length;
+        if (size > 0 && (size_t)size < sizeof(path) && !access(path, X_OK) &&
+            !stat(path, &file) && S_ISREG(file.st_mode))
+            return true;
+    }
+    return false;
+}
+
+void command_suggest(char *const *words, size_t count, struct text *error)
+{
+    text_add(error, "did you mean --");
+    for (size_t i = 0; i < count && i < MOST_SUGGESTED; i++)
+        text_format(error, " %s", words[i]);
+    text_add(error, count > MOST_SUGGESTED ? " ...?" : "?");
 }
 
 /* ---- The child ---- */

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "run.h"
+#include "util.h"
 
 /* Where commands are looked for without a PATH. */
 #define COMMAND_PATH "/usr/local/bin:/bin:/usr/bin"
@@ -29,6 +30,11 @@ struct command {
     int error;    /* which is this errno then, or 0 as yet */
     struct rlimit files, memory; /* soft and hard, before we raised them */
 };
+
+/* Would execvp(3) find it? */
+bool command_exists(const char *name);
+/* Adds "did you mean -- sleep 1?", of these words. */
+void command_suggest(char *const *words, size_t count, struct text *error);
 
 /* Notes what the command is to inherit. Called before any limit is raised; words may be NULL. */
 void command_init(struct command *command, char **words);

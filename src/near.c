@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LONGEST_NAME 128
+#define PARTS "_:" /* what parts words */
 
 /* A slip of the fingers every four letters, and two at least. */
 static unsigned farthest(size_t length)
@@ -47,18 +48,10 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
     return least(last[b_length], limit + 1);
 }
 
-void near_offer(struct near *near, const char *name)
+static void keep(struct near *near, const char *name, unsigned found)
 {
-    size_t wanted_length = strlen(near->wanted), length = strlen(name);
-    unsigned limit = farthest(wanted_length);
-
-    if (wanted_length > LONGEST_NAME || length > LONGEST_NAME || length + limit < wanted_length ||
-        wanted_length + limit < length)
-        return;
-    unsigned found = distance(near->wanted, wanted_length, name, length, limit);
-    if (found > limit)
-        return;
     size_t at = near->count;
+
     for (size_t i = 0; i < near->count; i++)
         if (!strcmp(near->best[i].name, name))
             return; /* a static function can be there several times */
@@ -75,6 +68,45 @@ void near_offer(struct near *near, const char *name)
     near->best[at].name = copy;
     near->best[at].distance = found;
     near->count++;
+}
+
+void near_offer(struct near *near, const char *name)
+{
+    size_t wanted_length = strlen(near->wanted), length = strlen(name);
+    unsigned limit = farthest(wanted_length);
+
+    if (wanted_length > LONGEST_NAME || length > LONGEST_NAME || length + limit < wanted_length ||
+        wanted_length + limit < length)
+        return;
+    unsigned found = distance(near->wanted, wanted_length, name, length, limit);
+    if (found <= limit)
+        keep(near, name, found);
+}
+
+static bool has_word(const char *name, const char *word, size_t length)
+{
+    while (*name) {
+        size_t own = strcspn(name, PARTS);
+        if (own == length && !memcmp(name, word, length))
+            return true;
+        name += own + (name[own] != '\0');
+    }
+    return false;
+}
+
+void near_offer_words(struct near *near, const char *name)
+{
+    size_t length = strlen(name), wanted_length = strlen(near->wanted);
+
+    for (const char *at = near->wanted; *at;) {
+        size_t own = strcspn(at, PARTS);
+        if (own && !has_word(name, at, own))
+            return;
+        at += own + (at[own] != '\0');
+    }
+    /* Behind all slips of the fingers; the fewer letters it has more, the nearer. */
+    if (length <= LONGEST_NAME && wanted_length <= LONGEST_NAME)
+        keep(near, name, LONGEST_NAME + (unsigned)(length > wanted_length ? length - wanted_length : 0));
 }
 
 void near_add_to(const struct near *near, struct text *text)

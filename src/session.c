@@ -117,10 +117,51 @@ static bool is_of_cgroup_v1(const char *path)
     return !statfs(path, &about) && about.f_type == CGROUP_V1_MAGIC;
 }
 
+/* Where cgroup v2 is mounted, the first of several: a line of mounts is "what WHERE type ...". */
+static void find_cgroup_mount(struct text *path)
+{
+    int fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
+    struct lines lines;
+    size_t length;
+    char *line;
+
+    if (fd < 0)
+        return;
+    if (!lines_open(&lines, fd)) {
+        while (!path->length && (line = lines_next(&lines, &length))) {
+            char *rest = NULL;
+            const char *where = strtok_r(line, " ", &rest) ? strtok_r(NULL, " ", &rest) : NULL;
+            const char *type = where ? strtok_r(NULL, " ", &rest) : NULL;
+            if (type && !strcmp(type, "cgroup2"))
+                text_add(path, where);
+        }
+        lines_close(&lines);
+    }
+    close(fd);
+}
+
+/* By its path; "system.slice" and "/system.slice", as systemd has them, also below the mount. */
+static int find_cgroup(const char *typed)
+{
+    struct text path = {0};
+    int map = store_open_cgroup(typed);
+
+    if (map != -ENOENT && map != -ENOTDIR && map != -EBADF)
+        return map;
+    find_cgroup_mount(&path);
+    if (path.length) {
+        text_format(&path, "%s%s", *typed == '/' ? "" : "/", typed);
+        int below = path.failed ? -ENOMEM : store_open_cgroup(path.data);
+        map = below >= 0 ? below : map;
+    }
+    text_free(&path);
+    return map;
+}
+
 static int open_cgroup(struct session *session)
 {
     const char *path = session->options->cgroup;
-    int map = path ? store_open_cgroup(path) : 0;
+    int map = path ? find_cgroup(path) : 0;
 
     if (map >= 0) {
         session->filter.cgroup = map;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "command.h"
+
 #define AT(member) offsetof(struct trace_options, member)
 #define MOST_PID 4194304 /* PID_MAX_LIMIT */
 
@@ -74,7 +76,7 @@ const struct option trace_options[] = {
     OPTION_LETTER('L', "tid"),
     {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
     {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,
-     "tasks in this cgroup (v2) and below it, such as /sys/fs/cgroup/system.slice"},
+     "tasks in this cgroup (v2) and below it, such as system.slice, which is found below /sys/fs/cgroup"},
     {0, "include-self", NULL, option_flag, AT(include_self), 0, 0,
      "what stackbox itself does, too: else its own processes are left out"},
     OPTION_HEADING("Stacks"),
@@ -128,6 +130,7 @@ const struct option trace_options[] = {
      "with a command: where tracing is not possible say so, and run it all the same"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
      "the program, map sizes, how it was attached, the account of events, on stderr"},
+    {'g', "graph", NULL, option_flag, AT(graph), 0, 0, NULL},
     {0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0, "mntnsmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0},
@@ -176,7 +179,13 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
                     options->pids.count ? "-p" : "-t");
     else if (options->best_effort && !options->command)
         text_add(error, "--best-effort: takes a command to run, -- COMMAND");
-    return error->length || error->failed ? -EINVAL : 0;
+    if (error->length || error->failed)
+        return -EINVAL;
+    /* As perf's users type it: -ag. */
+    if (options->graph)
+        say("-g: stacks are always taken%s", options->annotations
+            ? "; -a marks functions of the kernel, and all CPUs are traced unless -C names one" : "");
+    return 0;
 }
 
 int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,
@@ -188,7 +197,10 @@ int trace_options_take_duration(struct trace_options *options, const struct argu
         return 0;
     const char *word = arguments->words[0];
     int why = parse_seconds(word, &duration);
-    if (why == -EINVAL)
+    if (why == -EINVAL && !arguments->command && command_exists(word)) {
+        text_format(error, "\"%s\" is no time; ", word);
+        command_suggest(arguments->words, arguments->count, error);
+    } else if (why == -EINVAL)
         text_format(error, "\"%s\" is no time: a duration is in seconds, such as 5 or 0.5", word);
     else if (why)
         text_format(error, "\"%s\" is out of range: a duration is more than 0 seconds, at most %lld",

@@ -27,6 +27,7 @@ struct trace_options {
     const char *symfs;           /* a directory, or NULL */
     enum who by;
     bool best_effort, include_self;
+    bool graph;                  /* -g of perf: stacks are taken anyway */
     char **command, **line;      /* the arguments' own: the check sets them */
 };
 

@@ -279,6 +279,8 @@ static int run(const struct arguments *arguments)
     struct text error = {0};
     int result = check_usage(&tracing, arguments, &error), status;
 
+    if (!result)
+        result = find_translate(&tracing.find);
     if (result) {
         status = applet_refuse(result, &error, arguments->command);
     } else {

@@ -30,6 +30,42 @@ int find_parse(struct find *find, char *const *words, size_t count, bool is_rege
     return result;
 }
 
+/* Does it match a tracepoint? 1, 0 or -ENOMEM. */
+static int is_tracepoint(struct find *find, const struct pattern *pattern)
+{
+    struct places places = {0};
+    struct text near = {0};
+    size_t matched = 0;
+
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
+    int result = find->tracefs < 0 ? 0
+                                   : tracepoints_find(find->tracefs, pattern, &places, &matched,
+                                                      &near);
+    places_free(&places);
+    text_free(&near);
+    return result == -ENOMEM ? result : !result && matched;
+}
+
+int find_translate(struct find *find)
+{
+    for (size_t i = 0; i < find->count; i++) {
+        struct pattern tracepoint;
+        int result = pattern_as_tracepoint(&tracepoint, &find->patterns[i]);
+        if (result == -ENOMEM)
+            return result;
+        if (result)
+            continue;
+        result = is_tracepoint(find, &tracepoint);
+        pattern_free(result > 0 ? &find->patterns[i] : &tracepoint);
+        if (result > 0)
+            find->patterns[i] = tracepoint;
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
 bool find_any_of_kind(const struct find *find, enum pattern_kind kind)
 {
     for (size_t i = 0; i < find->count; i++)
@@ -129,7 +165,8 @@ static int find_tracepoints(struct find *find, struct text *error)
 
 int find_places(struct find *find, struct text *error)
 {
-    find->tracefs = tracefs_open();
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
     int result = find_functions(find, error);
 
     if (!result)

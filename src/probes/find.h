@@ -24,6 +24,12 @@ int find_parse(struct find *find, char *const *words, size_t count, bool is_rege
                struct text *error);
 
 /*
+ * Patterns such as sched:sched_switch become those of tracepoints, where such a one exists. Fills in
+ * `tracefs`, if it was needed for that. 0 or -ENOMEM.
+ */
+int find_translate(struct find *find);
+
+/*
  * Asks the kernel for the places, and fills in `tracefs` and `places`, each place once. 0, or a
  * negative errno with one line in `error`: a pattern that matches nothing is -ENOENT.
  */

@@ -333,6 +333,23 @@ static int find_by_musl(struct search *search)
     return result;
 }
 
+/* "goapp" where one was just built: as ./goapp, which stands behind all others. */
+static int find_here(struct search *search)
+{
+    struct text path = {0};
+    struct stat file;
+
+    text_format(&path, "./%s", search->typed);
+    int result = path.failed ? -ENOMEM : take_file(search, "", path.data);
+    text_free(&path);
+    if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111) ||
+                       !machine_class_of(search->library->fd))) {
+        close(search->library->fd);
+        result = 0;
+    }
+    return result == -ENOMEM || result > 0 ? result : 0;
+}
+
 static int find_by_name(struct search *search)
 {
     const char *programs = getenv("PATH");
@@ -348,8 +365,10 @@ static int find_by_name(struct search *search)
         result = find_in_list(search, programs && *programs ? programs : PROGRAM_DIRECTORIES,
                               find_program_in);
     if (!result)
+        result = find_here(search);
+    if (!result)
         text_format(search->error, "no library or program \"%s\": looked %sin /etc/ld.so.cache, "
-                    "the directories of libraries and PATH%s%s", search->typed,
+                    "the directories of libraries, PATH%s%s, and here", search->typed,
                     search->where->pid ? "at what the process has mapped, " : "",
                     *search->where->root ? ", below " : "", search->where->root);
     return result;

@@ -22,7 +22,7 @@ struct library {
  * `c`, `ssl`, `libc.so.6`, `bash`, `/path/to/it`, `./it`. A name with a slash is a path: in the
  * root, else from here. Others are, in this order: what the process has mapped, a library as the
  * dynamic linker finds it (the highest version of several, 64-bit before 32-bit ones), a program
- * in PATH. A file found by a path or in PATH may be anything; the others are ELF files of this
+ * in PATH, one that is here. A file found by a path or in PATH may be anything; the others are ELF files of this
  * machine. 0, or a negative errno with one line in `error`. library_close after 0.
  */
 int library_find(const struct library_where *where, const char *typed, struct library *library,

@@ -246,7 +246,7 @@ static int parse_user_function(struct pattern *pattern, char *library, char *col
 
 static int refuse_half(const struct pattern *pattern, const char *rest, struct text *error)
 {
-    char kind = pattern->typed[0];
+    char kind = pattern->at_return ? 'r' : 'p';
 
     text_format(error, "\"%s\" names no library: %c::%s is a function of the kernel, "
                 "%c:LIBRARY:%s one of a library or program", pattern->typed, kind,
@@ -274,6 +274,37 @@ static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex
     return parse_function(pattern, rest + 1, is_regex, error);
 }
 
+/*
+ * The words of other tools: kprobe:f, uretprobe:/path:f, tracepoint:a:b, usdt:lib:probe. `colon` is the
+ * first one. 1: it is none of them.
+ */
+static int parse_dialect(struct pattern *pattern, const char *typed, char *colon, bool is_regex,
+                         struct text *error)
+{
+    static const struct {
+        const char *word;
+        char letter;
+        bool of_kernel;
+    } words[] = {
+        {"kprobe", 'p', true}, {"kretprobe", 'r', true}, {"tracepoint", 't', false},
+        {"uprobe", 'p', false}, {"uretprobe", 'r', false}, {"usdt", 'u', false},
+    };
+    size_t i = 0, length = (size_t)(colon - typed);
+
+    while (i < COUNT_OF(words) &&
+           (strlen(words[i].word) != length || memcmp(words[i].word, typed, length)))
+        i++;
+    if (i == COUNT_OF(words))
+        return 1;
+    if (words[i].letter == 't')
+        return parse_tracepoint(pattern, colon + 1, is_regex, error);
+    if (words[i].letter == 'u')
+        return parse_usdt(pattern, colon + 1, is_regex, error);
+    pattern->at_return = words[i].letter == 'r';
+    /* With its colon the rest is as in p::f. */
+    return parse_after_letter(pattern, words[i].of_kernel ? colon : colon + 1, is_regex, error);
+}
+
 static int parse_parts(struct pattern *pattern, char *typed, bool is_regex, struct text *error)
 {
     /* A path ends at its first colon; a regular expression for the kernel may hold [[:alpha:]]. */
@@ -283,8 +314,13 @@ static int parse_parts(struct pattern *pattern, char *typed, bool is_regex, stru
 
     if (!first)
         return parse_function(pattern, typed, is_regex, error);
-    if (first != typed + 1)
+    if (first != typed + 1) {
+        int result = parse_dialect(pattern, typed, first, is_regex, error);
+        if (result <= 0)
+            return result;
+        pattern->is_plain = true;
         return parse_user_function(pattern, typed, first, is_regex, error);
+    }
     switch (*typed) {
     case 't':
         return parse_tracepoint(pattern, first + 1, is_regex, error);
@@ -295,6 +331,7 @@ static int parse_parts(struct pattern *pattern, char *typed, bool is_regex, stru
         pattern->at_return = *typed == 'r';
         return parse_after_letter(pattern, first + 1, is_regex, error);
     }
+    pattern->is_plain = true;
     return parse_user_function(pattern, typed, first, is_regex, error);
 }
 
@@ -307,6 +344,24 @@ int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, str
     free(copy);
     if (result)
         pattern_free(pattern);
+    return result;
+}
+
+int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *pattern)
+{
+    const bool is_regex = pattern->name.kind == MATCH_REGEX;
+    struct text error = {0};
+
+    if (pattern->kind != PATTERN_USER_FUNCTION || !pattern->is_plain || pattern->offset ||
+        pattern->is_address || strchr(pattern->library, '/'))
+        return -ENOENT;
+    *tracepoint = (struct pattern){.kind = PATTERN_TRACEPOINT, .typed = pattern->typed};
+    int result = matcher_make(&tracepoint->category, pattern->library, false, &error);
+    if (!result)
+        result = matcher_make(&tracepoint->name, pattern->name.text, is_regex, &error);
+    if (result)
+        pattern_free(tracepoint);
+    text_free(&error);
     return result;
 }
 

@@ -37,6 +37,7 @@ struct pattern {
     uint64_t offset;         /* vfs_read+0x10 */
     struct matcher name;     /* of the function, the tracepoint or the USDT probe */
     struct matcher category; /* of the tracepoint; of a USDT probe its provider, * where unsaid */
+    bool is_plain;           /* a:b, which may mean a tracepoint, too */
     char *library;           /* of a user function or USDT probe: a short name or a path */
     bool is_address;         /* a user function as /path:0x1234 */
     uint64_t address;
@@ -45,10 +46,16 @@ struct pattern {
 /*
  * p::vfs_read  vfs_read+0x10  r::vfs_read  tcp_*  t:sched:sched_switch  t:sched:*  c:malloc
  * p:c:malloc  r:c:malloc  c:malloc+4  /path:func  /path:0x1234  u:lib:probe  u:lib:provider:probe;
+ * kprobe:f  kretprobe:f  tracepoint:a:b  uprobe:lib:f  uretprobe:lib:f  usdt:lib:probe are the same;
  * with `is_regex` the names are extended regular expressions, but those of libraries and files are
  * not. 0, or -EINVAL with one line in `error`. pattern_free after 0.
  */
 int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, struct text *error);
+/*
+ * sched:sched_switch, which was taken for a function of "sched", as t:sched:sched_switch: made of
+ * `pattern`, which stays. 0 or a negative errno: -ENOENT for what can be no tracepoint.
+ */
+int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *pattern);
 void pattern_free(struct pattern *pattern);
 
 #endif

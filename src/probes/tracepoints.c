@@ -54,8 +54,10 @@ static int offer_near(void *context, const char *category, const char *name)
     struct text full = {0};
 
     text_format(&full, "t:%s:%s", category, name);
-    if (!full.failed)
+    if (!full.failed) {
         near_offer(context, full.data);
+        near_offer_words(context, full.data);
+    }
     text_free(&full);
     return 0;
 }
@@ -72,10 +74,13 @@ int tracepoints_find(int tracefs, const struct pattern *pattern, struct places *
     else
         result = tracefs_each_event(tracefs, category_matches, add_if_matched, &search);
     if (!result && plain && !search.matched) {
-        struct near near = {.wanted = pattern->typed};
-        result = tracefs_each_event(tracefs, NULL, offer_near, &near);
+        struct text wanted = {0};
+        text_format(&wanted, "t:%s:%s", pattern->category.text, pattern->name.text);
+        struct near near = {.wanted = wanted.data};
+        result = wanted.failed ? -ENOMEM : tracefs_each_event(tracefs, NULL, offer_near, &near);
         near_add_to(&near, near_names);
         near_free(&near);
+        text_free(&wanted);
     }
     *matched = search.matched;
     return result;

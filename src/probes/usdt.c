@@ -123,7 +123,7 @@ static void explain_none(struct pass *pass, struct text *error)
     const struct pattern *pattern = pass->pattern;
     const char *path = pass->file->library.path.data;
     /* What follows the library, as it was typed. */
-    struct near near = {.wanted = strchr(pattern->typed + 2, ':') + 1};
+    struct near near = {.wanted = strchr(strchr(pattern->typed, ':') + 1, ':') + 1};
 
     text_format(error, "0 USDT probes matched by \"%s\"", pattern->typed);
     if (pass->unusable)

@@ -177,6 +177,9 @@ refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
 refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
 refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount 5 -- ls
+refuses 'stackcount: "sleep" is no pattern; did you mean -- sleep 1?' stackcount c:malloc sleep 1
+refuses 'stackcount: "sleep" is no pattern; did you mean -- sleep 1?' stackcount vfs_read 'tcp_*' sleep 1
+refuses 'stackcount: "env" is no pattern; did you mean -- env a b 1 ...?' stackcount c:malloc env a b 1 2
 refuses 'stackcount: "0.5" is no pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
 # A number, too, to parse_seconds(); but letters of a regular expression to everybody else.
 run stackcount -r -p 4194304 .
@@ -200,6 +203,9 @@ sampled 'the duration is there twice: as "5" and by -D' -D 3 5
 sampled '"6" is one word too many: it takes a duration alone' 5 6
 sampled '"5s" is no time: a duration is in seconds, such as 5 or 0.5' 5s
 sampled '"0" is out of range: a duration is more than 0 seconds, at most 9223372035' 0
+sampled '"sleep" is no time; did you mean -- sleep 1?' sleep 1
+sampled '"sleep" is no time; did you mean -- sleep 1?' -F 99 sleep 1 -K
+sampled '"sleep" is no time: a duration is in seconds, such as 5 or 0.5' sleep -- sleep 1
 sampled '"-" is no time: a duration is in seconds, such as 5 or 0.5' -
 sampled '-F and -c exclude each other: a sample is taken by time or by events' -F 99 -c 1000000
 sampled '-F: "0" is out of range: it takes 1 to 1000000000' -F 0 5

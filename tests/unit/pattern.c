@@ -128,6 +128,95 @@ static void user_functions(void)
     }
 }
 
+/* Each as what is typed here for the same. */
+static void dialects(void)
+{
+    static const char *const same[][2] = {
+        {"kprobe:vfs_read", "vfs_read"}, {"kretprobe:vfs_*", "r::vfs_*"},
+        {"kprobe:vfs_read+0x10", "p::vfs_read+0x10"},
+        {"kprobe:kernel::print::format", "p::kernel::print::format"},
+        {"tracepoint:sched:sched_*", "t:sched:sched_*"}, {"uprobe:c:malloc", "c:malloc"},
+        {"uprobe:/bin/a:f+4", "/bin/a:f+4"}, {"uretprobe:c:malloc", "r:c:malloc"},
+        {"uprobe:/bin/a:0x1234", "/bin/a:0x1234"},
+        {"usdt:/bin/a:probe", "u:/bin/a:probe"}, {"usdt:c:libc:setjmp", "u:c:libc:setjmp"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(same); i++) {
+        struct pattern theirs, ours;
+        CHECK_NUMBER(parse(&theirs, same[i][0], false), 0);
+        CHECK_NUMBER(parse(&ours, same[i][1], false), 0);
+        CHECK_NUMBER(theirs.kind, ours.kind);
+        CHECK_NUMBER(theirs.at_return, ours.at_return);
+        CHECK_NUMBER(theirs.offset, ours.offset);
+        CHECK_NUMBER(theirs.is_address, ours.is_address);
+        CHECK_NUMBER(theirs.address, ours.address);
+        CHECK_NUMBER(theirs.name.kind, ours.name.kind);
+        CHECK_STRING(theirs.name.text, ours.name.text);
+        CHECK_STRING(theirs.category.text ? theirs.category.text : "",
+                     ours.category.text ? ours.category.text : "");
+        CHECK_STRING(theirs.library ? theirs.library : "", ours.library ? ours.library : "");
+        CHECK_STRING(theirs.typed, same[i][0]);
+        pattern_free(&theirs);
+        pattern_free(&ours);
+    }
+    static const char *const wrong[] = {
+        "kprobe:", "kprobe:a:b", "uprobe:f", "uprobe::f", "uretprobe:", "tracepoint:sched",
+        "tracepoint:sched:", "usdt:a", "usdt:a:b:c:d",
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct pattern pattern;
+        int result = parse(&pattern, wrong[i], false);
+        /* uprobe::f is the kernel's, as p::f is. */
+        CHECK_NUMBER(result, !strcmp(wrong[i], "uprobe::f") ? 0 : -EINVAL);
+        if (!result)
+            pattern_free(&pattern);
+    }
+}
+
+/* a:b may be a tracepoint; what is said to be of a program is none. */
+static void as_tracepoints(void)
+{
+    static const char *const others[] = {
+        "p:sched:sched_switch", "r:sched:sched_switch", "sched:sched_switch+4", "./sched:x",
+        "sched:0x10", "uprobe:sched:sched_switch", "sched_switch", "u:sched:sched_switch",
+    };
+    struct pattern pattern, tracepoint;
+
+    CHECK_NUMBER(parse(&pattern, "sched:sched_*", false), 0);
+    CHECK_NUMBER(pattern_as_tracepoint(&tracepoint, &pattern), 0);
+    CHECK_NUMBER(tracepoint.kind, PATTERN_TRACEPOINT);
+    CHECK_STRING(tracepoint.category.text, "sched");
+    CHECK_NUMBER(tracepoint.name.kind, MATCH_GLOB);
+    CHECK_STRING(tracepoint.typed, "sched:sched_*");
+    pattern_free(&tracepoint);
+    pattern_free(&pattern);
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        CHECK_NUMBER(parse(&pattern, others[i], false), 0);
+        CHECK_NUMBER(pattern_as_tracepoint(&tracepoint, &pattern), -ENOENT);
+        pattern_free(&pattern);
+    }
+}
+
+/* What has all of the words, behind slips of the fingers. */
+static void near_by_words(void)
+{
+    static const char *const names[] = {
+        "t:sched:sched_process_fork", "t:sched:sched_process_exec", "t:sched:sched_frok",
+        "t:sched:sched_process_forked", "t:other:process_fork",
+    };
+    struct near near = {.wanted = "t:sched:sched_fork"};
+    struct text text = {0};
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        near_offer(&near, names[i]);
+        near_offer_words(&near, names[i]);
+    }
+    near_add_to(&near, &text);
+    CHECK_STRING(text.data, "; near: t:sched:sched_frok, t:sched:sched_process_fork");
+    near_free(&near);
+    text_free(&text);
+}
+
 static void user_addresses(void)
 {
     struct pattern pattern;
@@ -412,6 +501,9 @@ int main(void)
     TEST(kernel_functions);
     TEST(tracepoints);
     TEST(user_functions);
+    TEST(dialects);
+    TEST(as_tracepoints);
+    TEST(near_by_words);
     TEST(user_addresses);
     TEST(user_expressions);
     TEST(usdt_probes);

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: newest
+# host: yes
+#
+# What people type who come from other tools: it means the same as our own words for it, or is answered
+# with what was meant.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# same WORD OUR-WORD: both are the same places
+same()
+{
+    run_stackbox stackcount --list "$2"
+    mv "$scratch/out" "$scratch/ours"
+    run_stackbox stackcount --list "$1"
+    is "${1%%:*}:...${1##*:}: as our own" "$status $(cat "$scratch/out")" "0 $(cat "$scratch/ours")"
+    is "${1%%:*}:...${1##*:}: there is something" "$(grep -c . "$scratch/ours" | sed 's/[1-9].*/some/')" some
+}
+
+chains=$(cd "$WORKLOADS" && pwd)/chains
+usdt=$(cd "$WORKLOADS" && pwd)/usdt
+same "uprobe:$chains:target" "$chains:target"
+same "uretprobe:$chains:target" "r:$chains:target"
+same "usdt:$usdt:truth:plain" "u:$usdt:truth:plain"
+same "usdt:$usdt:plain" "u:$usdt:plain"
+same tracepoint:sched:sched_switch t:sched:sched_switch
+same sched:sched_switch t:sched:sched_switch
+same 'sched:sched_wak*' 't:sched:sched_wak*'
+if grep -q ' T vfs_read$' /proc/kallsyms; then
+    same kprobe:vfs_read vfs_read
+    same kretprobe:vfs_read r::vfs_read
+    run_stackbox stackcount vfs_read no_such_word
+    is "what is no command" "$status $(cat "$scratch/err")" \
+        "1 stackcount: 0 functions matched by \"no_such_word\""
+    run_stackbox stackcount vfs_read sleep
+    is "a command without its --" "$status $(sed 's/near:.*; d/d/' "$scratch/err")" \
+        "1 stackcount: 0 functions matched by \"sleep\"; did you mean -- sleep?"
+fi
+
+# What runs is a tracepoint, too: its stacks are kept as those are.
+if have_syscall_tracepoints; then
+    start_workload one calls -w -k -n 100
+    start_stackbox stackcount -f -K -p "$(pid_of one)" syscalls:sys_enter_getppid
+    go one
+    finish_stackbox
+    finish_workload one
+    is "a:b is counted" "$(folded_sum "$scratch/out")" 100
+fi
+
+run_stackbox stackcount t:sched:sched_fork
+is "neighbours by their words" "$status $(cat "$scratch/err")" \
+    "1 stackcount: 0 tracepoints matched by \"t:sched:sched_fork\"; near: t:sched:sched_process_fork"
+
+# A program that was just built.
+mkdir "$scratch/here"
+cp "$chains" "$scratch/here/goapp"
+cd "$scratch/here" || exit 1
+case $STACKBOX in /*) ;; *) STACKBOX=$OLDPWD/$STACKBOX ;; esac
+run_stackbox stackcount --list goapp:target
+is "a program that is here" "$status $(cat "$scratch/out")" "0 $(pwd -P)/goapp:target"
+echo text >goapp
+run_stackbox stackcount --list goapp:target
+is "a file that is none" "$status $(grep -c 'no library or program "goapp"' "$scratch/err")" "1 1"
+cd "$OLDPWD" || exit 1
+
+run_stackbox profile -ag -D 0.1
+is "-ag" "$status $(head -n 1 "$scratch/err")" "0 profile: -g: stacks are always taken; -a marks functions \
+of the kernel, and all CPUs are traced unless -C names one"
+run_stackbox profile -g -f -D 0.1
+contains "-g" "$scratch/err" "profile: -g: stacks are always taken"
+
+# A cgroup as systemd names it.
+cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
+if [ ! "$cgroups" ] && [ "$GUEST" ] && mkdir "$scratch/cgroups" &&
+    mount -t cgroup2 cgroup2 "$scratch/cgroups"; then
+    cgroups=$scratch/cgroups
+fi
+if [ "$cgroups" ] && mkdir "$cgroups/dialect$$.slice" 2>/dev/null; then
+    run_stackbox profile -f --cgroup dialect$$.slice -D 0.1
+    is "a cgroup below the mount" "$status $(grep -c cgroup: "$scratch/err")" "0 0"
+    run_stackbox profile -f --cgroup /dialect$$.slice -D 0.1
+    is "the same with its slash" "$status $(grep -c cgroup: "$scratch/err")" "0 0"
+    rmdir "$cgroups/dialect$$.slice"
+else
+    skip "a cgroup below the mount" "no cgroup v2 can be made here"
+fi
+run_stackbox profile --cgroup no_such.slice
+is "a cgroup that is nowhere" "$status $(cat "$scratch/err")" \
+    "1 profile: --cgroup: \"no_such.slice\": No such file or directory"
