@@ -106,6 +106,7 @@ _Static_assert(sizeof(struct wait) == 128, "a hash key must hold no padding");
 struct blocked {
     uint64_t nanoseconds;
     uint64_t waits;
+    uint64_t longest; /* ns, of one of them; where that is asked for, else the map's values end here */
 };
 
 /*

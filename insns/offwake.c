@@ -71,6 +71,11 @@ size_t offwake_key_bytes(enum offwake_view view)
     return offwake_wait_bytes(view) - offsetof(struct wait, target);
 }
 
+size_t offwake_value_bytes(bool longest)
+{
+    return longest ? sizeof(struct blocked) : offsetof(struct blocked, longest);
+}
+
 static void name_maps(struct program *program, const struct offwake_wishes *wishes)
 {
     program_name_map(program, wishes->control, "control");

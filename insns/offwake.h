@@ -42,6 +42,7 @@ struct offwake_wishes {
     uint32_t states; /* of STATE_BLOCKED: those that count */
     bool runnable;   /* being able to run and not running counts, too */
     uint64_t least, most; /* ns: a wait of less or more does not count */
+    bool longest;         /* the longest wait of each count is kept, too */
     uint32_t depth;       /* frames per stack */
     struct task_fields task; /* known: the programs are for raw tracepoints; */
     /* else where the tracepoints' fields stand. */
@@ -56,6 +57,8 @@ struct offwake_wishes {
 /* What a value of the map of waits and the key of a count hold of a struct wait. */
 size_t offwake_wait_bytes(enum offwake_view view);
 size_t offwake_key_bytes(enum offwake_view view);
+/* And the value of a count of a struct blocked. */
+size_t offwake_value_bytes(bool longest);
 
 void emit_switch(struct program *program, const struct offwake_wishes *wishes);
 /* Not for VIEW_OFFCPU. */

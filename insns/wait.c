@@ -79,25 +79,40 @@ static void emit_time_filter(struct program *program, const struct offwake_wishe
             JGT_REG(R8, R1, "unfit"));
 }
 
+/*
+ * A count is of one thread's waits, which end one after the other: nobody else writes this word of it
+ * meanwhile.
+ */
+static void emit_longest(struct program *program)
+{
+    const int16_t longest = offsetof(struct blocked, longest);
+
+    EMIT(program,
+        LDX(DW, R1, R0, longest),
+        JGE_REG(R1, R8, "counted"),
+        STX(DW, R0, longest, R8));
+}
+
 void emit_count_wait(struct program *program, const struct offwake_wishes *wishes)
 {
     static const struct bank_labels first = {"other_counts", "counts"};
     static const struct bank_labels insert = {"other_insert", "insert"};
     static const struct bank_labels second = {"other_again", "again"};
 
+    const int16_t new_count = wishes->longest ? NEW_WHOLE_COUNT : NEW_COUNT;
+
     emit_time_filter(program, wishes);
     emit_find_count(program, wishes, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
     emit_account(program, inserted);
-    EMIT(program,
-        ST(DW, R10, NEW_COUNT, 0),
-        ST(DW, R10, NEW_COUNT + 8, 0));
+    for (int at = 0; at < (int)offwake_value_bytes(wishes->longest); at += 8)
+        EMIT(program, ST(DW, R10, (int16_t)(new_count + at), 0));
     emit_load_counts(program, wishes, &insert);
     EMIT(program,
         MOV_REG(R2, R7),
         ADD_IMM(R2, TARGET),
         MOV_REG(R3, R10),
-        ADD_IMM(R3, NEW_COUNT),
+        ADD_IMM(R3, new_count),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
     emit_find_count(program, wishes, &second);
@@ -112,6 +127,8 @@ void emit_count_wait(struct program *program, const struct offwake_wishes *wishe
         XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
         MOV_IMM(R1, 1),
         XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
+    if (wishes->longest)
+        emit_longest(program);
     if (has_bounds(wishes)) {
         EMIT(program,
             JA("counted"),

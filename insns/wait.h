@@ -16,14 +16,16 @@ enum {
     FOREIGN = -8,
     TID = -12, /* the key of the map of waits */
     PID_SCRATCH = -24,
-    NEW_COUNT = -40, /* a struct blocked */
+    NEW_COUNT = -40, /* a struct blocked without its longest */
     NEW_WAIT = -168, /* a struct wait */
     LEFT = -176, /* when the thread left, or 0 */
     /* Of raw tracepoints, as the fields of the others: */
     RAW_STATE = -184,
     RAW_SCRATCH = -192,
     RAW_PID = -196, /* next_pid, or that of who is woken */
+    NEW_WHOLE_COUNT = -224, /* a struct blocked with its longest */
 };
+_Static_assert(RAW_PID - NEW_WHOLE_COUNT >= (int)sizeof(struct blocked), "room for a count");
 _Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wait), "room for a wait");
 
 /* In a wait. */

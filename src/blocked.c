@@ -41,7 +41,7 @@ static int add_thread(void *context, const struct asleep *thread)
     struct tally_entry *entry = tally_add(adding->tally);
     if (!entry)
         return -ENOMEM;
-    entry->value = adding->all_along->time;
+    entry->value = entry->longest = adding->all_along->time;
     entry->events = 1;
     entry->mark = MARK_ALL_ALONG;
     entry->task.pid = thread->pid;

@@ -34,6 +34,7 @@ struct tracing {
     struct waits waits;
     struct switches switches;
     struct interrupts interrupts;
+    struct waiting_text waiting; /* where a flat table is to have it */
     bool knows_interrupts;
     uint64_t started; /* since boot, ns */
 };
@@ -53,6 +54,7 @@ static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wi
         .runnable = tracing->wishes->runnable,
         .least = tracing->waits.least,
         .most = tracing->waits.most,
+        .longest = tracing->wishes->pairs,
         .depth = store->depth,
         .control = store->control,
         .account = store->account,
@@ -277,7 +279,7 @@ static int trace(struct tracing *tracing)
 {
     const struct counting_wishes wishes = {
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->wishes->view),
-        .value_bytes = sizeof(struct blocked),
+        .value_bytes = (uint32_t)offwake_value_bytes(tracing->wishes->pairs),
     };
     struct counting *counting = &tracing->counting;
     int status = counting_open(counting, tracing->wishes->trace, &wishes);
@@ -285,11 +287,15 @@ static int trace(struct tracing *tracing)
     counting->report.layout = layouts[tracing->wishes->view];
     counting->report.unit = 1000;
     counting->report.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
+    counting->report.pairs = tracing->wishes->pairs;
+    counting->report.waiting = &tracing->waiting;
     counting->at_tracepoints = true;
     counting->collect = collect;
     counting->collecting = tracing;
     counting->add_losses = add_losses;
     counting->losing = tracing;
+    if (!status && report_files_have(&counting->files, REPORT_FLAT) && counting->session.kallsyms >= 0)
+        (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* else by names */
     if (!status)
         status = open_waits(tracing);
     if (!status)

@@ -14,6 +14,7 @@ struct offwaking_wishes {
     const char *letters;  /* the same as /proc shows them */
     bool runnable;        /* being able to run and not running counts, too */
     uint64_t least, most; /* ns: a wait of less or more does not count */
+    bool pairs;           /* who waits for whom, without stacks, is the text */
     bool unfinished;      /* waits that had not ended go into the last report */
 };
 

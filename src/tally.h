@@ -44,6 +44,7 @@ enum tally_mark {
 struct tally_entry {
     uint64_t value;  /* of whatever is counted: events, or nanoseconds */
     uint64_t events; /* how many they were */
+    uint64_t longest; /* of one of them, where that is kept; else 0 */
     enum tally_mark mark;
     bool has_waker;
     struct tally_party task;  /* whose event it is */

@@ -130,6 +130,8 @@ static int take_entry(struct merging *merging, const struct tally_entry *entry)
             continue;
         known->value += entry->value;
         known->events += entry->events;
+        if (entry->longest > known->longest)
+            known->longest = entry->longest;
         return 0;
     }
     struct tally_entry *added = tally_add(&merging->to);

@@ -109,8 +109,8 @@ const struct option trace_options[] = {
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "text, folded, flat, svg, pprof or speedscope on stdout, and in files whose ending says none"},
     {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
-     "functions with their share alone (self) and with what they call (total) instead of stacks; "
-     "the N greatest, if a whole number comes right after it"},
+     "functions with their share alone (self) and with what they call (total) instead of stacks, and with "
+     "--by whose they are; the N greatest, if a whole number comes right after it"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
      "a delimiter between kernel and user stacks: --, in folded output -"},
     {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "offsets within functions: name+0x1f"},

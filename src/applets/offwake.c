@@ -8,7 +8,7 @@
 struct offwake_options {
     struct trace_options trace;
     uint64_t least, most; /* us */
-    bool user_threads, kernel_threads, unfinished;
+    bool user_threads, kernel_threads, unfinished, pairs;
     struct states {
         bool given, runnable;
         uint32_t mask;
@@ -85,7 +85,16 @@ static const struct option own_options[] = {
     {0},
 };
 
+static const struct option both_options[] = {
+    {0, "pairs", NULL, option_flag, AT(pairs), 0, 0,
+     "text: who waited for whom, without stacks, in a line each: time, waits, the longest; the ten of the "
+     "most time, or as many as --top says"},
+    {0},
+};
+
 static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
+static const struct option *const offwaketime_options[] = {
+    own_options, both_options, trace_options, common_options, NULL};
 
 /* What a refusal ends with. */
 static const char *const see_help[] = {
@@ -134,6 +143,7 @@ static int run_view(const struct arguments *arguments, enum offwake_view view)
         .least = settings.least * 1000,
         .most = settings.most == UINT64_MAX ? UINT64_MAX : settings.most * 1000 + 999,
         .unfinished = settings.unfinished,
+        .pairs = settings.pairs,
     };
     int result = check_usage(arguments, view, &error), status;
 
@@ -182,6 +192,7 @@ static const struct manual_row wakeuptime_examples[] = {
 static const struct manual_row offwaketime_examples[] = {
     {"offwaketime 5", "where all threads blocked, and who woke them, for five seconds"},
     {"offwaketime -p 185 -m 1000", "waits of one process of a millisecond and more"},
+    {"offwaketime --pairs 5", "who waits for whom, in ten lines"},
     {"offwaketime -o out.svg 10", "a flame graph of both stacks on one another"},
     {0},
 };
@@ -206,7 +217,7 @@ static const struct manual_row notes[] = {
 
 static const struct manual_section sections[] = {{0}};
 
-#define OFFWAKE_APPLET(word, sentence, paragraph) {                                                \
+#define OFFWAKE_APPLET(word, tables, sentence, paragraph) {                                                \
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
@@ -215,22 +226,22 @@ static const struct manual_section sections[] = {{0}};
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
     .notes = notes,                                                                                \
-    .options = options,                                                                            \
+    .options = tables,                                                                             \
     .settings = &settings,                                                                         \
     .run = run_##word,                                                                             \
 }
 
 const struct applet offcputime_applet = OFFWAKE_APPLET(
-    offcputime, "sum up the time that threads block, by the stacks that block",
+    offcputime, options, "sum up the time that threads block, by the stacks that block",
     "Sums up how long threads are off the CPU because they wait: for a disk, a lock, a message, a "
     "timer; by the process and the stack with which its thread left the CPU.");
 
 const struct applet wakeuptime_applet = OFFWAKE_APPLET(
-    wakeuptime, "sum up the time that threads block, by the stacks that wake them",
+    wakeuptime, options, "sum up the time that threads block, by the stacks that wake them",
     "Sums up how long threads wait until they are woken, by who wakes them: its process and stack, "
     "with the process that waited.");
 
 const struct applet offwaketime_applet = OFFWAKE_APPLET(
-    offwaketime, "sum up the time that threads block, by both stacks: who blocks, and who wakes",
+    offwaketime, offwaketime_options, "sum up the time that threads block, by both stacks: who blocks, and who wakes",
     "Sums up how long threads are off the CPU because they wait, by the process and stack that "
     "waited, together with the process and stack that ended it.");

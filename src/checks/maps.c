@@ -110,7 +110,7 @@ static void check_waits(struct check *check)
 {
     const struct store_wishes wishes = {
         .key_bytes = (uint32_t)offwake_key_bytes(VIEW_OFFWAKE),
-        .value_bytes = sizeof(struct blocked),
+        .value_bytes = (uint32_t)offwake_value_bytes(false),
     };
     struct store store;
     struct waits waits = {.store = &store, .view = VIEW_OFFWAKE, .most = UINT64_MAX, .map = -1};

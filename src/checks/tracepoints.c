@@ -90,7 +90,7 @@ static bool check_switches(struct check *check)
     const struct store_wishes wishes = {
         .stacks = 1,
         .key_bytes = (uint32_t)offwake_key_bytes(VIEW_OFFCPU),
-        .value_bytes = sizeof(struct blocked),
+        .value_bytes = (uint32_t)offwake_value_bytes(false),
     };
     struct store store;
     struct waits waits = {.store = &store, .view = VIEW_OFFCPU, .most = UINT64_MAX, .map = -1};

@@ -116,6 +116,7 @@ static int add_entry(const struct taking *taking, const struct wait *wait,
         return -ENOMEM;
     entry->value = blocked->nanoseconds;
     entry->events = blocked->waits;
+    entry->longest = blocked->longest;
     entry->mark = mark;
     entry->has_waker = wait->waker.flags & PARTY_SEEN;
     int result = take_party(taking, &wait->target, blocked->waits, &entry->task);
@@ -126,10 +127,10 @@ static int take_count(void *context, const void *key, const void *value)
 {
     const struct taking *taking = context;
     struct wait wait = {.waker = {.kernel_stack = NO_STACK, .user_stack = NO_STACK}};
-    struct blocked blocked;
+    struct blocked blocked = {0};
 
     memcpy(&wait.target, key, offwake_key_bytes(taking->waits->view));
-    memcpy(&blocked, value, sizeof(blocked));
+    memcpy(&blocked, value, taking->waits->store->value_bytes);
     taking->waits->store->counted += blocked.waits;
     /* A count that was made by one CPU, and to which nobody came to add. */
     return blocked.waits ? add_entry(taking, &wait, &blocked, MARK_NONE) : 0;
@@ -205,7 +206,8 @@ static int take_waiting(void *context, const void *key, const void *value)
     read_wait(taking, value, &wait);
     int result = note_seen(waits, &wait);
     waits->open += wait.since != 0;
-    struct blocked blocked = {taking->now - wait.since, 1};
+    uint64_t time = taking->now - wait.since;
+    struct blocked blocked = {time, 1, time};
     if (result || !wait.since || wait.since > taking->now ||
         blocked.nanoseconds < waits->least || blocked.nanoseconds > waits->most)
         return result;

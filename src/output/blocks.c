@@ -141,15 +141,18 @@ static uint32_t count_processes(struct block *equal, size_t count,
 static struct block merge(struct block *equal, size_t count, const struct report_options *options)
 {
     uint32_t processes = 1, wakers = 1;
-    uint64_t sum = 0, events = 0;
+    uint64_t sum = 0, events = 0, longest = 0;
 
     if (options->by == WHO_NAME) {
         processes = count_processes(equal, count, compare_by_task);
         wakers = count_processes(equal, count, compare_by_waker);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         sum += equal[i].value, events += equal[i].events;
+        longest = equal[i].longest > longest ? equal[i].longest : longest;
+    }
     struct block merged = equal[0];
+    merged.longest = longest;
     merged.value = sum;
     merged.events = events;
     merged.task.processes = processes;

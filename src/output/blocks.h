@@ -22,12 +22,14 @@ struct block {
     uint64_t value;
     bool nobodys; /* the task's frames alone are printed: it is many tasks' */
     uint64_t events; /* how many the value is of */
+    uint64_t longest; /* and the greatest of them, where that is kept */
     struct block_party task, waker; /* without a waker in the layout: its comm is "" */
 };
 
 struct blocks {
     struct block *items; /* the greatest last */
     size_t count;
+    const bool *leading; /* of each label: it only leads to a wait or a wake; NULL: none does */
     char **labels; /* a frame as it is printed: sorted, each once; for pprof as labels.h has it */
     size_t label_count;
 };
@@ -64,6 +66,7 @@ void blocks_keep_top(struct blocks *blocks, const struct report_options *options
 /* 0 or -ENOMEM: what writing comes to is looked at afterwards. */
 int text_write(FILE *out, const struct report *report);
 int folded_write(FILE *out, const struct report *report);
+int pairs_write(FILE *out, const struct report *report);
 int flat_write(FILE *out, const struct report *report);
 int report_svg_write(FILE *out, const struct report *report);
 int speedscope_write(FILE *out, const struct report *report);

@@ -130,8 +130,11 @@ static int list_names(const struct functions *functions, struct text *names,
         const struct function *function = &functions->items[i];
         if (!function->total)
             continue;
-        list[(*count)++] = (struct flat_function){names->data + at, function->self,
-                                                  function->total, 0};
+        list[(*count)++] = (struct flat_function){
+            .name = names->data + at,
+            .self = function->self,
+            .total = function->total,
+        };
         while (names->data[at++])
             ;
     }

@@ -9,6 +9,7 @@
 
 struct flat_function {
     const char *name;
+    const char *who; /* whose it is, where that is told apart; else NULL */
     uint64_t self, total;
     size_t counted; /* the last block, from 1, that was added to its total: recursion adds once */
 };

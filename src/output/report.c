@@ -17,6 +17,7 @@ struct making {
     struct blocks blocks;
     char **comms; /* as they are printed: of every entry the task's, then the waker's */
     size_t comm_count;
+    bool *leading;    /* of each label, where that is asked for */
     uint32_t *frames; /* of all blocks */
     size_t frame_count;
 };
@@ -257,6 +258,7 @@ static int make_block(struct making *making, size_t index)
     *block = (struct block){
         .value = entry->value,
         .events = entry->events,
+        .longest = entry->longest,
         .waker = {.comm = "", .nobody = true},
     };
     if (entry->mark == MARK_TABLE_FULL) {
@@ -275,6 +277,23 @@ static int make_block(struct making *making, size_t index)
     }
     block->waker.nobody = false;
     return take_name(making, &block->waker, &entry->waker, true);
+}
+
+/* Of one text may be several symbols: it leads to a wait if any of them does. */
+static int find_leading(struct making *making)
+{
+    const struct report_options *options = making->options;
+
+    if (options->format != REPORT_FLAT || !options->waiting)
+        return 0;
+    making->leading = calloc(making->labels.count + 1, sizeof(*making->leading));
+    if (!making->leading)
+        return -ENOMEM;
+    for (size_t i = 0; i < making->symbols->count; i++)
+        if (waiting_text_has(options->waiting, &making->symbols->items[i]))
+            making->leading[making->labels.ranks[i]] = true;
+    making->blocks.leading = making->leading;
+    return 0;
 }
 
 static size_t frames_of(const struct tally_party *party)
@@ -309,6 +328,7 @@ static void free_making(struct making *making)
         free(making->comms[i]);
     free(making->comms);
     free(making->frames);
+    free(making->leading);
     free(making->blocks.items);
     labels_free(&making->labels);
 }
@@ -327,7 +347,7 @@ static int write_format(FILE *out, const struct report *report)
     case REPORT_PPROF:
         return pprof_write(out, report);
     default:
-        return text_write(out, report);
+        return report->options->pairs ? pairs_write(out, report) : text_write(out, report);
     }
 }
 
@@ -341,10 +361,13 @@ int report_write(FILE *out, const struct tally *tally, const struct symbols *sym
 
     *summary = (struct report_summary){0};
     if (!result)
+        result = find_leading(&making);
+    if (!result)
         result = make_blocks(&making);
     if (!result) {
         blocks_merge(&making.blocks, options);
-        blocks_keep_top(&making.blocks, options, summary);
+        if (!options->pairs || options->format != REPORT_TEXT)
+            blocks_keep_top(&making.blocks, options, summary);
         errno = 0;
         result = write_format(out, &report);
         if (!result && (fflush(out) || ferror(out)))

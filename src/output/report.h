@@ -14,6 +14,7 @@
 #include "output/formats.h"
 #include "symbols/process_names.h"
 #include "symbols/symbolize.h"
+#include "symbols/waiting_frames.h"
 #include "tally.h"
 #include "who.h"
 
@@ -56,6 +57,8 @@ struct report_options {
     bool show_process;
     bool one_process; /* all events are of one: stackcount's text leaves it out */
     bool timestamp;       /* text: a line before the blocks */
+    bool pairs;           /* text: who waits for whom, in a line each, for the blocks */
+    const struct waiting_text *waiting; /* flat: of waits; NULL: whatever is the leaf has its time */
     bool time_as_root;    /* folded: the time as the root */
     uint64_t top;         /* the greatest alone; 0: all */
     uint64_t functions;   /* flat: so many alone; 0: all */

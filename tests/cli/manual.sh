@@ -157,10 +157,13 @@ examples
 
 for name in offcputime wakeuptime offwaketime; do
     read_applet $name
-    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
+    pairs=
+    [ $name != offwaketime ] || pairs="pairs "
+    is "$name: its options" "$(listed_by_help | sort | tr '
+' ' ')" "annotations best-effort by \
 by-name cgroup cpu debug delimited depth duration flat folded format help include-self interval \
-kernel-stacks-only \
-kernel-threads-only man max-block-time min-block-time offset output pid raw-names shorten stack-storage-size state \
+kernel-stacks-only kernel-threads-only man max-block-time min-block-time offset output ${pairs}pid \
+raw-names shorten stack-storage-size state \
 symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
     listed_is_taken
     examples

@@ -77,6 +77,7 @@ wakeuptime 5 => - => ^    target:  +everyday \([0-9]+\)$
 wakeuptime -p 185 => - => ^    target:  +everyday \([0-9]+\)$
 wakeuptime -o out.svg 10 => - => out.svg: everyday
 offwaketime 5 => - => ^    target:  +everyday \([0-9]+\)$
+offwaketime --pairs 5 => - => ^ +[0-9]+ +[0-9]+ +[0-9]+  .* <- 
 offwaketime -p 185 -m 1000 => - => ^    target:  +everyday \([0-9]+\)$
 offwaketime -o out.svg 10 => - => out.svg: everyday
 stacksnoop -p 185 c:malloc => - => ^	malloc$

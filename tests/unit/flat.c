@@ -131,6 +131,41 @@ static void waits(void)
     free_scene(&scene);
 }
 
+/* What only leads to a wait is not where one waits, by the kernel's sections or else by names. */
+static void where_it_waits(void)
+{
+    static const struct waiting_text sections = {{100, 900}, {200, 950}}, unknown = {{0}, {0}};
+    struct scene scene = {0};
+    uint32_t leaves = add_symbol(&scene, true, 110, "__schedule", "", 0);
+    uint32_t odd = add_symbol(&scene, true, 199, "odd_in_section", "", 0);
+    uint32_t locks = add_symbol(&scene, true, 920, "spins", "", 0);
+    uint32_t waits_here = add_symbol(&scene, true, 200, "futex_do_wait", "", 0);
+    uint32_t entry = add_symbol(&scene, true, 300, "do_syscall_64", "", 0);
+    uint32_t user = add_symbol(&scene, false, 120, "main", "x", 0);
+
+    add_entry(&scene, 5, 1, "x", FRAMES(leaves, odd, locks, waits_here, entry), FRAMES(user));
+    add_entry(&scene, 3, 1, "x", FRAMES(leaves, entry), FRAMES(user));
+    add_entry(&scene, 2, 2, "y", FRAMES(leaves), NO_FRAMES);
+    EXPECT(&scene,
+           HEADER
+           "  50.00   50.00  futex_do_wait\n"
+           "  30.00   80.00  main\n"
+           "  20.00  100.00  __schedule\n", FLAT, .waiting = &sections, .functions = 3);
+    EXPECT(&scene,
+           HEADER
+           "  50.00   50.00  odd_in_section\n"
+           "  30.00   80.00  main\n"
+           "  20.00  100.00  __schedule\n", FLAT, .waiting = &unknown, .functions = 3);
+    /* Whose it is: shares are of all. */
+    EXPECT(&scene,
+           HEADER
+           "  50.00   50.00  x (1): futex_do_wait\n"
+           "  30.00   80.00  x (1): main\n"
+           "  20.00   20.00  y (2): __schedule\n", FLAT, .waiting = &sections, .functions = 3,
+           .by = WHO_PROCESS);
+    free_scene(&scene);
+}
+
 static void nothing_came(void)
 {
     struct scene scene = {0};
@@ -165,6 +200,7 @@ int main(void)
     TEST(order);
     TEST(frames_without_functions);
     TEST(waits);
+    TEST(where_it_waits);
     TEST(nothing_came);
     TEST(great_numbers);
     return tests_done();

@@ -367,6 +367,9 @@ static const struct offwake_wishes wakeup_both = {
 static const struct offwake_wishes offwake_both = {
     .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true,
     ALL_WAITS, FIELDS, WAIT_MAPS};
+static const struct offwake_wishes offwake_longest = {
+    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true,
+    .longest = true, ALL_WAITS, FIELDS, WAIT_MAPS};
 static const struct offwake_wishes offwake_namespace = {
     .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .user_stack = true, ALL_WAITS,
     FIELDS, WAIT_MAPS};
@@ -449,6 +452,7 @@ static const struct golden {
     {"wakeup-switch", build_switch, &wakeup_both},
     {"wakeup-waking", build_waking, &wakeup_both},
     {"offwake-switch", build_switch, &offwake_both},
+    {"offwake-switch-longest", build_switch, &offwake_longest},
     {"offwake-waking", build_waking, &offwake_both},
     {"offwake-switch-namespace", build_switch, &offwake_namespace},
     {"offwake-waking-namespace", build_waking, &offwake_namespace},

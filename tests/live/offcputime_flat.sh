@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# A flat table of waits says where threads wait, not that they left their CPU in __schedule: that is what
+# the kernel says of them in /proc/TID/stack, which begins behind the scheduler.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+have_root || skip_all "tracing needs root"
+
+ways="nap tmout woken read"
+# look: where each thread is blocked now, if it is
+look()
+{
+    for way in $ways; do
+        head -n 1 "/proc/$pid/task/$(tid_of sleeps $way)/stack" 2>/dev/null |
+            sed -n 's/^\[<[^>]*>\] \([^+]*\)+0x.*/\1/p' >>"$scratch/$way.seen"
+    done
+}
+
+# shellcheck disable=SC2046 # words
+start_sleeps -n 40 -o $(echo $ways | tr ' ' ,)
+if start_stackbox offcputime --flat --by thread -p "$pid"; then
+    kill -s USR2 "$pid"
+    while ! grep -q '^done' "$scratch/sleeps.out" && ! ended "$pid"; do
+        look
+    done
+    finish_stackbox
+    finish_workload sleeps
+    is "nobody waits in the scheduler itself" \
+        "$(awk '$1 > 0 && $NF ~ /^(__)?schedule$/' "$scratch/out")" ""
+    for way in $ways; do
+        tid=$(tid_of sleeps $way)
+        seen=$(sort "$scratch/$way.seen" | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
+        if [ "$seen" ]; then
+            is "$way: where it waits" "$(awk -v who="$PREFIX$way ($pid/$tid): " \
+                '(at = index($0, who)) { print substr($0, at + length(who)); exit }' "$scratch/out")" "$seen"
+        else
+            fail "$way: where it waits" "it was never seen blocked"
+        fi
+    done
+else
+    fail "offcputime --flat" "did not start: $(cat "$scratch/err")"
+    drop_workload sleeps
+fi
+
+# Grouped by name: each with its share of all. Not asked for nobody's name is there.
+start_sleeps -n 8 -o nap,tmout
+trace_sleeps offcputime --flat --by name -p @PID
+is "--by name: each has rows of its own" "$(sed -n "s/.* \($PREFIX[a-z]*\): .*/\1/p" "$scratch/out" |
+    sort -u | tr '\n' ' ')" "${PREFIX}nap ${PREFIX}tmout "
+is "the shares are of all" "$(awk 'NR > 1 && $1 ~ /^[0-9.]+$/ { sum += $1 }
+    END { print (sum > 99 && sum < 101) }' "$scratch/out")" 1
+start_sleeps -n 8 -o nap,tmout
+trace_sleeps offcputime --flat -p @PID
+lacks "without --by there are functions alone" "$scratch/out" "${PREFIX}nap:"
+contains "of all threads" "$scratch/out" "hrtimer_nanosleep"
