@@ -23,13 +23,20 @@ traced()
     fi
 }
 
-# traceable REGEX: how many functions have such a name, as ftrace and kallsyms list them
+# traceable REGEX: how many functions have such a name, as ftrace and kallsyms list them. Both are long.
+awk -v doubles="$scratch/doubles" '
+    NR == FNR { listed[$1] = 1; if (NF == 1) times[$1]++; next }
+    $2 ~ /^[tTwW]$/ && $3 in listed { print $1, $3 }
+    $2 == "t" && $3 in times { there[$3]++ }
+    END {
+        for (name in there)
+            if (there[name] == times[name] && there[name] > 2)
+                print name >doubles
+    }' "$scratch/tracefs/available_filter_functions" /proc/kallsyms >"$scratch/traceable"
 traceable()
 {
-    awk -v wanted="$1" '
-        NR == FNR { if ($1 ~ wanted) listed[$1] = 1; next }
-        $2 ~ /^[tTwW]$/ && $3 in listed && !seen[$1]++ { count++ }
-        END { print count + 0 }' "$scratch/tracefs/available_filter_functions" /proc/kallsyms
+    awk -v wanted="$1" '$2 ~ wanted && !seen[$1]++ { count++ } END { print count + 0 }' \
+        "$scratch/traceable"
 }
 
 # hundredths of a second since boot
@@ -96,11 +103,7 @@ for name in __x64_sys_getppid __do_sys_getppid __ia32_sys_getppid; do
 done
 
 # One name of several functions: static ones of different files, and each can be traced.
-double=$(awk '
-    NR == FNR { if (NF == 1) listed[$1]++; next }
-    $2 == "t" && $3 in listed { there[$3]++ }
-    END { for (name in there) if (there[name] == listed[name] && there[name] > 2) print name }' \
-    "$scratch/tracefs/available_filter_functions" /proc/kallsyms | sort | head -n 1)
+double=$(sort "$scratch/doubles" | head -n 1)
 is "functions of one name, $double" "$(traced "$double")" "$(traceable "^$double\$")"
 
 # An instruction of a function. The first takes 4 or 5 bytes: endbr64, or a call to the tracer.

@@ -47,7 +47,8 @@ END {
 }' "$scratch/table" >"$scratch/questions"
 
 # The nearest symbol at or below, by the best of its names: global over weak over local, then the
-# fewest underscores before it, then not that of another ABI, then the first. No name where that is no function, or 1 MB away.
+# fewest underscores before it, then not that of another ABI, then the first. No name where that is no
+# function, or 1 MB away. (Few have a second name: the others need no rank.)
 # shellcheck disable=SC2016
 sort -u "$scratch/questions" | sed 's/$/ ~/' | sort - "$scratch/table" |
     awk "$draw"'
@@ -63,9 +64,15 @@ function rank(type, name,    value) {
     return value
 }
 $2 == "T" {
+    if ($1 != start) {
+        start = $1; type = $4; first = $5; name = $5 ($6 == "" ? "" : " " $6); ranked = 0
+        next
+    }
+    if (!ranked++)
+        best = rank(type, first)
     value = rank($4, $5)
-    if ($1 != start || value > best) {
-        start = $1; best = value; type = $4; name = $5 ($6 == "" ? "" : " " $6)
+    if (value > best) {
+        best = value; type = $4; name = $5 ($6 == "" ? "" : " " $6)
     }
     next
 }
