@@ -38,7 +38,10 @@ static void emit_own_state(struct program *program, const struct task_fields *fi
         return;
     }
     emit_read_task(program, SWITCH_PREV, fields->state, fields->wide_state ? 8 : 4, place);
-    EMIT(program, LDX(DW, R1, R10, place));
+    if (fields->wide_state)
+        EMIT(program, LDX(DW, R1, R10, place));
+    else
+        EMIT(program, LDX(W, R1, R10, place));
 }
 
 void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place,
