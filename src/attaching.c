@@ -10,7 +10,7 @@
 
 #include "applet.h"
 #include "command.h"
-#include "insns/dump.h"
+#include "decisions.h"
 #include "insns/layout.h"
 #include "kernel/refusal.h"
 #include "probes/list.h"
@@ -346,16 +346,17 @@ bool attaching_needs(enum attach_program which, const struct places *places)
     return false;
 }
 
-void attaching_debug_program(const struct program *program, const struct linked *linked,
-                             enum attach_program which)
+void attaching_say_program(const struct trace_options *options, enum attach_program which,
+                           const struct program *program, const struct linked *linked)
 {
-    struct text dump = {0};
+    struct text what = {0};
 
-    dump_insns(&dump, linked->insns, linked->count, program);
-    say("the program %s, %zu instructions:", attaching_variants[which].what, linked->count);
-    if (!dump.failed)
-        fprintf(stderr, "%s", dump.data);
-    text_free(&dump);
+    if (!options->debug && !options->dump_program)
+        return;
+    text_format(&what, "the program %s", attaching_variants[which].what);
+    if (!what.failed)
+        decisions_say_program(what.data, program, linked, options->dump_program);
+    text_free(&what);
 }
 
 /* ---- What is traced ---- */

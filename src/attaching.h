@@ -53,9 +53,9 @@ extern const struct attaching_variant attaching_variants[ATTACH_PROGRAMS];
 /* Is there a place whose events that program gets? */
 bool attaching_needs(enum attach_program which, const struct places *places);
 
-/* The listing of a program, on stderr. */
-void attaching_debug_program(const struct program *program, const struct linked *linked,
-                             enum attach_program which);
+/* A program that is about to be loaded: said with --debug, and listed with --dump-program. */
+void attaching_say_program(const struct trace_options *options, enum attach_program which,
+                           const struct program *program, const struct linked *linked);
 
 /* `Tracing 1 functions for "vfs_read"` */
 void attaching_add_heading(struct text *heading, const struct attachment *attachment,

@@ -10,8 +10,8 @@
 
 #include "blocked.h"
 #include "counting.h"
+#include "decisions.h"
 #include "heading.h"
-#include "insns/dump.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "kernel/switches.h"
@@ -65,18 +65,28 @@ static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wi
     };
 }
 
-static void debug_program(struct program *program, const char *event)
+static void show(struct program *program, const char *event, bool listing)
 {
-    struct text dump = {0};
+    struct text what = {0}, why = {0};
     struct linked linked;
 
-    if (!program_link(program, PROGRAM_LIMIT_OLD, &linked, &dump)) {
-        say("the program of sched:%s, %zu instructions:", event, linked.count);
-        dump_insns(&dump, linked.insns, linked.count, program);
-    }
-    if (!dump.failed)
-        fprintf(stderr, "%s", dump.data);
-    text_free(&dump);
+    text_format(&what, "the program of sched:%s", event);
+    if (program_link(program, PROGRAM_LIMIT_OLD, &linked, &why))
+        say("%s: %s", what.data ? what.data : "", why.data ? why.data : "");
+    else if (!what.failed)
+        decisions_say_program(what.data, program, &linked, listing);
+    text_free(&what);
+    text_free(&why);
+}
+
+static void show_size(struct program *program, const char *event)
+{
+    show(program, event, false);
+}
+
+static void show_listing(struct program *program, const char *event)
+{
+    show(program, event, true);
 }
 
 static void say_refused(const struct switches_refusal *refusal)
@@ -104,7 +114,9 @@ static int attach(struct tracing *tracing)
     struct offwake_wishes wishes;
 
     make_wishes(tracing, &wishes);
-    int result = switches_open(&tracing->switches, &wishes, debug ? debug_program : NULL, &refusal);
+    int result = switches_open(&tracing->switches, &wishes,
+                               tracing->wishes->trace->dump_program ? show_listing
+                               : debug ? show_size : NULL, &refusal);
     if (result) {
         say_refused(&refusal);
         if (debug && refusal.log.data)

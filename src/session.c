@@ -14,6 +14,7 @@
 #include "apart.h"
 #include "apart_rights.h"
 #include "applet.h"
+#include "decisions.h"
 #include "escape.h"
 #include "heading.h"
 #include "kernel/refusal.h"
@@ -229,6 +230,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         },
         .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
     };
+    decisions_say_machine(options);
     command_init(&session->command, options->command);
     lives_init(&session->lives);
     find_namespace(&session->filter);

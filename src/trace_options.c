@@ -129,7 +129,10 @@ const struct option trace_options[] = {
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with a command: where tracing is not possible say so, and run it all the same"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
-     "the program, map sizes, how it was attached, the account of events, on stderr"},
+     "what was decided (rights, sizes, programs, how they are attached) and the account of events, on "
+     "stderr"},
+    {0, "dump-program", NULL, option_flag, AT(dump_program), 0, 0,
+     "each BPF program as it is loaded, instruction by instruction, on stderr"},
     {'g', "graph", NULL, option_flag, AT(graph), 0, 0, NULL},
     {0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0, "mntnsmap", "PATH", refuse_map, 0, 0, 0, NULL},

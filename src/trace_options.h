@@ -12,6 +12,7 @@ struct trace_options {
     struct number_list pids, tids;
     int64_t cpu; /* -1: all */
     bool user_only, kernel_only, delimited, offset, verbose, annotations, folded, timestamp, debug;
+    bool dump_program;
     bool raw_names;
     struct demangle_wishes names;
     uint64_t interval, duration; /* ns; 0: none */

@@ -8,9 +8,9 @@
 
 #include "applet.h"
 #include "counting.h"
+#include "decisions.h"
 #include "heading.h"
 #include "insns/count.h"
-#include "insns/dump.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "kernel/sampling.h"
@@ -119,17 +119,6 @@ static void build_program(const struct counting *counting, struct program *progr
     emit_count(program, &wishes);
 }
 
-static void debug_program(const struct program *program, const struct linked *linked)
-{
-    struct text dump = {0};
-
-    dump_insns(&dump, linked->insns, linked->count, program);
-    say("the program, %zu instructions:", linked->count);
-    if (!dump.failed)
-        fprintf(stderr, "%s", dump.data);
-    text_free(&dump);
-}
-
 static int refuse_sampling(int error)
 {
     struct text why = {0};
@@ -149,8 +138,8 @@ static int load_program(struct profiling *profiling, struct text *log)
     build_program(&profiling->counting, &program);
     int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, log);
     if (!result) {
-        if (settings.trace.debug)
-            debug_program(&program, &linked);
+        if (settings.trace.debug || settings.trace.dump_program)
+            decisions_say_program("the program", &program, &linked, settings.trace.dump_program);
         const struct bpf_load load = {
             .type = BPF_PROG_TYPE_PERF_EVENT,
             .name = "profile",

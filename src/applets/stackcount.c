@@ -214,8 +214,8 @@ static int trace(struct counting *counting, struct tracing *tracing)
             continue;
         build_program(counting, which, meet, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
-        if (!result && settings.trace.debug)
-            attaching_debug_program(&programs[which], &linked[which], which);
+        if (!result)
+            attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
     }
     if (result)
         say("the program cannot be made: %s", why.data ? why.data : "out of memory");

@@ -185,8 +185,8 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
         build_program(snooping, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
         request.number_at[which] = find_number(&programs[which]);
-        if (!result && settings.trace.debug)
-            attaching_debug_program(&programs[which], &request.programs[which], which);
+        if (!result)
+            attaching_say_program(&settings.trace, which, &programs[which], &request.programs[which]);
     }
     if (result)
         say("the program cannot be made: %s", why.data ? why.data : "out of memory");

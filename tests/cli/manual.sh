@@ -127,7 +127,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by by-name cgroup cpu debug delimited depth duration flat folded force format help include-self \
+by by-name cgroup cpu debug delimited depth dump-program duration flat folded force format help include-self \
 interval kernel-stacks-only list man \
 offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
@@ -147,7 +147,7 @@ examples
 
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup count cpu debug delimited depth duration event flat folded format frequency help \
+by-name cgroup count cpu debug delimited depth dump-program duration event flat folded format frequency help \
 include-idle include-self interval \
 kernel-stacks-only man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top user-stacks-only verbose "
 listed_is_taken
@@ -159,9 +159,8 @@ for name in offcputime wakeuptime offwaketime; do
     read_applet $name
     pairs=
     [ $name != offwaketime ] || pairs="pairs "
-    is "$name: its options" "$(listed_by_help | sort | tr '
-' ' ')" "annotations best-effort by \
-by-name cgroup cpu debug delimited depth duration flat folded format help include-self interval \
+    is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
+by-name cgroup cpu debug delimited depth dump-program duration flat folded format help include-self interval \
 kernel-stacks-only kernel-threads-only man max-block-time min-block-time offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
 symfs tid timestamp top unfinished user-stacks-only user-threads-only verbose "
@@ -172,7 +171,7 @@ done
 # Rows of its own stand in the stead of those that all have.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
-best-effort buffer buffer-size by cgroup cpu debug delimited depth duration force format help \
+best-effort buffer buffer-size by cgroup cpu debug delimited depth dump-program duration force format help \
 include-self \
 kernel-stacks-only list man max offset pid raw-names regex shorten symfs tid timestamp user-stacks-only verbose "
 listed_is_taken

@@ -128,7 +128,7 @@ wrong '--stack-storage-size: "16777217" is out of range: it takes 1 to 16777216'
     --stack-storage-size 16777217 vfs_read
 wrong '--folded: takes no value' --folded=yes vfs_read
 wrong '--attach-by: takes WAY' vfs_read --attach-by
-wrong '--d: is the beginning of several options: --depth, --duration, --delimited, --debug' \
+wrong '--d: is the beginning of several options: --depth, --duration, --delimited, --debug, --dump-program' \
     --d 5 vfs_read
 wrong '--cgroupmap: filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes' \
     --cgroupmap /sys/fs/bpf/map vfs_read

@@ -82,3 +82,26 @@ start_stackbox profile -f --debug -F 99 || fail profile "$(cat "$scratch/err")"
 sleep 0.5
 finish_stackbox
 closes profile counted
+
+# ---- What --debug says, and what it leaves to --dump-program
+
+# listed APPLET ARG...: each listing is as long as it is said to be, and --debug has none
+listed()
+{
+    run_stackbox "$@" -D 0.1 --debug
+    is "$1: --debug" "$status $(grep -c ': Linux .* with the capabilities 0x' "$scratch/err")" "0 1"
+    contains "$1: --debug says of the program" "$scratch/err" " instructions"
+    lacks "$1: --debug lists none" "$scratch/err" ": exit"
+    run_stackbox "$@" -D 0.1 --dump-program
+    # One that loads a number of 64 bits counts for two.
+    is "$1: --dump-program" "$status $(awk '/ instructions:$/ { print $(NF - 1) }' "$scratch/err")" \
+        "0 $(awk '/ instructions:$/ && last { print last + 1 } /^ +[0-9]+: / { last = $1 + 0 }
+            END { print last + 1 }' "$scratch/err")"
+    contains "$1: --dump-program lists it" "$scratch/err" ": exit"
+    lacks "$1: --dump-program is no --debug" "$scratch/err" ": account: "
+}
+listed stackcount $EVENT
+listed stacksnoop $EVENT
+listed profile
+listed offcputime
+listed offwaketime
