@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "kernel/snoop_record.h"
+#include "symbols/process.h"
 
 /* ---- Names of events ---- */
 
@@ -110,16 +111,20 @@ static uint64_t address_of(const struct draft *draft, bool user, uint32_t index)
 }
 
 static int want_stack(struct event_text *text, const struct draft *draft, bool user,
-                      const struct frame **wanted)
+                      struct processes *processes, const struct frame **wanted)
 {
     const struct snoop_record *record = draft->record;
     uint32_t count = user ? draft->user + draft->has_caller : draft->kernel;
+    bool is_known = processes && user && count && !(record->flags & KEY_FOREIGN);
+    uint32_t epoch = is_known ? processes_epoch(processes, record->pid, record->born, record->time)
+                              : 0;
 
     for (uint32_t i = 0; i < count; i++) {
         const struct symbol place = {
             .kernel = !user,
             .pid = user ? record->pid : 0,
             .born = user ? record->born : 0,
+            .epoch = epoch,
             .foreign = user && record->flags & KEY_FOREIGN,
             .is_return = i > 0,
             .address = address_of(draft, user, i),
@@ -177,13 +182,13 @@ static void add_record(struct event_text *text, const struct draft *draft,
 
 /* Every frame of all of them is wanted, and then all are named at once. */
 static int want_all(struct event_text *text, const struct draft *drafts, size_t count,
-                    const struct frame **wanted)
+                    struct processes *processes, const struct frame **wanted)
 {
     int result = 0;
 
     for (size_t i = 0; i < count; i++)
         for (int user = 0; user < 2; user++) {
-            result = want_stack(text, &drafts[i], user, wanted);
+            result = want_stack(text, &drafts[i], user, processes, wanted);
             if (result < 0)
                 return result;
             wanted += result;
@@ -206,7 +211,11 @@ int event_text_add(struct event_text *text, const struct timeline *timeline, siz
     }
     wanted = calloc(most + 1, sizeof(*wanted));
     lines = calloc(most + 1, sizeof(*lines));
-    int result = drafts && wanted && lines ? want_all(text, drafts, count, wanted) : -ENOMEM;
+    int result = drafts && wanted && lines ? 0 : -ENOMEM;
+    if (!result && wishes->processes)
+        result = processes_settle(wishes->processes);
+    if (!result)
+        result = want_all(text, drafts, count, wishes->processes, wanted);
     if (!result)
         result = frames_name(&text->frames, wishes, notes, &text->options);
     for (size_t i = 0; !result && i < count; i++) {

@@ -15,7 +15,7 @@ static size_t hash_of(const struct symbol *symbol)
 {
     uint64_t hash = (symbol->address ^ (uint64_t)symbol->pid << 40) * 0x9e3779b97f4a7c15;
 
-    hash ^= symbol->born + symbol->is_return;
+    hash ^= symbol->born + symbol->epoch * 2 + symbol->is_return;
     hash *= 0xff51afd7ed558ccd;
     return (size_t)(hash ^ hash >> 32);
 }
@@ -23,7 +23,7 @@ static size_t hash_of(const struct symbol *symbol)
 static bool same_place(const struct symbol *a, const struct symbol *b)
 {
     return a->address == b->address && a->pid == b->pid && a->born == b->born &&
-           a->foreign == b->foreign && a->is_return == b->is_return;
+           a->epoch == b->epoch && a->foreign == b->foreign && a->is_return == b->is_return;
 }
 
 static void put(struct frame_table *table, size_t index)

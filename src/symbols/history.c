@@ -31,6 +31,7 @@ static void drop_image(struct history *history, struct image *image)
 static void free_program(struct history *history, struct program *program)
 {
     history->past_bytes -= sizeof(*program);
+    replaced_free(&program->replaced, history->files);
     drop_image(history, program->image);
     free(program);
 }
@@ -219,11 +220,18 @@ void history_see(struct history *history, struct life *life, struct image *image
     life->programs->origin = PROGRAM_SEEN;
 }
 
-int history_map(struct history *history, struct life *life, const struct mapping *mapping)
+int history_map(struct history *history, struct life *life, const struct mapping *mapping,
+                uint64_t time)
 {
     struct program *program = life->programs;
     struct image *image = program->image;
+    int kept = replaced_keep(&program->replaced, history->files, image, mapping, time);
 
+    if (kept < 0) {
+        mapped_file_drop(history->files, mapping->file);
+        return kept;
+    }
+    history->forgotten += (uint64_t)kept;
     image_hold(image); /* so that a shared one can be left in order */
     bool shared = image->references > 2;
     if (!shared)
@@ -271,13 +279,16 @@ static void forget_programs(struct history *history, struct life *life, uint64_t
     }
 }
 
-void history_forget(struct history *history, uint64_t time)
+void history_forget(struct history *history, uint64_t time, uint64_t replaced)
 {
     while (history->first_ended && history->first_ended->ended_at < time)
         forget_first(history);
     for (size_t i = 0; i < history->bucket_count; i++)
-        for (struct life *life = history->buckets[i]; life; life = life->next)
+        for (struct life *life = history->buckets[i]; life; life = life->next) {
             forget_programs(history, life, time);
+            for (struct program *at = life->programs; at; at = at->older)
+                replaced_forget(&at->replaced, history->files, replaced);
+        }
 }
 
 /* ---- Which one ---- */
@@ -368,6 +379,6 @@ void history_close(struct history *history)
         for (struct life *life = history->buckets[i]; life; life = life->next)
             if (!life->ended)
                 history_end(history, life, 0);
-    history_forget(history, UINT64_MAX);
+    history_forget(history, UINT64_MAX, UINT64_MAX);
     free(history->buckets);
 }

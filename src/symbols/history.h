@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbols/image.h"
+#include "symbols/replaced.h"
 
 /* Programs that a process left by exec, of each process; the oldest is forgotten. */
 #define HISTORY_PROGRAMS 64
@@ -27,6 +27,7 @@ struct program {
     uint64_t since; /* 0: since before we looked */
     enum program_origin origin;
     struct image *image;
+    struct replaced_list replaced; /* what was mapped in it before */
 };
 
 /* Whose a JIT's memory was, as long as it could be seen. */
@@ -82,12 +83,16 @@ struct life *history_begin(struct history *history, uint32_t pid, uint64_t time,
 int history_exec(struct history *history, struct life *life, uint64_t time, struct image *image);
 /* What the newest program is, was seen: `image`, which it takes, is put in its place. */
 void history_see(struct history *history, struct life *life, struct image *image);
-/* As image_add, to the newest program. */
-int history_map(struct history *history, struct life *life, const struct mapping *mapping);
+/* As image_add, to the newest program, which has it from `time` on. */
+int history_map(struct history *history, struct life *life, const struct mapping *mapping,
+                uint64_t time);
 void history_end(struct history *history, struct life *life, uint64_t time);
 
-/* Forgets whose life ended before `time`, and the programs that were left before. */
-void history_forget(struct history *history, uint64_t time);
+/*
+ * Forgets whose life ended before `time`, and the programs that were left before; and what was replaced
+ * before `replaced`.
+ */
+void history_forget(struct history *history, uint64_t time, uint64_t replaced);
 
 /*
  * The program that `born` stands for (see process.h), `begin` being when execs and exits began to

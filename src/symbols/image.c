@@ -62,8 +62,7 @@ static struct image *copy(const struct image *image)
     return made;
 }
 
-/* The first mapping that ends behind an address; image->count: none does. */
-static size_t first_behind(const struct image *image, uint64_t address)
+size_t image_first_behind(const struct image *image, uint64_t address)
 {
     size_t low = 0, high = image->count;
 
@@ -80,7 +79,7 @@ static size_t first_behind(const struct image *image, uint64_t address)
 /* Takes [start, end) out. Room for one more than there are was made before. */
 static void cut(struct image *image, struct mapped_files *files, uint64_t start, uint64_t end)
 {
-    size_t first = first_behind(image, start), last;
+    size_t first = image_first_behind(image, start), last;
 
     if (first == image->count || image->mappings[first].start >= end)
         return;
@@ -131,7 +130,7 @@ int image_add(struct image **image, struct mapped_files *files, const struct map
         *image = to;
     }
     cut(to, files, mapping->start, mapping->end);
-    size_t at = first_behind(to, mapping->start);
+    size_t at = image_first_behind(to, mapping->start);
     memmove(&to->mappings[at + 1], &to->mappings[at], (to->count - at) * sizeof(*to->mappings));
     to->mappings[at] = *mapping;
     to->count++;
@@ -140,7 +139,7 @@ int image_add(struct image **image, struct mapped_files *files, const struct map
 
 const struct mapping *image_find(const struct image *image, uint64_t address)
 {
-    size_t at = first_behind(image, address);
+    size_t at = image_first_behind(image, address);
 
     if (at == image->count || image->mappings[at].start > address)
         return NULL;

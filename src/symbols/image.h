@@ -34,6 +34,8 @@ int image_add(struct image **image, struct mapped_files *files, const struct map
 
 /* The mapping that holds an address; NULL: none does. */
 const struct mapping *image_find(const struct image *image, uint64_t address);
+/* The number of the first mapping that ends behind an address; image->count: none does. */
+size_t image_first_behind(const struct image *image, uint64_t address);
 /* Is some of it of no file, and may have been made by a JIT? */
 bool image_has_anonymous(const struct image *image);
 

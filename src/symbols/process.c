@@ -12,6 +12,9 @@
 /* So long a thread may wait for the others to end before it execs. */
 #define EXEC_TAKES_NS 1000000000
 
+/* So long an event that carries its time may wait for others to be put in order with it. */
+#define EVENTS_WAIT_NS 10000000000
+
 /* Where x86-64 kernels show a page of their own to all programs. */
 #define VSYSCALL_START 0xffffffffff600000
 #define VSYSCALL_END 0xffffffffff601000
@@ -44,13 +47,79 @@ static void make_sure(struct processes *processes, struct life *life, struct pro
     life->seen_until = now_ns();
 }
 
-static int fill_in(struct processes *processes, const struct image *image, uint64_t address,
+/* What the addresses are looked up in. */
+struct search {
+    const struct image *image;
+    const struct replaced_list *replaced; /* NULL: nothing is known of before */
+    uint32_t epoch;
+};
+
+/* Was one of this name there before the `end`th? */
+static bool has_label(const struct processes *processes, const struct search *search,
+                      uint64_t address, size_t end, const char *label)
+{
+    const struct mapping *mapping;
+    size_t at = 0;
+
+    while ((mapping = replaced_next(search->replaced, address, processes->window, &at)) && at < end)
+        if (!strcmp(mapping->file->label, label))
+            return true;
+    return false;
+}
+
+/* All that were at one address in this window, the oldest first. NULL: memory ran out. */
+static const char *label_unsure(struct processes *processes, const struct search *search,
+                                const struct mapping *now, uint64_t address)
+{
+    const struct mapping *mapping;
+    struct text label = {0};
+    size_t at = 0;
+
+    text_add(&label, "[");
+    while ((mapping = replaced_next(search->replaced, address, processes->window, &at)))
+        if (!has_label(processes, search, address, at, mapping->file->label))
+            text_format(&label, "%s or ", mapping->file->label);
+    text_format(&label, "%s%s]",
+                has_label(processes, search, address, SIZE_MAX, now->file->label) ? "another " : "",
+                now->file->label);
+    if (label.failed || array_reserve(&processes->unsure, &processes->unsure_room,
+                                      processes->unsure_count + 1, sizeof(*processes->unsure))) {
+        text_free(&label);
+        return NULL;
+    }
+    processes->unsure[processes->unsure_count++] = label;
+    return label.data;
+}
+
+static bool is_unsure(const struct processes *processes, const struct search *search,
+                      const struct mapping *now, uint64_t address)
+{
+    const struct mapping *mapping;
+    size_t at = 0;
+
+    while ((mapping = replaced_next(search->replaced, address, processes->window, &at)))
+        if (!replaced_is_same(mapping, now))
+            return true;
+    return false;
+}
+
+static int fill_in(struct processes *processes, const struct search *search, uint64_t address,
                    struct process_place *place)
 {
-    const struct mapping *mapping = image_find(image, address);
+    const struct mapping *mapping = image_find(search->image, address), *before = NULL;
 
+    if (search->replaced && search->epoch)
+        before = replaced_find(search->replaced, search->epoch, address);
+    mapping = before ? before : mapping;
     if (!mapping)
         return 0;
+    if (search->replaced && !search->epoch && is_unsure(processes, search, mapping, address)) {
+        *place = (struct process_place){
+            .kind = MAPPED_OTHER, .label = label_unsure(processes, search, mapping, address),
+            .address = address - mapping->start,
+        };
+        return place->label ? 0 : -ENOMEM;
+    }
     *place = (struct process_place){
         .kind = mapping->file->kind, .file = mapping->file, .label = mapping->file->label,
         .address = address - mapping->start + mapping->offset,
@@ -58,7 +127,7 @@ static int fill_in(struct processes *processes, const struct image *image, uint6
     return processes_lend(&processes->lent, mapping->file, 0);
 }
 
-static int fill_in_all(struct processes *processes, const struct image *image,
+static int fill_in_all(struct processes *processes, const struct search *search,
                        const uint64_t *addresses, size_t count, struct process_place *places,
                        size_t *missing)
 {
@@ -67,7 +136,7 @@ static int fill_in_all(struct processes *processes, const struct image *image,
     *missing = 0;
     for (size_t i = 0; i < count && !result; i++) {
         if (places[i].kind == MAPPED_NOTHING)
-            result = fill_in(processes, image, addresses[i], &places[i]);
+            result = fill_in(processes, search, addresses[i], &places[i]);
         *missing += places[i].kind == MAPPED_NOTHING;
     }
     return result;
@@ -85,7 +154,23 @@ static void fill_in_vsyscall(const uint64_t *addresses, size_t count, struct pro
 #define fill_in_vsyscall(addresses, count, places) ((void)0)
 #endif
 
-int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
+int processes_settle(struct processes *processes)
+{
+    return processes_read_until(processes, UINT64_MAX);
+}
+
+uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t born, uint64_t time)
+{
+    struct life *life;
+    const struct program *program =
+        history_find(&processes->history, pid, born, processes->begin, &life);
+
+    return program && (program->replaced.count || program->replaced.forgotten)
+               ? replaced_epoch(&program->replaced, time)
+               : 0;
+}
+
+int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
                    const uint64_t *addresses, size_t count, struct process_place *places)
 {
     struct life *life = NULL;
@@ -105,7 +190,9 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
     if (program) {
         make_sure(processes, life, program);
         if (!result)
-            result = fill_in_all(processes, program->image, addresses, count, places, &missing);
+            result = fill_in_all(processes,
+                                 &(struct search){program->image, &program->replaced, epoch},
+                                 addresses, count, places, &missing);
     }
     if (result)
         return result;
@@ -117,7 +204,7 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
     result = processes_look(processes, pid, addresses, count, &image);
     if (result)
         return result == -ENOMEM ? result : program ? 0 : result;
-    result = fill_in_all(processes, image, addresses, count, places, &missing);
+    result = fill_in_all(processes, &(struct search){.image = image}, addresses, count, places, &missing);
     image_drop(image, processes->files);
     return result;
 }
@@ -152,11 +239,21 @@ static void end_who_is_gone(struct processes *processes)
     processes->lost_before = processes->lost_records;
 }
 
+static void forget_unsure(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->unsure_count; i++)
+        text_free(&processes->unsure[i]);
+    processes->unsure_count = 0;
+}
+
 void processes_forget(struct processes *processes)
 {
     processes_take_back(processes, &processes->lent, UINT64_MAX);
     end_who_is_gone(processes);
-    history_forget(&processes->history, processes->reported);
+    processes->window = processes->read;
+    history_forget(&processes->history, processes->reported,
+                   processes->window > EVENTS_WAIT_NS ? processes->window - EVENTS_WAIT_NS : 0);
+    forget_unsure(processes);
     processes->reported = now_ns();
 }
 
@@ -213,6 +310,8 @@ void processes_close(struct processes *processes)
     task_events_close(processes->events);
     processes_take_back(processes, &processes->lent, UINT64_MAX);
     processes_take_back(processes, &processes->early, UINT64_MAX);
+    forget_unsure(processes);
+    free(processes->unsure);
     free(processes->lent.items);
     free(processes->early.items);
     if (processes->history.buckets)
@@ -225,7 +324,7 @@ void processes_close(struct processes *processes)
 
 void processes_begin(struct processes *processes)
 {
-    processes->begin = processes->reported = now_ns();
+    processes->begin = processes->reported = processes->window = processes->read = now_ns();
 }
 
 int processes_listening(const struct processes *processes)

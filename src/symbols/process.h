@@ -68,6 +68,15 @@ int processes_fd(const struct processes *processes);
 /* Takes what the kernel told since. 0 or a negative errno. */
 int processes_read(struct processes *processes);
 
+/* Takes all that was told until now, to the last record. 0 or a negative errno. */
+int processes_settle(struct processes *processes);
+
+/*
+ * From which time of that life and program of `pid` an event is: what was mapped where changes at
+ * times. 0: nobody knows of any change. processes_settle() comes first, after the event.
+ */
+uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t born, uint64_t time);
+
 /* To be called now and then: listens on CPUs that came online, too. */
 void processes_look_at_cpus(struct processes *processes);
 
@@ -77,10 +86,12 @@ void processes_look_at_cpus(struct processes *processes);
  *   even  the time of its last exec (CLOCK_MONOTONIC ns, taken after the kernel told of it);
  *   odd   the time of the exit of the last process that had this pid, its lowest bit set: the
  *         next process with it, before any exec, or threads of the old one that go on.
- * Every places[i] is filled in. 0 or a negative errno: -ENOENT when nothing is known of the
+ * Of `epoch` 0 they may be of any time since the report before this one: where several files were mapped
+ * at an address meanwhile its place is "[liba.so or libb.so]", MAPPED_OTHER, with the distance from where
+ * that begins. Every places[i] is filled in. 0 or a negative errno: -ENOENT when nothing is known of the
  * process, -ENOMEM.
  */
-int processes_find(struct processes *processes, uint32_t pid, uint64_t born,
+int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
                    const uint64_t *addresses, size_t count, struct process_place *places);
 
 /*

@@ -28,6 +28,10 @@ struct processes {
     size_t pid_count;
     uint64_t begin;    /* from when execs and exits are counted */
     uint64_t reported; /* when the last report was done */
+    uint64_t read;     /* when it was read last, but for finding */
+    uint64_t window;   /* from when the events of this report are */
+    struct text *unsure; /* labels of places of which nobody knows what was there */
+    size_t unsure_count, unsure_room;
     uint64_t lost_records, lost_before, lost_at;
     uint64_t doubtful; /* finds of processes that others had the number of, too */
     uint64_t unread;   /* looks that failed, and not because somebody ended, or by our rights */

@@ -228,7 +228,7 @@ static void take_map(struct processes *processes, const struct task_event *event
         return;
     }
     bool anonymous = mapping.file->kind == MAPPED_ANONYMOUS;
-    keep_result(processes, history_map(&processes->history, life, &mapping));
+    keep_result(processes, history_map(&processes->history, life, &mapping, event->time));
     if (anonymous)
         look_at_owner(processes, life);
 }
@@ -348,6 +348,7 @@ int processes_read_until(struct processes *processes, uint64_t until)
 
 int processes_read(struct processes *processes)
 {
+    processes->read = now_ns();
     return processes_read_until(processes, now_ns() - ON_ITS_WAY_NS);
 }
 

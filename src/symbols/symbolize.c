@@ -179,6 +179,8 @@ static int compare_for_search(const void *left, const void *right)
         return a->pid < b->pid ? -1 : 1;
     if (a->born != b->born)
         return a->born < b->born ? -1 : 1;
+    if (a->epoch != b->epoch)
+        return a->epoch < b->epoch ? -1 : 1;
     return a_address < b_address ? -1 : a_address > b_address;
 }
 

@@ -14,6 +14,7 @@ struct symbol {
     bool kernel;
     uint32_t pid;     /* of the process whose address it is; 0 for the kernel */
     uint64_t born;    /* and of its life: see insns/layout.h */
+    uint32_t epoch;   /* and of its time in that: see symbols/process.h; 0: not known */
     bool foreign;     /* pid is no number of ours: nothing can be looked up */
     bool jitted;      /* its name is a just-in-time compiler's */
     bool is_return;   /* the address is where a call comes back to: one byte behind the call */

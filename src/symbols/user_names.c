@@ -17,7 +17,7 @@
 
 static bool same_life(const struct symbol *a, const struct symbol *b)
 {
-    return a->pid == b->pid && a->born == b->born;
+    return a->pid == b->pid && a->born == b->born && a->epoch == b->epoch;
 }
 
 static void set_file(struct symbol *symbol, const struct process_place *place)
@@ -45,7 +45,7 @@ static int locate_life(const struct naming *naming, struct located *located, siz
 {
     const struct symbol *first = located[0].symbol;
     size_t at = 0, distinct = distinct_addresses(naming, located, count);
-    int result = processes_find(naming->wishes->processes, first->pid, first->born,
+    int result = processes_find(naming->wishes->processes, first->pid, first->born, first->epoch,
                                 naming->addresses, distinct, naming->places);
 
     if (result == -ENOMEM)

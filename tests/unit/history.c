@@ -28,7 +28,7 @@ static void begin(void)
     CHECK_NUMBER(processes_open(&processes, &silent), 0);
     CHECK_NUMBER(processes_listening(processes), -ECANCELED);
     CHECK_NUMBER(processes_fd(processes), -1);
-    processes->begin = processes->reported = BEGIN;
+    processes->begin = processes->reported = processes->window = BEGIN;
 }
 
 static void end(void)
@@ -83,7 +83,7 @@ static void ends(uint64_t time, uint32_t pid)
 static const char *at(uint64_t address, uint32_t pid, uint64_t born)
 {
     struct process_place place;
-    int result = processes_find(processes, pid, born, &address, 1, &place);
+    int result = processes_find(processes, pid, born, 0, &address, 1, &place);
 
     if (result == -ENOENT)
         return "-";
@@ -118,6 +118,61 @@ static void forks_inherit(void)
     CHECK_STRING(what(C, 0), "[first]");
     CHECK_STRING(at(FREE + 0x20000, C, 0), "[of the child]");
     CHECK_STRING(what(5000009, 0), "-");
+    end();
+}
+
+static const char *what_then(uint32_t pid, uint64_t time)
+{
+    const uint64_t address = FREE + 0x10010;
+    struct process_place place;
+    uint32_t epoch = processes_epoch(processes, pid, 0, time);
+
+    CHECK_NUMBER(processes_find(processes, pid, 0, epoch, &address, 1, &place), 0);
+    return place.label;
+}
+
+/* Within one report nobody knows which it was, unless an event tells its time. */
+static void one_takes_the_place_of_another(void)
+{
+    begin();
+    maps(10, A, "[one]");
+    CHECK_NUMBER(processes_epoch(processes, A, 0, 2000), 0);
+    CHECK_STRING(what(A, 0), "[one]");
+    maps_at(2000, A, FREE + 0x10800, "[two]"); /* one begins before it, and ends in it */
+    CHECK_STRING(what(A, 0), "[one]");
+    CHECK_STRING(at(FREE + 0x10800, A, 0), "[[one] or [two]]");
+    CHECK_STRING(at(FREE + 0x11000, A, 0), "[two]");
+    maps(3000, A, "[three]");
+    CHECK_STRING(what(A, 0), "[[one] or [three]]");
+    CHECK_STRING(at(FREE + 0x10800, A, 0), "[[one] or [two] or [three]]");
+    CHECK_STRING(what_then(A, 1999), "[one]");
+    CHECK_STRING(what_then(A, 2999), "[one]");
+    CHECK_STRING(what_then(A, 3000), "[three]");
+    maps(3500, A, "[three]"); /* as when it is protected anew */
+    CHECK_STRING(what(A, 0), "[[one] or [three]]");
+    /* The next report has none of the events of then. */
+    processes->read = 4000;
+    processes_forget(processes);
+    CHECK_STRING(what(A, 0), "[three]");
+    maps(5000, A, "[one]");
+    CHECK_STRING(what(A, 0), "[[three] or [one]]");
+    maps(5001, A, "[three]");
+    CHECK_STRING(what(A, 0), "[[three] or [one] or another [three]]");
+    CHECK_STRING(what_then(A, 4999), "[three]");
+    CHECK_STRING(what_then(A, 5000), "[one]");
+    CHECK_STRING(what_then(A, 5001), "[three]");
+    end();
+}
+
+/* Of more replacements than are kept the oldest are forgotten, and counted. */
+static void many_replacements(void)
+{
+    begin();
+    for (uint64_t i = 0; i < REPLACED_MOST + 10; i++)
+        maps(2000 + i, A, i % 2 ? "[odd]" : "[even]");
+    CHECK_NUMBER(processes_lost(processes).forgotten, 9);
+    CHECK_STRING(what_then(A, 2000 + REPLACED_MOST), "[even]");
+    CHECK_STRING(what_then(A, 2000 + REPLACED_MOST + 1), "[odd]");
     end();
 }
 
@@ -365,7 +420,8 @@ static void exits_that_were_lost(void)
     tell((struct task_event){.kind = TASK_LOST, .time = 2500, .lost = 7});
     forks(3000, A, B);
     CHECK_STRING(what(B, 2999), "[shell]");
-    CHECK_STRING(what(B, 0), "[one]");
+    CHECK_STRING(what(B, 0), "[[shell] or [one]]");
+    CHECK_STRING(what_then(B, 2010), "[one]");
     CHECK_NUMBER(processes_lost(processes).records, 7);
     tell((struct task_event){.kind = TASK_LOST, .time = 3500, .lost = 3});
     CHECK_NUMBER(processes_lost(processes).records, 10);
@@ -528,6 +584,8 @@ static void random_events(void)
 int main(void)
 {
     TEST(forks_inherit);
+    TEST(one_takes_the_place_of_another);
+    TEST(many_replacements);
     TEST(exec_is_another_program);
     TEST(a_child_that_executes);
     TEST(lives_of_one_pid);

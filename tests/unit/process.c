@@ -74,7 +74,7 @@ static int find(uint32_t pid, const uint64_t *addresses, size_t count,
     if (!processes)
         CHECK_NUMBER(processes_open(&processes, &silent), 0);
     processes_forget(processes);
-    int result = processes_find(processes, pid, 0, addresses, count, places);
+    int result = processes_find(processes, pid, 0, 0, addresses, count, places);
     for (size_t i = 0; i < count && !result; i++)
         if (places[i].kind == MAPPED_FILE)
             CHECK_NUMBER(mapped_file_address(places[i].file, places[i].address,

@@ -172,7 +172,7 @@ static struct process_place place_at(uint32_t pid, uint64_t born, uint64_t addre
 {
     struct process_place place = {.label = "?"};
 
-    CHECK_NUMBER(processes_find(processes, pid, born, &address, 1, &place), 0);
+    CHECK_NUMBER(processes_find(processes, pid, born, 0, &address, 1, &place), 0);
     if (place.kind == MAPPED_FILE)
         CHECK_NUMBER(mapped_file_address(place.file, place.address, &place.address), 0);
     return place;

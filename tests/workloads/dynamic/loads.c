@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * loads [-n N] [-c] [-N COMM] [-w] [-k] LIBRARY...
+ * loads [-n N] [-c] [-s] [-N COMM] [-w] [-k] LIBRARY...
  *
  * After the word: loads one LIBRARY after the other and makes N calls in it (see library.c), and
- * with -c closes it before it loads the next. Prints `loaded LIBRARY ADDRESS-OF-ITS-FUNCTION` for
- * each and `done CALLS=`.
+ * with -c closes it before it loads the next, with -s waits for the word before that. Prints `loaded
+ * LIBRARY ADDRESS-OF-ITS-FUNCTION` for each and `done CALLS=`.
  */
 #include <dlfcn.h>
 #include <unistd.h>
@@ -14,14 +14,15 @@
 int main(int argc, char **argv)
 {
     unsigned long wanted = 1000;
-    int option, waits = 0, stays = 0, closes = 0;
+    int option, waits = 0, stays = 0, closes = 0, steps = 0;
     const char *comm = NULL;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "n:cN:wk")) != -1) {
+    while ((option = getopt(argc, argv, "n:csN:wk")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
         case 'c': closes = 1; break;
+        case 's': steps = 1; break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;
@@ -45,6 +46,8 @@ int main(int argc, char **argv)
         printf("loaded %s %p\n", argv[optind], function);
         if (closes)
             dlclose(library);
+        if (steps && optind + 1 < argc)
+            wait_for_word();
     }
     say_done(made);
     if (stays)
