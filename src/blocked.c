@@ -7,14 +7,28 @@
 
 #include "symbols/stack_text.h"
 
-void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, struct tally *tally)
+static void judge(struct tally_party *waker, enum interrupt interrupt, bool bystanders)
+{
+    waker->interrupt = interrupt;
+    waker->user = (struct stack){.state = STACK_NONE};
+    waker->pid = waker->tid = 0;
+    waker->born = 0;
+    waker->foreign = false;
+    if (!bystanders)
+        memset(waker->comm, 0, sizeof(waker->comm));
+}
+
+void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
+                          struct tally *tally)
 {
     for (size_t i = 0; i < tally->count; i++) {
         struct tally_party *waker = &tally->entries[i].waker;
         const struct stack *stack = &waker->kernel;
-        if (stack->state == STACK_KEPT && waker->user.state != STACK_NONE &&
-            interrupts_did(interrupts, tally->addresses + stack->first, stack->count))
-            waker->user = (struct stack){.state = STACK_NONE};
+        enum interrupt interrupt = INTERRUPT_NONE;
+        if (tally->entries[i].has_waker && stack->state == STACK_KEPT)
+            interrupt = interrupts_did(interrupts, tally->addresses + stack->first, stack->count);
+        if (interrupt)
+            judge(waker, interrupt, bystanders);
         if (!kernel)
             waker->kernel = (struct stack){.state = STACK_NONE};
     }

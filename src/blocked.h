@@ -9,10 +9,12 @@
 #include "tally.h"
 
 /*
- * A wake by an interrupt is none of the interrupted thread's program: its waker has no user stack.
- * Without `kernel` no waker keeps its kernel stack, which was there to tell.
+ * A wake by an interrupt is none of the interrupted thread: its waker is the interrupt, without numbers
+ * and a user stack, and with `bystanders` alone it keeps that thread's name. Without `kernel` no waker
+ * keeps its kernel stack, which was there to tell.
  */
-void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, struct tally *tally);
+void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
+                          struct tally *tally);
 
 /*
  * Adds the threads that sleep and were not seen to block, as blocked all along, for `time` ns. With

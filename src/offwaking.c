@@ -171,11 +171,11 @@ static int judge_wakers(struct tracing *tracing, struct tally *tally)
 {
     int result = 0;
 
-    if (!tracing->knows_interrupts && !tracing->wishes->trace->kernel_only &&
-        tracing->counting.session.kallsyms >= 0)
+    if (!tracing->knows_interrupts && tracing->counting.session.kallsyms >= 0)
         result = interrupts_find(&tracing->interrupts, tracing->counting.session.kallsyms);
     tracing->knows_interrupts = true;
-    blocked_judge_wakers(&tracing->interrupts, !tracing->wishes->trace->user_only, tally);
+    blocked_judge_wakers(&tracing->interrupts, !tracing->wishes->trace->user_only,
+                         tracing->wishes->trace->verbose, tally);
     return result;
 }
 

@@ -23,11 +23,24 @@ struct stack {
     uint32_t first, count; /* a slice of tally.addresses */
 };
 
+/* Who wakes when it is no thread: what interrupts whichever thread there is. */
+enum interrupt {
+    INTERRUPT_NONE,
+    INTERRUPT_OTHER,
+    INTERRUPT_TIMER,
+    INTERRUPT_NETWORK,
+    INTERRUPT_DISK,
+    INTERRUPT_RCU,
+    INTERRUPT_CPU, /* another CPU's */
+    INTERRUPTS,
+};
+
 /* A thread with the stacks that it had. */
 struct tally_party {
     uint32_t pid;      /* 0 where processes are not told apart */
     uint32_t tid;      /* 0 where threads are not told apart */
     uint64_t born;     /* which life of that pid: see insns/layout.h */
+    enum interrupt interrupt; /* who it really was: the name is of the thread that it interrupted */
     bool foreign;      /* the numbers are the host's: it is outside the caller's pid namespace */
     char comm[COMM_BYTES + 1]; /* raw bytes of the kernel; "" where processes are not told apart */
     struct stack kernel, user;

@@ -93,7 +93,7 @@ static uint64_t hash_party(uint64_t hash, const struct tally_party *party)
 
     memcpy(words, party->comm, sizeof(words));
     hash = mix(hash, (uint64_t)party->pid << 32 | party->tid);
-    hash = mix(hash, party->born ^ party->foreign);
+    hash = mix(hash, party->born ^ party->foreign ^ (uint64_t)party->interrupt << 1);
     hash = mix(mix(hash, words[0]), words[1]);
     hash = mix(hash, (uint64_t)party->kernel.first << 32 | party->kernel.count);
     return mix(hash, (uint64_t)party->user.first << 32 | party->user.count);
@@ -114,7 +114,8 @@ static bool same_stack(const struct stack *a, const struct stack *b)
 static bool same_party(const struct tally_party *a, const struct tally_party *b)
 {
     return a->pid == b->pid && a->tid == b->tid && a->born == b->born &&
-           a->foreign == b->foreign && !memcmp(a->comm, b->comm, COMM_BYTES) &&
+           a->foreign == b->foreign && a->interrupt == b->interrupt &&
+           !memcmp(a->comm, b->comm, COMM_BYTES) &&
            same_stack(&a->kernel, &b->kernel) && same_stack(&a->user, &b->user);
 }
 

@@ -203,7 +203,8 @@ static const struct manual_row notes[] = {
      "was preempted does not wait, unless --state R asks for it."},
     {NULL, "Name, numbers and stacks of a thread are those that it had when it left; a waker's "
      "those that it had when it woke. What a device or a timer does interrupts whatever thread "
-     "there is: of such a waker the name is that thread's, and the stack the kernel's alone. "
+     "there is: such a waker is [timer interrupt], [network interrupt], [disk interrupt], [RCU interrupt], "
+     "[interrupt by another CPU] or [interrupt], with the kernel's stack alone; -v adds the thread. "
      "[no waker]: nobody was seen to wake."},
     {NULL, "-p, -t, -C, --cgroup, -u, -k and --state select threads as they leave; whoever wakes "
      "them is shown."},

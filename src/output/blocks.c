@@ -39,7 +39,7 @@ const char *blocks_numbers(char *room, const struct block_party *party,
 {
     const char *host = party->foreign ? "host " : "";
 
-    if (party->nobody || !blocks_show_numbers(options))
+    if (party->nobody || party->interrupt || !blocks_show_numbers(options))
         room[0] = '\0';
     else if (party->tid && party->tid != party->pid)
         snprintf(room, BLOCKS_NUMBERS_BYTES, " (%s%u/%u)", host, party->pid, party->tid);
@@ -69,6 +69,8 @@ static int compare_names(const struct block_party *a, const struct block_party *
     /* A task may have the name that nobody has. */
     if (!order)
         order = compare_numbers(a->nobody, b->nobody);
+    if (!order)
+        order = compare_numbers(a->interrupt, b->interrupt);
     return order || !numbers ? order : compare_tasks(a, b);
 }
 

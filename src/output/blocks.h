@@ -9,6 +9,7 @@
 struct block_party {
     const char *comm; /* "[unknown]" for an empty one, "[no waker]" for nobody */
     bool nobody;      /* and so without a number */
+    bool interrupt;   /* and neither has this one, who is no thread */
     bool foreign;
     uint32_t pid;     /* 0: not known. Who is not told apart has that of one of them */
     uint32_t tid;     /* 0: not known, or threads are not told apart */

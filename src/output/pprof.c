@@ -153,7 +153,7 @@ static void add_task_labels(struct pprof_writer *writer, const struct block_part
     if (party->nobody)
         return;
     add_text_label(writer, keys->comm, party->comm);
-    if (writer->report->options->by == WHO_NAME)
+    if (writer->report->options->by == WHO_NAME || party->interrupt)
         return;
     add_number_label(writer, keys->pids[party->foreign], party->pid);
     add_number_label(writer, keys->tids[party->foreign], party->tid);

@@ -8,6 +8,7 @@
 #include "escape.h"
 #include "output/blocks.h"
 #include "output/labels.h"
+#include "symbols/interrupts.h"
 
 struct making {
     const struct tally *tally;
@@ -32,10 +33,13 @@ static bool name_ends_line(const struct report_options *options, bool waker)
     return options->layout == (waker ? LAYOUT_OFFWAKETIME : LAYOUT_WAKEUPTIME);
 }
 
-static char *shown_comm(const char *name, const struct report_options *options, bool waker)
+static char *shown_comm(const char *name, const struct report_options *options, bool waker,
+                        enum interrupt interrupt)
 {
     struct text comm = {0};
 
+    if (interrupt)
+        text_format(&comm, "%s%s", interrupts_name(interrupt), *name ? " on " : "");
     escape_bytes(&comm, name, strnlen(name, COMM_BYTES));
     if (!comm.length)
         text_add(&comm, "[unknown]");
@@ -226,12 +230,13 @@ static int take_name(struct making *making, struct block_party *shown,
     const struct report_options *options = making->options;
     bool of_process = options->names && options->by != WHO_THREAD && blocks_show_numbers(options);
     const char *name = of_process ? process_names_find(options->names, party) : party->comm;
-    char *comm = shown_comm(name, options, waker);
+    char *comm = shown_comm(name, options, waker, party->interrupt);
 
     if (!comm)
         return -ENOMEM;
     making->comms[making->comm_count++] = comm;
     shown->comm = comm;
+    shown->interrupt = party->interrupt;
     shown->pid = party->pid;
     shown->tid = options->by == WHO_THREAD ? party->tid : 0;
     shown->foreign = party->foreign;

@@ -15,7 +15,7 @@ static void write_who(FILE *out, const struct block_party *party,
     char numbers[BLOCKS_NUMBERS_BYTES];
 
     fprintf(out, "%s%s", party->comm, blocks_numbers(numbers, party, options));
-    if (options->by == WHO_NAME && !party->nobody)
+    if (options->by == WHO_NAME && !party->nobody && !party->interrupt)
         fprintf(out, " (%u %s)", party->processes, party->processes == 1 ? "process" : "processes");
 }
 

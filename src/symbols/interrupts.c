@@ -5,6 +5,8 @@
  * follow an interrupt. One by which the thread gets to its own work again on the way out of an
  * interrupt - it is preempted, it takes signals: what is above it is the thread's own. Page faults and
  * other exceptions are the thread's own, as are softirqs in a system call of its.
+ *
+ * Of which kind an interrupt was tells the first function, up to there, that is of one kind alone.
  */
 #include "symbols/interrupts.h"
 
@@ -15,10 +17,11 @@
 
 struct interrupts_range {
     uint64_t start, end;
-    bool own; /* the thread's own work is above it */
+    bool entry, own; /* an interrupt is above it; the thread's own work */
+    enum interrupt kind;
 };
 
-/* A name ending in * is the beginning of one. */
+/* A name ending in * is the beginning of one, here and below. */
 static const char *const entries[] = {
     /* x86, since 5.8; before; with FRED; Xen */
     "asm_common_interrupt", "asm_sysvec_*", "common_interrupt", "sysvec_*", "__sysvec_*",
@@ -40,14 +43,61 @@ static const char *const own_work[] = {
     "arch_do_signal_or_restart", "ret_from_exception",
 };
 
-static bool is_one_of(const char *const *names, size_t count, const char *name)
+static const struct {
+    const char *name;
+    enum interrupt kind;
+} kinds[] = {
+    {"hrtimer_wakeup", INTERRUPT_TIMER}, {"process_timeout", INTERRUPT_TIMER},
+    {"__hrtimer_run_queues", INTERRUPT_TIMER}, {"hrtimer_interrupt", INTERRUPT_TIMER},
+    {"hrtimer_run_softirq", INTERRUPT_TIMER}, {"run_timer_softirq", INTERRUPT_TIMER},
+    {"__run_timers*", INTERRUPT_TIMER}, {"run_timer_base", INTERRUPT_TIMER},
+    {"call_timer_fn", INTERRUPT_TIMER}, {"it_real_fn", INTERRUPT_TIMER},
+    {"posix_timer_fn", INTERRUPT_TIMER}, {"timerfd_tmrproc", INTERRUPT_TIMER},
+    {"tick_*", INTERRUPT_TIMER}, {"asm_sysvec_apic_timer_interrupt", INTERRUPT_TIMER},
+    {"sysvec_apic_timer_interrupt", INTERRUPT_TIMER}, {"apic_timer_interrupt", INTERRUPT_TIMER},
+    {"smp_apic_timer_interrupt", INTERRUPT_TIMER}, {"arch_timer_handler_*", INTERRUPT_TIMER},
+    {"net_rx_action", INTERRUPT_NETWORK}, {"net_tx_action", INTERRUPT_NETWORK},
+    {"__napi_poll*", INTERRUPT_NETWORK}, {"napi_*", INTERRUPT_NETWORK},
+    {"process_backlog", INTERRUPT_NETWORK}, {"__netif_receive_skb*", INTERRUPT_NETWORK},
+    {"blk_done_softirq", INTERRUPT_DISK}, {"blk_complete_reqs", INTERRUPT_DISK},
+    {"blk_mq_complete_request*", INTERRUPT_DISK}, {"blk_mq_end_request*", INTERRUPT_DISK},
+    {"blk_update_request", INTERRUPT_DISK}, {"bio_endio", INTERRUPT_DISK},
+    {"rcu_core", INTERRUPT_RCU}, {"rcu_core_si", INTERRUPT_RCU}, {"rcu_do_batch", INTERRUPT_RCU},
+    {"sched_ttwu_pending", INTERRUPT_CPU}, {"flush_smp_call_function_queue", INTERRUPT_CPU},
+    {"__flush_smp_call_function_queue", INTERRUPT_CPU}, {"scheduler_ipi", INTERRUPT_CPU},
+    {"generic_smp_call_function_*", INTERRUPT_CPU}, {"sysvec_call_function*", INTERRUPT_CPU},
+    {"sysvec_reschedule_ipi", INTERRUPT_CPU},
+};
+
+static const char *const names[INTERRUPTS] = {
+    [INTERRUPT_OTHER] = "[interrupt]",
+    [INTERRUPT_TIMER] = "[timer interrupt]",
+    [INTERRUPT_NETWORK] = "[network interrupt]",
+    [INTERRUPT_DISK] = "[disk interrupt]",
+    [INTERRUPT_RCU] = "[RCU interrupt]",
+    [INTERRUPT_CPU] = "[interrupt by another CPU]",
+};
+
+static bool matches(const char *pattern, const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(names[i]);
-        if (names[i][length - 1] == '*' ? !strncmp(names[i], name, length - 1)
-                                        : !strcmp(names[i], name))
+    size_t length = strlen(pattern);
+
+    return pattern[length - 1] == '*' ? !strncmp(pattern, name, length - 1) : !strcmp(pattern, name);
+}
+
+static enum interrupt kind_of(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        if (matches(kinds[i].name, name))
+            return kinds[i].kind;
+    return INTERRUPT_NONE;
+}
+
+static bool is_one_of(const char *const *patterns, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (matches(patterns[i], name))
             return true;
-    }
     return false;
 }
 
@@ -69,14 +119,19 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
         interrupts->ranges[finding->open++].end = symbol->address;
     if (!symbol->address || !strchr("tTwW", symbol->type))
         return 0;
-    bool own = is_one_of(own_work, COUNT_OF(own_work), symbol->name);
-    if (!own && !is_one_of(entries, COUNT_OF(entries), symbol->name))
+    const struct interrupts_range range = {
+        .start = symbol->address,
+        .end = symbol->address,
+        .entry = is_one_of(entries, COUNT_OF(entries), symbol->name),
+        .own = is_one_of(own_work, COUNT_OF(own_work), symbol->name),
+        .kind = kind_of(symbol->name),
+    };
+    if (!range.entry && !range.own && !range.kind)
         return 0;
     if (array_reserve(&interrupts->ranges, &interrupts->room, interrupts->count + 1,
                       sizeof(*interrupts->ranges)))
         return -1;
-    interrupts->ranges[interrupts->count++] = (struct interrupts_range){
-        symbol->address, symbol->address, own};
+    interrupts->ranges[interrupts->count++] = range;
     return 0;
 }
 
@@ -119,12 +174,24 @@ static const struct interrupts_range *find(const struct interrupts *interrupts, 
     return low && address < interrupts->ranges[low - 1].end ? &interrupts->ranges[low - 1] : NULL;
 }
 
-bool interrupts_did(const struct interrupts *interrupts, const uint64_t *frames, size_t count)
+enum interrupt interrupts_did(const struct interrupts *interrupts, const uint64_t *frames,
+                              size_t count)
 {
+    enum interrupt kind = INTERRUPT_NONE;
+
     for (size_t i = 0; i < count; i++) {
         const struct interrupts_range *range = find(interrupts, frames[i]);
-        if (range)
-            return !range->own;
+        if (range && !kind)
+            kind = range->kind;
+        if (range && range->own)
+            return INTERRUPT_NONE;
+        if (range && range->entry)
+            return kind ? kind : INTERRUPT_OTHER;
     }
-    return false;
+    return INTERRUPT_NONE;
+}
+
+const char *interrupts_name(enum interrupt interrupt)
+{
+    return names[interrupt];
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "tally.h"
 #include "util.h"
 
 struct interrupts {
@@ -19,7 +20,10 @@ struct interrupts {
 int interrupts_find(struct interrupts *interrupts, int kallsyms);
 void interrupts_free(struct interrupts *interrupts);
 
-/* `frames` leaf first. False where the kernel hides its addresses. */
-bool interrupts_did(const struct interrupts *interrupts, const uint64_t *frames, size_t count);
+/* `frames` leaf first. INTERRUPT_NONE, too, where the kernel hides its addresses. */
+enum interrupt interrupts_did(const struct interrupts *interrupts, const uint64_t *frames,
+                              size_t count);
+/* "[timer interrupt]" */
+const char *interrupts_name(enum interrupt interrupt);
 
 #endif

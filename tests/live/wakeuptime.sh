@@ -46,9 +46,8 @@ trace_sleeps wakeuptime -f -d -p @PID
 wakeup_folded | grep "^${PREFIX}tmout|" >"$scratch/blocks"
 is "a timer: a kernel stack alone" "$(awk -F '|' '$8 != "" || ($7 !~ /hrtimer_wakeup.*;try_to_wake_up$/ && $5 != "[no waker]")' \
     "$scratch/blocks")" ""
-is "a timer: the interrupted thread's name" \
-    "$(cut -d '|' -f 5 "$scratch/blocks" | grep "^${PREFIX}burnt*$" | sort -u | head -n 1 |
-        tr -d t)" "${PREFIX}burn"
+is "a timer: nobody else's name" \
+    "$(cut -d '|' -f 5 "$scratch/blocks" | grep -vx '\[no waker\]' | sort -u)" "[timer interrupt]"
 
 # ---- Filters are of who is blocked
 

@@ -59,7 +59,7 @@ static bool did(const struct interrupts *interrupts, uint64_t first, uint64_t se
 {
     const uint64_t frames[] = {CORE(first), CORE(second), CORE(third)};
 
-    return interrupts_did(interrupts, frames, COUNT_OF(frames));
+    return interrupts_did(interrupts, frames, COUNT_OF(frames)) != INTERRUPT_NONE;
 }
 
 static void interrupts_are_told_from_threads(void)
@@ -81,6 +81,51 @@ static void interrupts_are_told_from_threads(void)
     /* The kernel's own functions alone. */
     CHECK(!interrupts_did(&interrupts, (uint64_t[]){0xffffffffc0001005}, 1));
     CHECK(!interrupts_did(&interrupts, NULL, 0));
+    interrupts_free(&interrupts);
+    close(kallsyms);
+}
+
+/* Which kind it was tells what is nearest to the leaf; softirqs come behind other interrupts. */
+static void kinds_of_interrupts(void)
+{
+    static const char text[] =
+        "ffffffff81000000 T __schedule\n"
+        "ffffffff81000100 T hrtimer_wakeup\n"
+        "ffffffff81000200 T net_rx_action\n"
+        "ffffffff81000300 T asm_sysvec_apic_timer_interrupt\n"
+        "ffffffff81000400 T asm_common_interrupt\n"
+        "ffffffff81000500 T blk_mq_complete_request\n"
+        "ffffffff81000600 T asm_sysvec_call_function_single\n"
+        "ffffffff81000700 T sysvec_call_function_single\n"
+        "ffffffff81000800 T rcu_core\n"
+        "ffffffff81000900 T __do_sys_sendto\n";
+    static const struct {
+        uint64_t leaf, middle, root;
+        enum interrupt kind;
+    } cases[] = {
+        {0x105, 0x305, 0x905, INTERRUPT_TIMER},
+        {0x905, 0x305, 0x905, INTERRUPT_TIMER},
+        {0x205, 0x305, 0x905, INTERRUPT_NETWORK},
+        {0x205, 0x405, 0x905, INTERRUPT_NETWORK},
+        {0x505, 0x405, 0x905, INTERRUPT_DISK},
+        {0x805, 0x305, 0x905, INTERRUPT_RCU},
+        {0x705, 0x605, 0x905, INTERRUPT_CPU},
+        {0x905, 0x405, 0x105, INTERRUPT_OTHER},
+        /* In a system call of its own it is the thread's work. */
+        {0x205, 0x905, 0x905, INTERRUPT_NONE},
+        {0x205, 0x005, 0x305, INTERRUPT_NONE},
+    };
+    struct interrupts interrupts;
+    int kallsyms = open_symbols(text);
+
+    CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const uint64_t frames[] = {CORE(cases[i].leaf), CORE(cases[i].middle), CORE(cases[i].root)};
+        CHECK_NUMBER(interrupts_did(&interrupts, frames, COUNT_OF(frames)), cases[i].kind);
+    }
+    CHECK_STRING(interrupts_name(INTERRUPT_NETWORK), "[network interrupt]");
+    for (enum interrupt kind = INTERRUPT_OTHER; kind < INTERRUPTS; kind++)
+        CHECK(interrupts_name(kind) && interrupts_name(kind)[0] == '[');
     interrupts_free(&interrupts);
     close(kallsyms);
 }
@@ -170,6 +215,7 @@ int main(void)
 {
     TEST(texts_become_addresses);
     TEST(interrupts_are_told_from_threads);
+    TEST(kinds_of_interrupts);
     TEST(hidden_addresses_tell_nothing);
     TEST(stacks_stay_while_they_are_used);
     TEST(words_that_are_no_stacks);

@@ -214,6 +214,26 @@ static void names_for_processes(void)
     free_scene(&scene);
 }
 
+/* An interrupt has no number; the thread that it hit stands behind it where that is asked for. */
+static void interrupts(void)
+{
+    struct scene scene = {0};
+    struct names n = add_names(&scene);
+    struct tally_entry *first = add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
+
+    add_waker(&scene, first, 0, "", FRAMES(n.wake_up), NO_FRAMES);
+    first->waker.interrupt = INTERRUPT_TIMER;
+    EXPECT(&scene, "\n    target:          cat (7)\n    try_to_wake_up\n"
+                   "    waker:           [timer interrupt]\n        1\n\n", WAKES, BOTH);
+    EXPECT(&scene, "[timer interrupt];try_to_wake_up;cat (7) 1\n", WAKES, AS_FOLDED, BOTH,
+           .by = WHO_PROCESS);
+    EXPECT(&scene, "cat;__schedule;--;try_to_wake_up;[timer interrupt] 1\n", BOTH_SIDES, AS_FOLDED, BOTH);
+    snprintf(scene.tally.entries[0].waker.comm, COMM_BYTES, "cc1");
+    EXPECT(&scene, "[timer interrupt] on cc1;try_to_wake_up;cat (7/8) 1\n", WAKES, AS_FOLDED, BOTH,
+           .by = WHO_THREAD);
+    free_scene(&scene);
+}
+
 static void nobody_by_name(void)
 {
     struct scene scene = {0};
@@ -306,6 +326,7 @@ int main(void)
     TEST(threads_and_processes);
     TEST(both_sides_have_numbers);
     TEST(names_for_processes);
+    TEST(interrupts);
     TEST(nobody_by_name);
     TEST(bytes_in_names);
     TEST(order_of_blocks);

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Whoever a timer interrupts has not woken anybody: sleeps end by [timer interrupt], on every CPU, though
+# others use up the time of all of them; who is woken by a thread is told that thread's name.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+have_root || skip_all "tracing needs root"
+
+# Those who happen to run.
+cpu=$(nproc)
+while [ "$cpu" -gt 0 ]; do
+    "$WORKLOADS/burn" -s 120000 -N "by$$" >/dev/null 2>&1 &
+    test_processes="$test_processes $!"
+    cpu=$((cpu - 1))
+done
+
+# wakers NAME: who woke this thread, in folded stacks of offwaketime
+wakers()
+{
+    sed -n "s/^$PREFIX$1;.*;\([^;]*\) [0-9]*\$/\1/p" "$scratch/out" | grep -vx '\[no waker\]' | sort -u |
+        tr '\n' ' '
+}
+
+for stacks in "" -K -U; do
+    start_sleeps -n 20 -u 5000 -o nap,read
+    # shellcheck disable=SC2086 # words
+    trace_sleeps offwaketime -f $stacks -t @nap,read
+    is "offwaketime $stacks: a sleep is ended by none of those" "$(wakers nap | grep -c "by$$")" 0
+    [ "$(grep -c "^${PREFIX}nap;.*;\[timer interrupt\] " "$scratch/out")" -gt 0 ] &&
+        pass "offwaketime $stacks: it is there" || fail "offwaketime $stacks: it is there" "$(wakers nap)"
+    is "offwaketime $stacks: by a thread" "$(wakers read | grep -o "${PREFIX}feed")" "${PREFIX}feed"
+done
+
+start_sleeps -n 20 -u 5000 -o nap
+trace_sleeps wakeuptime --by thread -t @nap
+contains "wakeuptime: text" "$scratch/out" "    waker:           [timer interrupt]"
+lacks "wakeuptime: nobody else's name" "$scratch/out" "by$$"
+start_sleeps -n 20 -u 5000 -o nap
+trace_sleeps wakeuptime -v -t @nap
+is "with -v it says on whom" "$(grep -c '^    waker:           \[timer interrupt\] on [^ ]' "$scratch/out" |
+    sed 's/[1-9][0-9]*/some/')" some
+start_sleeps -n 20 -u 5000 -o nap
+trace_sleeps offwaketime --pairs --by thread -t @nap
+contains "offwaketime --pairs" "$scratch/out" " <- [timer interrupt]"
+lacks "offwaketime --pairs: nobody else's name" "$scratch/out" "by$$"
