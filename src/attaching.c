@@ -13,6 +13,7 @@
 #include "decisions.h"
 #include "insns/layout.h"
 #include "kernel/refusal.h"
+#include "probes/exact.h"
 #include "probes/list.h"
 
 #define MOST_LISTED 5 /* functions that could not be traced */
@@ -221,6 +222,17 @@ static void say_undistinguished(const struct find *find)
             "kernel.kptr_restrict below 2");
 }
 
+static void say_inexact(const struct find *find)
+{
+    struct text pattern = {0};
+    const struct place *place = exact_instead(&find->places, find->kallsyms, &pattern);
+
+    if (place)
+        say("\"t:%s\" may miss events on this kernel, where several threads come by it on one CPU; \"%s\" "
+            "misses none", place->name, pattern.data);
+    text_free(&pattern);
+}
+
 /* Each place was refused for itself. */
 static void say_none_traced(const struct places *places)
 {
@@ -309,6 +321,7 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     say_skipped(attachment, &find->places);
     say_left_out(attachment);
     say_undistinguished(find);
+    say_inexact(find);
     if (debug)
         say_ways(attachment);
     return 0;

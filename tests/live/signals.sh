@@ -140,7 +140,7 @@ is "closed stdin and stdout" "$? $(quiet_for 0.3 "$scratch/err")" "0 stackcount:
 is "a reader that leaves ends it" "$(cat "$scratch/head")" "$HEADER"
 lacks "without a complaint" "$scratch/err" "cannot"
 "$STACKBOX" stackcount $QUIET </dev/null 2>"$scratch/err" | true
-is "a reader that never reads ends it" "$(cat "$scratch/err")" ""
+is "a reader that never reads ends it" "$(grep -v 'may miss events on this kernel' "$scratch/err")" ""
 # One that leaves between two reports, with more to come.
 {
     "$STACKBOX" stackcount -f -i 0.1 t:sched:sched_switch </dev/null 2>"$scratch/err"
