@@ -131,8 +131,8 @@ lacks()
     fi
 }
 
-# quiet_for SECONDS FILE: its text but what is said of tracepoints of system calls on the newest kernels, where a time that nothing happened in may be longer than that: a run
-# ends when it is given its CPU again
+# quiet_for SECONDS FILE: its text, where a time that nothing happened in may be longer than that: a run
+# ends when it is given its CPU again. What is said of tracepoints on the newest kernels is left out.
 quiet_for()
 {
     awk -v least="$1" '/may miss events on this kernel/ { next } {
