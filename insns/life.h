@@ -21,8 +21,8 @@ void life_name_maps(struct program *program, const struct life_maps *maps);
 /* For sched_process_exec. */
 void emit_life_begins(struct program *program, const struct life_maps *maps);
 /*
- * For sched_process_exit. `told`: its second word says whether the process has no more threads (6.16); else a
- * process is taken to end with its first thread.
+ * For sched_process_exit. `told`: its second word says whether the process has no more threads
+ * (6.16); else a process is taken to end with its first thread.
  */
 void emit_life_ends(struct program *program, const struct life_maps *maps, bool told);
 

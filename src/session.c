@@ -370,11 +370,12 @@ void session_say_names_lost(const struct session *session)
         say("%llu ended programs were forgotten before the report: their frames have no names; "
             "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
     if (lost.doubtful)
-        say("%llu times a process had the number of one that ended so long ago that this was forgotten: its "
-            "frames have no names; a shorter run helps", (unsigned long long)lost.doubtful);
+        say("%llu times a process had the number of one that ended so long ago that this was "
+            "forgotten: its frames have no names; a shorter run helps",
+            (unsigned long long)lost.doubtful);
     if (session->lives_crowded_out)
-        say("%llu programs were started while more ran than can be kept in mind: their frames may have "
-            "no names", (unsigned long long)session->lives_crowded_out);
+        say("%llu programs were started while more ran than can be kept in mind: their frames may "
+            "have no names", (unsigned long long)session->lives_crowded_out);
     if (lost.files)
         say("%llu files were not opened, for want of descriptors: their functions have no names; "
             "raise the limit (ulimit -n)", (unsigned long long)lost.files);

@@ -78,7 +78,7 @@ void session_timed_header(struct session *session, const char *what);
 /* Prints the last line of what is text. 0 or the exit status; what was wrong was said. */
 int session_detaching(void);
 
-/* Before the frames of user programs are named, each time: what the kernel forgot of processes since. */
+/* Before the frames of user programs are named, each time: has the kernel forgotten processes? */
 void session_before_names(struct session *session);
 
 /* Why frames have no names that could have, and whom we may have lost sight of. */

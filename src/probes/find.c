@@ -76,25 +76,20 @@ bool find_any_of_kind(const struct find *find, enum pattern_kind kind)
 
 /* Places whose programs are kept apart in different ways; those of one kind never meet. */
 enum kept_apart {
-    BY_THE_CPU = 1,      /* one program runs there at a time: functions of the kernel, tracepoints */
-    BY_THE_PROGRAM = 2,  /* a program meets itself nowhere, but others: since Linux 7.2 */
-    BY_THE_PROGRAM_RAW = 4,
-    BY_NOTHING = 8,      /* user probes */
+    BY_THE_CPU = 1,     /* one program runs there at a time: functions of the kernel, tracepoints */
+    BY_THE_PROGRAM = 2, /* it meets others, and itself nowhere: single calls, since Linux 7.2 */
+    BY_NOTHING = 4,     /* user probes */
 };
 
 static unsigned kept_apart_by(const struct pattern *pattern)
 {
-    static const char *const calls = "syscalls", *const raw_calls = "raw_syscalls";
-    const struct matcher *category = &pattern->category;
-    unsigned kinds = 0;
-
     if (pattern->kind == PATTERN_KERNEL_FUNCTION)
         return BY_THE_CPU;
     if (pattern->kind != PATTERN_TRACEPOINT)
         return BY_NOTHING;
-    kinds |= matcher_matches(category, calls) ? BY_THE_PROGRAM : 0;
-    kinds |= matcher_matches(category, raw_calls) ? BY_THE_PROGRAM_RAW : 0;
-    return kinds && category->kind == MATCH_PLAIN ? kinds : kinds | BY_THE_CPU;
+    if (!matcher_matches(&pattern->category, "syscalls"))
+        return BY_THE_CPU;
+    return pattern->category.kind == MATCH_PLAIN ? BY_THE_PROGRAM : BY_THE_PROGRAM | BY_THE_CPU;
 }
 
 bool find_programs_meet(const struct find *find)

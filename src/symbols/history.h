@@ -102,8 +102,8 @@ struct program *history_find(const struct history *history, uint32_t pid, uint64
                              uint64_t begin, struct life **of);
 
 /*
- * Where ends were forgotten: whether a `born` of 0 may as well be of a life that came after that which it
- * stands for.
+ * Where ends were forgotten: whether a `born` of 0 may as well be of a life that came after that
+ * which it stands for.
  */
 bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t born,
                          uint64_t begin);

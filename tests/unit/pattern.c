@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "near.h"
+#include "probes/find.h"
 #include "probes/pattern.h"
 #include "probes/place.h"
 
@@ -496,6 +497,33 @@ static void user_doubles(void)
     places_free(&places);
 }
 
+static bool meet(const char *one, const char *other)
+{
+    char words[2][64];
+    char *const list[] = {words[0], words[1]};
+    struct find find = {.tracefs = -1, .kallsyms = -1};
+
+    snprintf(words[0], sizeof(words[0]), "%s", one);
+    snprintf(words[1], sizeof(words[1]), "%s", other ? other : "");
+    CHECK_NUMBER(find_parse(&find, list, other ? 2 : 1, false, &error), 0);
+    bool result = find_programs_meet(&find);
+    find_close(&find);
+    return result;
+}
+
+static void programs_that_meet(void)
+{
+    CHECK(!meet("vfs_read", "t:sched:sched_switch"));
+    CHECK(!meet("t:syscalls:sys_enter_read", "t:syscalls:*"));
+    CHECK(!meet("t:raw_syscalls:sys_enter", "vfs_read"));
+    CHECK(meet("t:syscalls:sys_enter_read", "t:sched:sched_switch"));
+    CHECK(meet("t:syscalls:sys_enter_read", "vfs_read"));
+    CHECK(meet("t:sys*:*", NULL));
+    CHECK(meet("c:malloc", NULL));
+    CHECK(meet("c:malloc", "vfs_read"));
+    CHECK(meet("u:c:setjmp", "t:sched:sched_switch"));
+}
+
 int main(void)
 {
     TEST(kernel_functions);
@@ -516,6 +544,7 @@ int main(void)
     TEST(near_keeps_the_nearest);
     TEST(doubles);
     TEST(user_doubles);
+    TEST(programs_that_meet);
     text_free(&error);
     return tests_done();
 }

@@ -2,12 +2,12 @@
 /*
  * ends [-c PROCESSES] [-i I]
  *
- * Starts PROCESSES processes (10000) that end at once, one after another, on the I-th CPU (the first, 0).
+ * Starts PROCESSES processes (10000) that end at once, one after another, on the I-th CPU (0).
  *
  * ends -o [-n N] [-N COMM] [-w] [-k]
  *
- * Its first thread ends. Then another calls ends_inner() N times (1000) through thread_b > ends_outer; each
- * call makes one getppid(2). Prints `done CALLS=`.
+ * Its first thread ends. Then another calls ends_inner() N times (1000) through thread_b >
+ * ends_outer; each call makes one getppid(2). Prints `done CALLS=`.
  */
 #include <pthread.h>
 #include <sys/wait.h>
