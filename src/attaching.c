@@ -15,6 +15,7 @@
 #include "kernel/refusal.h"
 #include "probes/exact.h"
 #include "probes/list.h"
+#include "probes/rivals.h"
 
 #define MOST_LISTED 5 /* functions that could not be traced */
 
@@ -357,6 +358,22 @@ bool attaching_needs(enum attach_program which, const struct places *places)
         if (attach_program_of(&places->items[i]) == which)
             return true;
     return false;
+}
+
+void attaching_say_rivals(const struct find *find, const struct trace_options *options)
+{
+    const bool filtered = options->pids.count || options->tids.count || options->cgroup ||
+                          options->command;
+    struct text lines = {0};
+    size_t length;
+
+    /* Without a process it is the containers of the whole machine. */
+    if (!find->pid && filtered)
+        return;
+    if (!rivals_find(find, &lines) && lines.length)
+        for (const char *rest = lines.data, *line; (line = next_line(&rest, &length));)
+            say("%.*s", (int)length, line);
+    text_free(&lines);
 }
 
 void attaching_say_program(const struct trace_options *options, enum attach_program which,

@@ -57,6 +57,12 @@ bool attaching_needs(enum attach_program which, const struct places *places);
 void attaching_say_program(const struct trace_options *options, enum attach_program which,
                            const struct program *program, const struct linked *linked);
 
+/*
+ * Where no event came: says which other files have the functions that were named, and may be those that
+ * are called.
+ */
+void attaching_say_rivals(const struct find *find, const struct trace_options *options);
+
 /* `Tracing 1 functions for "vfs_read"` */
 void attaching_add_heading(struct text *heading, const struct attachment *attachment,
                            const struct find *find);

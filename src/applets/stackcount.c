@@ -186,6 +186,8 @@ static int count(struct counting *counting, struct tracing *tracing)
     text_free(&heading);
     if (!status)
         status = counting_run(counting);
+    if (!status && !counting->events)
+        attaching_say_rivals(&tracing->find, &settings.trace);
     say_account(counting, tracing);
     return !settings.trace.files.plain || status ? status : session_detaching();
 }

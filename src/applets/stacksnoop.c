@@ -138,6 +138,8 @@ static int snoop(struct snooping *snooping, struct tracing *tracing)
     text_free(&heading);
     if (!status)
         status = snooping_run(snooping, &tracing->find.places);
+    if (!status && !snooping->printed)
+        attaching_say_rivals(&tracing->find, &settings.trace);
     snooping_say_losses(snooping, attach_missed(&tracing->attachment));
     return status;
 }
