@@ -62,7 +62,8 @@ void flat_write_functions(FILE *out, struct flat_function *functions, size_t cou
 {
     double whole = sum ? (double)sum : 1;
 
-    qsort(functions, count, sizeof(*functions), compare);
+    if (count)
+        qsort(functions, count, sizeof(*functions), compare);
     fprintf(out, "%7s %7s  %s\n", "self%", "total%", "name");
     for (size_t i = 0; i < count && i < most; i++)
         fprintf(out, "%7.2f %7.2f  %s%s%s\n", 100 * (double)functions[i].self / whole,
