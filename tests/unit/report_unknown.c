@@ -36,12 +36,12 @@ static void text(void)
            "  [unknown] (3 frames)\n"
            "  main\n"
            "  [unknown]\n"
-           "    x [7]\n"
+           "    x (7)\n"
            "    3\n"
            "\n"
            "  vfs_read\n"
            "  [unknown] (2 frames)\n"
-           "    x [7]\n"
+           "    x (7)\n"
            "    4\n"
            "\n", TEXT, BOTH);
     free_scene(&scene);
@@ -63,7 +63,7 @@ static void text_with_addresses(void)
            "  2002             [unknown]\n"
            "  1000             main\n"
            "  2003             [unknown]\n"
-           "    x [7]\n"
+           "    x (7)\n"
            "    1\n"
            "\n", TEXT, BOTH, .verbose = true);
     free_scene(&scene);
