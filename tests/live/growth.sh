@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
 # host: yes
 #
 # Without any option 16,384 new stacks are kept that come while the tracer does not run at all; then its
@@ -36,11 +36,11 @@ grow()
     name=$1 rounds=$2 options=$3 all=16384
     shift 3
     # shellcheck disable=SC2086 # words
-    start_workload first hammer -w -k -t 2 -r 1 -d 14 -n 8192 $options -N first
+    start_workload first hammer -w -k -t 16 -r 1 -d 14 -n 1024 $options -N first
     pids=$(pid_of first)
     for round in $rounds; do
         # shellcheck disable=SC2086 # words
-        start_workload "$round" hammer -w -k -t 2 -r 1 -d 15 -n 16384 $options -N "round$round"
+        start_workload "$round" hammer -w -k -t 16 -r 1 -d 15 -n 2048 $options -N "round$round"
         pids=$pids,$(pid_of "$round") all=$((all + 32768))
     done
     start_stackbox "$@" --debug -f -p "$pids" || fail "$name: starts" "$(grep -v '^ ' "$scratch/err")"
@@ -68,6 +68,10 @@ grow()
     done
 }
 
-grow "stacks" "1 2 3" -g stackcount -U -P $EVENT
+# A guest's time is dear: there it is one round of stacks.
+rounds="1 2 3"
+[ -z "$GUEST" ] || rounds=1
+grow "stacks" "$rounds" -g stackcount -U -P $EVENT
+[ -z "$GUEST" ] || exit 0
 grow "names" 1 "-g -c" stackcount -K -P $EVENT
 grow "waits" 1 -b offcputime -U

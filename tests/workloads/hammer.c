@@ -50,12 +50,12 @@ static inline __attribute__((always_inline)) long switches_so_far(void)
 }
 
 /*
- * Until the thread has left its CPU for it: on a slow machine a nanosecond is over before that. Not by
+ * Until the thread has left its CPU for it: on a slow machine the time can be over before that. Not by
  * the C library, whose functions may hide who called them.
  */
 static inline __attribute__((always_inline)) void sleep_a_moment(void)
 {
-    struct { long seconds, nanoseconds; } moment = {0, 1};
+    struct { long seconds, nanoseconds; } moment = {0, 200000};
     long before = switches_so_far();
 
     do
