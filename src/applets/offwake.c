@@ -218,7 +218,7 @@ static const struct manual_row notes[] = {
 
 static const struct manual_section sections[] = {{0}};
 
-#define OFFWAKE_APPLET(word, tables, sentence, paragraph) {                                                \
+#define OFFWAKE_APPLET(word, tables, sentence, paragraph) {                                        \
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
@@ -243,6 +243,7 @@ const struct applet wakeuptime_applet = OFFWAKE_APPLET(
     "with the process that waited.");
 
 const struct applet offwaketime_applet = OFFWAKE_APPLET(
-    offwaketime, offwaketime_options, "sum up the time that threads block, by both stacks: who blocks, and who wakes",
+    offwaketime, offwaketime_options,
+    "sum up the time that threads block, by both stacks: who blocks, and who wakes",
     "Sums up how long threads are off the CPU because they wait, by the process and stack that "
     "waited, together with the process and stack that ended it.");
