@@ -41,7 +41,7 @@ kept()
 {
     name=$1 frames=$2
     shift 2
-    start_workload one deep -w -k -s 300 -f "$frames" -N deep
+    start_workload one deep -w -k -s $burns -f "$frames" -N deep
     start_stackbox "$@" || fail "$name: starts" "$(cat "$scratch/err")"
     go one
     finish_stackbox
@@ -49,6 +49,7 @@ kept()
     is "$name: exit status" "$status" 0
 }
 
+burns=1 # ms
 for setting in 4083 4084 5000; do
     wait_until 20 set_to $setting || fail "$setting frames are set" "$(cat $SETTING)"
     for frames in 4000 5000; do
@@ -66,9 +67,11 @@ for setting in 4083 4084 5000; do
         "2 stackcount: --depth: \"$((MOST + 1))\" is more than this kernel gives: it takes 1 to $MOST"
 done
 
+burns=300
 kept "profile" 5000 profile -f -U -F 99
 kept_frames=$(frames_of '^deep;' descend)
 is "profile: what is kept" "${kept_frames% *}" $MOST
+burns=1
 for buffer in ring perf; do
     kept "stacksnoop, $buffer" 100 stacksnoop --buffer $buffer "$WORKLOADS/deep:burn"
     is "stacksnoop, $buffer: the frames of the event" "$(grep -cw descend "$scratch/out")" 99
