@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10,newest
 # host: yes
+# own clock
 #
 # Who waits for whom, in a line each: how long, how often and the longest wait, as the workload measured
 # them itself.
