@@ -3,6 +3,7 @@
 # guests: 5.10,newest
 # host: yes
 # own clock
+# quiet
 #
 # Who waits for whom, in a line each: how long, how often and the longest wait, as the workload measured
 # them itself.
