@@ -152,7 +152,7 @@ static int print_list(const struct find *find, const struct demangle_wishes *rea
     text_free(&lines);
     if (!result || result == -EPIPE)
         return 0; /* a reader that has enough is no error */
-    say("cannot print the list: %s", strerror(-result));
+    say("cannot print the list: %s", output_error(-result));
     return EXIT_FAILURE;
 }
 

@@ -164,7 +164,7 @@ static int write_all(struct drawing *drawing)
     if (!result)
         result = report_files_write(&drawing->files, &turn, write_format, drawing);
     if (result && result != -EPIPE) {
-        say("cannot write: %s", result == -ENOMEM ? "out of memory" : strerror(-result));
+        say("cannot write: %s", result == -ENOMEM ? "out of memory" : output_error(-result));
         return EXIT_FAILURE;
     }
     if (drawing->differential)

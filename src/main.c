@@ -32,18 +32,16 @@ static const struct option own_options[] = {
 static const struct option *const main_options[] = {own_options, common_options, NULL};
 
 /*
- * No map or probe may ever get the number of an output that was closed. Where /dev is empty a
- * descriptor that can only be held takes the place: what is written there fails.
+ * No map or probe may ever get the number of a stream that was closed: a descriptor that can only be
+ * held takes its place. What is written there fails, as it would have, and a command finds it closed.
  */
-static void open_standard_streams(void)
+static void hold_standard_streams(void)
 {
     int fd;
 
-    do {
-        fd = open("/dev/null", O_RDWR);
-        if (fd < 0)
-            fd = open("/", O_PATH);
-    } while (fd >= 0 && fd <= STDERR_FILENO);
+    do
+        fd = open("/", O_PATH | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
 }
@@ -78,7 +76,7 @@ static const char *base_name(const char *path)
 static int finish_output(int status)
 {
     if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-        say("cannot write: %s", strerror(errno));
+        say("cannot write: %s", output_error(errno));
         return EXIT_FAILURE;
     }
     return status;
@@ -211,7 +209,7 @@ static void say_last_word(void)
 
 int main(int argc, char **argv)
 {
-    open_standard_streams();
+    hold_standard_streams();
     buffer_output();
     const struct applet *applet = argc ? find_applet(base_name(argv[0])) : NULL;
     int status = applet ? run_applet(applet, argc, argv) : run_main(argc, argv);

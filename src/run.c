@@ -97,15 +97,6 @@ static bool has_terminal(void)
     return true;
 }
 
-/* Could somebody press Enter there? A file or /dev/null would be read to no purpose. */
-static bool can_be_typed_at(int fd)
-{
-    struct stat about;
-
-    return !fstat(fd, &about) &&
-           (isatty(fd) || S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
-}
-
 static bool is_pipe(int fd)
 {
     struct stat about;
@@ -117,7 +108,8 @@ int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing
 {
     *run = (struct run){.wishes = *wishes, .watched = -1, .command_fd = -1, .go = -1};
     take_signals(wishes->command);
-    run->by_enter = !wishes->command && !has_terminal() && can_be_typed_at(STDIN_FILENO);
+    /* On a console that controls nobody. What comes by a file or a pipe is somebody else's to read. */
+    run->by_enter = !wishes->command && !wishes->duration && isatty(STDIN_FILENO) && !has_terminal();
     run->watches_reader = is_pipe(STDOUT_FILENO);
     run->processes = calloc(wishes->pid_count + 1, sizeof(int));
     run->polled = calloc(wishes->pid_count + 4, sizeof(*run->polled));

@@ -28,7 +28,7 @@ struct run {
     uint64_t start, reports; /* when tracing began; intervals that are over */
     int *processes;          /* a pidfd (5.3) for each pid; below 0: gone, or without pidfds */
     struct pollfd *polled;   /* room for all that is waited for */
-    bool by_enter;           /* no controlling terminal: Enter on stdin ends the run */
+    bool by_enter;           /* a console that controls nobody: Enter there ends the run */
     bool watches_reader;     /* stdout is a pipe: the run ends when nobody reads it */
     bool reader_is_gone;
     int watched;             /* below 0: none */

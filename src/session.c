@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "apart.h"
@@ -19,21 +16,8 @@
 #include "heading.h"
 #include "kernel/refusal.h"
 #include "kernel/store.h"
+#include "session_filter.h"
 #include "symbols/process.h"
-
-#define CGROUP_V1_MAGIC 0x27e0eb /* CGROUP_SUPER_MAGIC */
-
-/* In a container pids are numbered anew: the kernel is told by whose numbers to go. */
-static void find_namespace(struct event_filter *filter)
-{
-    struct stat about;
-
-    if (stat("/proc/self/ns/pid", &about) || about.st_ino == INITIAL_PID_NAMESPACE)
-        return;
-    filter->in_namespace = true;
-    filter->namespace_device = (uint64_t)major(about.st_dev) << 20 | minor(about.st_dev);
-    filter->namespace_inode = about.st_ino;
-}
 
 static int open_run(struct session *session)
 {
@@ -56,19 +40,6 @@ static int open_run(struct session *session)
     else if (result)
         say("cannot start: %s", strerror(-result));
     return result ? EXIT_FAILURE : 0;
-}
-
-/* Is there such a CPU? Where /sys does not tell, it is taken for one. */
-static int check_cpu(const struct trace_options *options)
-{
-    static const char all[] = "/sys/devices/system/cpu";
-    char one[64];
-
-    snprintf(one, sizeof(one), "%s/cpu%lld", all, (long long)options->cpu);
-    if (options->cpu < 0 || access(all, F_OK) || !access(one, F_OK))
-        return 0;
-    say("there is no CPU %lld", (long long)options->cpu);
-    return EXIT_FAILURE;
 }
 
 /*
@@ -111,74 +82,6 @@ static int check_depth(const struct trace_options *options)
     return EXIT_USAGE;
 }
 
-static bool is_of_cgroup_v1(const char *path)
-{
-    struct statfs about;
-
-    return !statfs(path, &about) && about.f_type == CGROUP_V1_MAGIC;
-}
-
-/* Where cgroup v2 is mounted, the first of several: a line of mounts is "what WHERE type ...". */
-static void find_cgroup_mount(struct text *path)
-{
-    int fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
-    struct lines lines;
-    size_t length;
-    char *line;
-
-    if (fd < 0)
-        return;
-    if (!lines_open(&lines, fd)) {
-        while (!path->length && (line = lines_next(&lines, &length))) {
-            char *rest = NULL;
-            const char *where = strtok_r(line, " ", &rest) ? strtok_r(NULL, " ", &rest) : NULL;
-            const char *type = where ? strtok_r(NULL, " ", &rest) : NULL;
-            if (type && !strcmp(type, "cgroup2"))
-                text_add(path, where);
-        }
-        lines_close(&lines);
-    }
-    close(fd);
-}
-
-/* By its path; "system.slice" and "/system.slice", as systemd has them, also below the mount. */
-static int find_cgroup(const char *typed)
-{
-    struct text path = {0};
-    int map = store_open_cgroup(typed);
-
-    if (map != -ENOENT && map != -ENOTDIR && map != -EBADF)
-        return map;
-    find_cgroup_mount(&path);
-    if (path.length) {
-        text_format(&path, "%s%s", *typed == '/' ? "" : "/", typed);
-        int below = path.failed ? -ENOMEM : store_open_cgroup(path.data);
-        map = below >= 0 ? below : map;
-    }
-    text_free(&path);
-    return map;
-}
-
-static int open_cgroup(struct session *session)
-{
-    const char *path = session->options->cgroup;
-    int map = path ? find_cgroup(path) : 0;
-
-    if (map >= 0) {
-        session->filter.cgroup = map;
-        return 0;
-    }
-    if ((map == -EBADF || map == -EINVAL) && is_of_cgroup_v1(path))
-        say("--cgroup: \"%s\" is of cgroup version 1, which is not told to programs: mount version 2 "
-            "(mount -t cgroup2 none DIR) and name a directory of that", path);
-    else if (map == -EBADF || map == -EINVAL)
-        say("--cgroup: \"%s\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup",
-            path);
-    else
-        say("--cgroup: \"%s\": %s", path, strerror(-map));
-    return EXIT_FAILURE;
-}
-
 /* Where there can be no such map there can be none of those that matter: the applet will say why. */
 static void leave_own_out(struct session *session)
 {
@@ -212,6 +115,17 @@ static int hold_command(struct session *session)
     return EXIT_FAILURE;
 }
 
+/* What a report is to be written to, and nobody would get. */
+static int check_stdout(const struct session *session)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+    if (session->stdout_is_free || (flags >= 0 && !(flags & O_PATH)))
+        return 0;
+    say("stdout is closed, and what is printed there would be lost: give it a place, such as >FILE");
+    return EXIT_FAILURE;
+}
+
 int session_open(struct session *session, const struct session_wishes *wishes)
 {
     const struct trace_options *options = wishes->options;
@@ -221,29 +135,22 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         .data_on_stdout = wishes->data_on_stdout,
         .stdout_is_free = wishes->stdout_is_free,
         .follow = FOLLOW_NONE,
-        .filter = {
-            .pids = options->pids.numbers,
-            .pid_count = options->pids.count,
-            .tids = options->tids.numbers,
-            .tid_count = options->tids.count,
-            .cpu = options->cpu,
-        },
         .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
     };
     decisions_say_machine(options);
     command_init(&session->command, options->command);
     lives_init(&session->lives);
-    find_namespace(&session->filter);
+    session_filter_init(&session->filter, options);
     /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
     int status = open_run(session);
     if (session->stdout_is_free)
         session->run.watches_reader = false;
     if (!status)
-        status = check_cpu(options);
+        status = check_stdout(session);
     if (!status)
         status = check_depth(options);
     if (!status)
-        status = open_cgroup(session);
+        status = session_filter_open(&session->filter, options);
     if (!status)
         leave_own_out(session);
     return status || !options->command ? status : hold_command(session);
@@ -279,7 +186,7 @@ int session_detaching(void)
     if (printf("Detaching...\n") < 0 || fflush(stdout)) {
         if (errno == EPIPE)
             return 0; /* nobody reads any more: not an error */
-        say("cannot write: %s", strerror(errno ? errno : EIO));
+        say("cannot write: %s", output_error(errno ? errno : EIO));
         return EXIT_FAILURE;
     }
     return 0;

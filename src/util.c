@@ -389,6 +389,11 @@ static __attribute__((format(printf, 1, 0))) bool say_in_full(const char *format
     return whole;
 }
 
+const char *output_error(int error)
+{
+    return error == EBADF ? "stdout is closed" : strerror(error);
+}
+
 void say(const char *format, ...)
 {
     va_list list, again;

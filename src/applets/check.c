@@ -152,7 +152,7 @@ static int run(const struct arguments *arguments)
     result = judge(&checks, arguments, as_json);
     checks_free(&checks);
     if (result < 0)
-        say("cannot write: %s", strerror(-result));
+        say("cannot write: %s", output_error(-result));
     return result > 0 ? 0 : EXIT_FAILURE;
 }
 

@@ -129,8 +129,12 @@ is "stdin is its own" "$? $(grep -c '^a line for it$' "$scratch/err")" "0 1"
 { sleep 0.5; echo; sleep 0.5; echo; } | "$WORKLOADS/session" --limit 60 "$STACKBOX" stackcount -f \
     $EXEC -- sh -c 'read -r line; read -r line; /bin/true' >"$scratch/out" 2>"$scratch/err"
 is "Enter is its own, too" "$? $(counted)" "0 2"
-"$STACKBOX" stackcount $EXEC -- sh -c 'echo said; exit 3' <&- >&- 2>&-
-is "all streams closed" $? 3
+"$STACKBOX" stackcount $EXEC -- sh -c 'exit 3' <&- >&- 2>&-
+is "stdout is closed" $? 125
+"$STACKBOX" stackcount -o "$scratch/closed.folded" $EXEC -- sh -c 'exit 3' <&- >&- 2>&-
+is "all streams are closed" "$? $(grep -c . "$scratch/closed.folded")" "3 1"
+"$STACKBOX" stackcount -o "$scratch/closed.folded" $EXEC -- sh -c 'ls -l /proc/self/fd' >&- 2>"$scratch/err"
+is "and stay so" "$(grep -c ' 1 -> ' "$scratch/err")" 0
 "$STACKBOX" stackcount -f $EXEC -- sh -c 'echo said; exit 3' >"$scratch/out" 2>&- <&-
 is "stdin and stderr closed" "$? $(counted)" "3 1"
 "$STACKBOX" stackcount -f -i 0.1 $EXEC -- sh -c 'sleep 0.5; exit 3' 2>"$scratch/err" | true

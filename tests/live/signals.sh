@@ -81,10 +81,10 @@ is "a report for every interval and one at the end" "$(grep -c '^$' "$scratch/ou
 run_stackbox stackcount -T -i 0.5 -D 0.7 $QUIET
 is "each with the time" "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]$' "$scratch/out")" 2
 
-# Enter, where Ctrl-C cannot arrive.
+# Enter, where Ctrl-C cannot arrive: on a console.
 mkfifo "$scratch/keys"
 : >"$scratch/out" # what the last run wrote is not this one's header
-"$WORKLOADS/session" --limit 60 "$STACKBOX" stackcount $QUIET <"$scratch/keys" \
+"$WORKLOADS/session" --limit 60 --console "$STACKBOX" stackcount $QUIET <"$scratch/keys" \
     >"$scratch/out" 2>"$scratch/err" &
 entered=$!
 test_processes="$test_processes $entered"
@@ -96,8 +96,24 @@ sleep 0.2
 ended $entered && fail "a letter does not end it" "it ended" || pass "a letter does not end it"
 echo >&9
 wait $entered
-is "Enter ends it" "$? $(tail -n 1 "$scratch/out")" "0 Detaching..."
+is "Enter ends it" "$? $(tail -n 1 "$scratch/out" | tr -d '\r')" "0 Detaching..."
 exec 9>&-
+
+# What comes by a pipe or a file is somebody else's: a loop of a shell makes as many turns as there are lines.
+turns()
+{
+    "$WORKLOADS/session" --limit 60 sh -c 'while read -r n; do
+        "$0" stackcount "$@" >>turns.out 2>>turns.err; echo "$n"; done' "$STACKBOX" "$@"
+}
+cd "$scratch" || exit 1
+is "a loop that reads a pipe" "$(printf '1\n2\n3\n' | turns -D 0.1 $QUIET | tr '\n' ' ')" "1 2 3 "
+printf '1\n2\n3\n' >lines
+is "a loop that reads a file" "$(turns -D 0.1 $QUIET <lines | tr '\n' ' ')" "1 2 3 "
+# Without a duration it ends by its process.
+{ echo; sleep 1; } | "$WORKLOADS/session" --limit 60 sh -c '
+    sleep 0.5 & "$0" stackcount -p $! "$@" >own.out 2>&1; read -r line && echo "it was left"' \
+    "$STACKBOX" $QUIET >left
+is "nor does an Enter in a pipe end it" "$(cat left)" "it was left"
 
 # With a terminal: Ctrl-C, and the header says that.
 (sleep 1.5; printf '\003') | "$WORKLOADS/session" --limit 60 --terminal "$STACKBOX" stackcount \
@@ -134,8 +150,15 @@ is "a thread that does not exist" "$status $(cat "$scratch/err")" \
 # Writers and readers.
 "$STACKBOX" stackcount -D 0.3 $QUIET </dev/null >/dev/full 2>"$scratch/err"
 is "a full disk" "$? $(grep -c 'No space left' "$scratch/err")" "1 1"
+CLOSED="stdout is closed, and what is printed there would be lost: give it a place, such as >FILE"
 "$STACKBOX" stackcount -D 0.3 $QUIET <&- >&- 2>"$scratch/err"
-is "closed stdin and stdout" "$? $(quiet_for 0.3 "$scratch/err")" "0 stackcount: no events in 0.3 s"
+is "stdout is closed" "$? $(cat "$scratch/err")" "1 stackcount: $CLOSED"
+"$STACKBOX" stacksnoop -D 0.3 $QUIET >&- 2>"$scratch/err"
+is "stdout is closed: events" "$? $(cat "$scratch/err")" "1 stacksnoop: $CLOSED"
+"$STACKBOX" stackcount -D 0.3 -o "$scratch/closed.folded" $QUIET <&- >&- 2>"$scratch/err"
+is "all that is printed goes to files" "$? $(ls "$scratch/closed.folded")" "0 $scratch/closed.folded"
+"$STACKBOX" stackcount -D 0.3 $QUIET <&- >"$scratch/out" 2>"$scratch/err"
+is "stdin is closed" "$? $(quiet_for 0.3 "$scratch/err")" "0 stackcount: no events in 0.3 s"
 "$STACKBOX" stackcount $QUIET </dev/null 2>"$scratch/err" | head -n 1 >"$scratch/head"
 is "a reader that leaves ends it" "$(cat "$scratch/head")" "$HEADER"
 lacks "without a complaint" "$scratch/err" "cannot"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * session [--limit S] [--terminal [--columns N]] COMMAND...
+ * session [--limit S] [--terminal [--columns N] | --console] COMMAND...
  *
  * Runs COMMAND in a session of its own, with signals as a user's shell would leave them. A script
  * needs this because its `COMMAND &` starts with SIGINT ignored.
@@ -9,8 +9,9 @@
  *   --terminal   COMMAND gets a new terminal of 80 columns as its controlling one. What is read
  *                from stdin is typed there (\003 is Ctrl-C); what it prints comes out of stdout.
  *   --columns N  of N columns
+ *   --console    a new terminal that controls nobody, as the console of a rescue shell
  *
- * Without --terminal COMMAND replaces this process, and has no controlling terminal.
+ * Without a terminal COMMAND replaces this process, and has no controlling terminal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,14 +57,14 @@ static int open_terminal(char *name, size_t size)
     return terminal;
 }
 
-static void take_terminal(const char *name)
+static void take_terminal(const char *name, int controls)
 {
     struct winsize window = { .ws_row = 25, .ws_col = columns };
     int terminal;
 
     setsid();
-    terminal = open(name, O_RDWR);
-    if (terminal < 0 || ioctl(terminal, TIOCSCTTY, 0))
+    terminal = open(name, O_RDWR | O_NOCTTY);
+    if (terminal < 0 || (controls && ioctl(terminal, TIOCSCTTY, 0)))
         die(name);
     ioctl(terminal, TIOCSWINSZ, &window);
     dup2(terminal, STDIN_FILENO);
@@ -98,7 +99,7 @@ static void relay(int terminal)
 
 int main(int argc, char **argv)
 {
-    int with_terminal = 0, terminal, status;
+    int with_terminal = 0, controls = 1, terminal, status;
     unsigned limit = 0;
     int started[2];
     char name[64], byte;
@@ -113,13 +114,16 @@ int main(int argc, char **argv)
             argv++, argc--;
         } else if (!strcmp(argv[0], "--terminal")) {
             with_terminal = 1;
+        } else if (!strcmp(argv[0], "--console")) {
+            with_terminal = 1;
+            controls = 0;
         } else {
             argc = 0;
             break;
         }
     }
     if (!argc) {
-        fprintf(stderr, "usage: session [--limit S] [--terminal [--columns N]] COMMAND...\n");
+        fprintf(stderr, "usage: session [--limit S] [--terminal [--columns N] | --console] COMMAND...\n");
         return 125;
     }
     if (!with_terminal) {
@@ -133,7 +137,7 @@ int main(int argc, char **argv)
     if (child < 0)
         die("fork");
     if (!child) {
-        take_terminal(name);
+        take_terminal(name, controls);
         run(argv, limit);
     }
     /* A key that is struck before COMMAND has the terminal would not become its signal. */
