@@ -290,7 +290,8 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
         say_none_traced(places);
         return EXIT_FAILURE;
     }
-    refusal_explain(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, 0, &why);
+    refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, &attachment->log,
+                            &why);
     say("cannot trace: %s", why.data ? why.data : strerror(-error));
     text_free(&why);
     return EXIT_FAILURE;

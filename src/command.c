@@ -82,15 +82,26 @@ static void try_path(const char *path, char **words)
         run_by_shell(path, words);
 }
 
+/* Nobody can tell what is there: a directory of PATH that is broken, stale or slow is one of several. */
+static bool may_be_elsewhere(int error)
+{
+    static const int errors[] = {EACCES, EIO, ESTALE, ENODEV, ETIMEDOUT, ELOOP, ENAMETOOLONG};
+
+    for (size_t i = 0; i < COUNT_OF(errors); i++)
+        if (errors[i] == error)
+            return true;
+    return false;
+}
+
 /*
  * As execvp(3), which the libraries that we are linked with do not do alike. Returns an errno; "not
- * found" only where nothing was found that could not be executed.
+ * found" only where every directory of PATH told that it is not there.
  */
 static int execute(char **words)
 {
     const char *name = words[0], *at = getenv("PATH");
     char path[PATH_MAX];
-    int denied = 0;
+    int why = ENOENT;
 
     if (strchr(name, '/')) {
         try_path(name, words);
@@ -103,12 +114,13 @@ static int execute(char **words)
         if (size < 0 || (size_t)size >= sizeof(path))
             continue;
         try_path(path, words);
-        if (errno == EACCES)
-            denied = EACCES;
-        else if (errno != ENOENT && errno != ENOTDIR)
+        if (errno == ENOENT || errno == ENOTDIR)
+            continue;
+        if (!may_be_elsewhere(errno))
             return errno;
+        why = why == EACCES ? why : errno;
     }
-    return denied ? denied : ENOENT;
+    return why;
 }
 
 /* Everything is as it was before us when the command begins, but for where it prints. */

@@ -93,7 +93,7 @@ static void say_refused(const struct switches_refusal *refusal)
 {
     struct text why = {0};
 
-    refusal_explain(refusal->what, refusal->error, 0, &why);
+    refusal_explain_program(refusal->what, refusal->error, &refusal->log, &why);
     if (refusal->no_field)
         say("this kernel has no tracepoint sched:%s with the fields that are needed",
             refusal->event);

@@ -119,11 +119,11 @@ static void build_program(const struct counting *counting, struct program *progr
     emit_count(program, &wishes);
 }
 
-static int refuse_sampling(int error)
+static int refuse_sampling(int error, const struct text *log)
 {
     struct text why = {0};
 
-    refusal_explain(REFUSED_SAMPLING, error, 0, &why);
+    refusal_explain_program(REFUSED_SAMPLING, error, log, &why);
     say("cannot sample: %s", why.data ? why.data : strerror(-error));
     text_free(&why);
     return EXIT_FAILURE;
@@ -151,7 +151,7 @@ static int load_program(struct profiling *profiling, struct text *log)
     program_free(&program);
     if (result < 0 && settings.trace.debug && log->length)
         fprintf(stderr, "%s\n", log->data);
-    return result < 0 ? refuse_sampling(result) : 0;
+    return result < 0 ? refuse_sampling(result, log) : 0;
 }
 
 /* ---- The run ---- */
@@ -176,7 +176,7 @@ static int open_sampling(struct profiling *profiling)
     if (result == -ENOENT)
         return refuse_event();
     if (result != -ENODEV)
-        return refuse_sampling(result);
+        return refuse_sampling(result, &(struct text){0});
     say("CPU %lld is offline: there is nothing to sample until it is brought online",
         (long long)settings.trace.cpu);
     return EXIT_FAILURE;

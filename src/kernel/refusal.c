@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "kernel/own_mount.h"
 
 #define NUMBER_CAP_SYS_ADMIN 21
@@ -261,4 +262,40 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
     default:
         text_add(sentence, strerror(-error));
     }
+}
+
+/* Of the lines of a verifier's log the last that is not one of its figures, which come behind all else. */
+static bool last_words(const struct text *log, const char **begin, size_t *length)
+{
+    static const char *const figures[] = {"processed ", "verification time ", "stack depth "};
+    const char *end = log->data + log->length;
+
+    while (log->data && end > log->data) {
+        const char *newline = memrchr(log->data, '\n', (size_t)(end - log->data));
+        bool is_figure = false;
+        *begin = newline ? newline + 1 : log->data;
+        *length = (size_t)(end - *begin);
+        for (size_t i = 0; i < COUNT_OF(figures); i++)
+            is_figure = is_figure || (*length >= strlen(figures[i]) &&
+                                      !memcmp(*begin, figures[i], strlen(figures[i])));
+        if (*length && !is_figure)
+            return true;
+        end = newline ? newline : log->data;
+    }
+    return false;
+}
+
+void refusal_explain_program(enum refused what, int error, const struct text *log,
+                             struct text *sentence)
+{
+    const char *words;
+    size_t length;
+
+    if ((error == -EACCES || error == -EINVAL) && last_words(log, &words, &length)) {
+        text_add(sentence, "the kernel's verifier refuses the program (\"");
+        escape_bytes(sentence, words, length);
+        text_add(sentence, "\"), which is a fault of stackbox: please report it with what --debug says");
+        return;
+    }
+    refusal_explain(what, error, 0, sentence);
 }

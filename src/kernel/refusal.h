@@ -20,6 +20,13 @@ enum refused {
  */
 void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence);
 
+/*
+ * The same for a program, whose verifier said `log` where it is not empty: what is wrong with the
+ * program then, in the verifier's last words.
+ */
+void refusal_explain_program(enum refused what, int error, const struct text *log,
+                             struct text *sentence);
+
 /* Does this process have a capability (CAP_... number) in effect? */
 bool refusal_has_capability(unsigned capability);
 

@@ -10,6 +10,7 @@
  */
 #include "symbols/interrupts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,7 +131,7 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
         return 0;
     if (array_reserve(&interrupts->ranges, &interrupts->room, interrupts->count + 1,
                       sizeof(*interrupts->ranges)))
-        return -1;
+        return -ENOMEM;
     interrupts->ranges[interrupts->count++] = range;
     return 0;
 }

@@ -74,6 +74,12 @@ chmod 755 "$scratch/script"
 exits "a script without #!" 7 $QUIET -- "$scratch/script"
 PATH=/no/such/directory:$scratch:$PATH exits "the same, by PATH" 7 $QUIET -- script
 PATH=$scratch::$PATH exits "empty parts of PATH" 0 $QUIET -- true
+# A directory that nobody can look into is one of several; and if there is nothing else, that is why.
+ln -s loop "$scratch/loop"
+PATH=$scratch/loop:$PATH exits "a directory of PATH that leads nowhere" 0 $QUIET -- true
+mkdir "$scratch/other" && : >"$scratch/other/true"
+PATH=$scratch/other:$scratch/loop:$PATH exits "a file that is no program" 0 $QUIET -- true
+PATH=$scratch/loop exits "nothing but such a directory" 126 $QUIET -- nothing-of-that-name
 printf '#!/no/such/interpreter\n' >"$scratch/script"
 exits "no interpreter" 127 $QUIET -- "$scratch/script"
 exits "wrong usage" 2 -p 1 $QUIET -- true

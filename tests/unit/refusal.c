@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What is said of a program that the kernel's verifier refuses. */
+#include "unit/test.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "insns/program.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+
+static void check_sentence(int error, const char *said, const char *sentence)
+{
+    struct text log = {0}, why = {0};
+
+    text_add(&log, said);
+    refusal_explain_program(REFUSED_PROBES, error, &log, &why);
+    CHECK_STRING(why.data ? why.data : "", sentence);
+    text_free(&log);
+    text_free(&why);
+}
+
+#define REFUSED(words) "the kernel's verifier refuses the program (\"" words "\"), which is a fault of " \
+                       "stackbox: please report it with what --debug says"
+
+static void last_words(void)
+{
+    /* Linux 6.12 on riscv64, and 5.10 on x86-64. */
+    check_sentence(-EACCES,
+                   "0: (7b) *(u64 *)(r1 +88) = r2\n"
+                   "misaligned value access off (0x0; 0x3ff)+0+88 size 8\n"
+                   "processed 210 insns (limit 1000000) max_states_per_insn 1 total_states 9 "
+                   "peak_states 9 mark_read 5\n",
+                   REFUSED("misaligned value access off (0x0; 0x3ff)+0+88 size 8"));
+    check_sentence(-EINVAL, "unknown opcode e5\nverification time 34 usec\nstack depth 0\n",
+                   REFUSED("unknown opcode e5"));
+    check_sentence(-EACCES, "R1 \033[31m", REFUSED("R1 \\x1b[31m"));
+}
+
+/* Figures alone, or nothing, are no words; and what else is wrong is none of the verifier's. */
+static void no_words(void)
+{
+    static const char *const logs[] = {"", "\n\n", "processed 2 insns (limit 1000000)\n"};
+
+    for (size_t i = 0; i < COUNT_OF(logs); i++) {
+        struct text log = {0}, why = {0}, plain = {0};
+        text_add(&log, logs[i]);
+        refusal_explain_program(REFUSED_PROBES, -EACCES, &log, &why);
+        refusal_explain(REFUSED_PROBES, -EACCES, 0, &plain);
+        CHECK_STRING(why.data, plain.data);
+        text_free(&log);
+        text_free(&why);
+        text_free(&plain);
+    }
+    check_sentence(-EMFILE, "some words\n", "too many open files: raise the limit (ulimit -n)");
+}
+
+/* A program that reads beyond its stack: the kernel that runs here has the words. */
+static void a_real_one(void)
+{
+    struct program program = {0};
+    struct linked linked;
+    struct text log = {0}, why = {0};
+
+    EMIT(&program,
+        LDX(DW, R0, R10, 8),
+        EXIT());
+    CHECK_NUMBER(program_link(&program, 100, &linked, &log), 0);
+    const struct bpf_load load = {
+        .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+        .name = "beyond",
+        .insns = linked.insns,
+        .count = linked.count,
+    };
+    int fd = bpf_load_program(&load, &log);
+    CHECK(fd < 0);
+    if (fd != -EACCES || !log.length) {
+        puts("SKIP a_real_one: bpf(2) says no before its verifier does");
+    } else {
+        refusal_explain_program(REFUSED_PROBES, fd, &log, &why);
+        CHECK(why.data && strstr(why.data, "invalid read from stack"));
+    }
+    program_free(&program);
+    text_free(&log);
+    text_free(&why);
+}
+
+int main(void)
+{
+    TEST(last_words);
+    TEST(no_words);
+    TEST(a_real_one);
+    return tests_done();
+}
