@@ -68,6 +68,21 @@ int bpf_create_map(const struct bpf_map_shape *shape)
     return fd;
 }
 
+int bpf_create_numbered(int *map, uint32_t type, const char *name, size_t value_size,
+                        uint32_t entries)
+{
+    const struct bpf_map_shape shape = {
+        .type = type,
+        .name = name,
+        .key_size = sizeof(uint32_t),
+        .value_size = (uint32_t)value_size,
+        .entries = entries,
+    };
+
+    *map = bpf_create_map(&shape);
+    return *map < 0 ? *map : 0;
+}
+
 int bpf_lookup(int map, const void *key, void *value)
 {
     struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), 0};

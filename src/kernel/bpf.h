@@ -25,6 +25,9 @@ struct bpf_map_shape {
  * what refuses, the limit is raised and the map tried once more.
  */
 int bpf_create_map(const struct bpf_map_shape *shape);
+/* *map = one whose keys are numbers of 32 bits, or below 0. 0 or a negative errno. */
+int bpf_create_numbered(int *map, uint32_t type, const char *name, size_t value_size,
+                        uint32_t entries);
 
 int bpf_lookup(int map, const void *key, void *value);
 /* The sums over all CPUs of the words of a value of a per-CPU array. 0 or a negative errno. */

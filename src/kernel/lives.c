@@ -30,31 +30,19 @@ void lives_init(struct lives *lives)
     *lives = (struct lives){LIFE_MAPS_NONE, 0, TRACEPOINT_NONE, TRACEPOINT_NONE};
 }
 
-static int create(int *map, uint32_t type, const char *name, size_t value_size, uint32_t entries)
-{
-    const struct bpf_map_shape shape = {
-        .type = type,
-        .name = name,
-        .key_size = sizeof(uint32_t),
-        .value_size = (uint32_t)value_size,
-        .entries = entries,
-    };
-
-    *map = bpf_create_map(&shape);
-    return *map < 0 ? *map : 0;
-}
-
 static int open_maps(struct lives *lives)
 {
     struct life_maps *maps = &lives->maps;
     uint32_t most = lives_to_keep();
-    int result = create(&maps->living, BPF_MAP_TYPE_HASH, "living", sizeof(uint64_t), most);
+    int result = bpf_create_numbered(&maps->living, BPF_MAP_TYPE_HASH, "living", sizeof(uint64_t),
+                                     most);
 
     if (!result)
-        result = create(&maps->ended, BPF_MAP_TYPE_LRU_HASH, "ended", sizeof(uint64_t), most);
+        result = bpf_create_numbered(&maps->ended, BPF_MAP_TYPE_LRU_HASH, "ended", sizeof(uint64_t),
+                                     most);
     lives->most_ended = most;
-    return result ? result : create(&maps->account, BPF_MAP_TYPE_ARRAY, "life_account",
-                                    sizeof(struct life_account), 1);
+    return result ? result : bpf_create_numbered(&maps->account, BPF_MAP_TYPE_ARRAY, "life_account",
+                                                 sizeof(struct life_account), 1);
 }
 
 static int attach(struct tracepoint *tracepoint, const char *name, const char *program_name,

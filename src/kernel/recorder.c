@@ -22,27 +22,14 @@
 
 /* ---- Maps ---- */
 
-static int create(int *fd, uint32_t type, const char *name, size_t value_size, uint32_t entries)
-{
-    const struct bpf_map_shape shape = {
-        .type = type,
-        .name = name,
-        .key_size = sizeof(uint32_t),
-        .value_size = (uint32_t)value_size,
-        .entries = entries,
-    };
-
-    *fd = bpf_create_map(&shape);
-    return *fd < 0 ? *fd : 0;
-}
-
 static int open_controls(struct recorder *recorder)
 {
-    int result = create(&recorder->control, BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t), 1);
+    int result = bpf_create_numbered(&recorder->control, BPF_MAP_TYPE_ARRAY, "control",
+                                     sizeof(uint32_t), 1);
 
     if (!result)
-        result = create(&recorder->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
-                        sizeof(struct account), ACCOUNTS);
+        result = bpf_create_numbered(&recorder->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
+                                     sizeof(struct account), ACCOUNTS);
     return result ? result : grace_open(&recorder->grace);
 }
 
@@ -124,8 +111,8 @@ static int open_kind(struct recorder *recorder, enum recorder_kind kind,
         recorder->depth = most_of_slot(wishes->stacks);
     if (kind == RECORDER_RING)
         return open_ring(recorder, bytes, least);
-    int result = create(&recorder->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
-                        SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth), SLOTS_PER_CPU);
+    int result = bpf_create_numbered(&recorder->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
+                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth), SLOTS_PER_CPU);
     return result ? result : open_buffers(recorder, bytes, least);
 }
 
