@@ -131,7 +131,9 @@ static void be_command(const struct command *command, int go, int failure, bool 
 
     setrlimit(RLIMIT_NOFILE, &command->files);
     setrlimit(RLIMIT_MEMLOCK, &command->memory);
-    if (!stdout_is_free)
+    if (!stdout_is_free && fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC)
+        close(STDOUT_FILENO); /* stderr was closed, and its place is held: see main.c */
+    else if (!stdout_is_free)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     do
         got = read(go, &byte, 1);

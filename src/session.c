@@ -119,10 +119,12 @@ static int hold_command(struct session *session)
 static int check_stdout(const struct session *session)
 {
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    bool closed = flags < 0 || flags & O_PATH;
 
-    if (session->stdout_is_free || (flags >= 0 && !(flags & O_PATH)))
+    if (session->stdout_is_free || (!closed && (flags & O_ACCMODE) != O_RDONLY))
         return 0;
-    say("stdout is closed, and what is printed there would be lost: give it a place, such as >FILE");
+    say("stdout is %s, and what is printed there would be lost: give it a place, such as >FILE",
+        closed ? "closed" : "open for reading only");
     return EXIT_FAILURE;
 }
 

@@ -65,6 +65,13 @@ struct bpf_load attach_how_to_load(const struct work *work, enum attach_program 
     };
 }
 
+/* The verifier's words are of the last load: of one way that was refused nothing is left by the next. */
+static int load_logged(struct work *work, const struct bpf_load *load)
+{
+    text_free(&work->attachment->log);
+    return bpf_load_program(load, &work->attachment->log);
+}
+
 /*
  * Loads a program in which the number of the place is `number`, or is asked for at each hit: by a
  * program that a link has, whose `number` says nothing.
@@ -81,7 +88,7 @@ static int load_numbered(struct work *work, struct bpf_load load, enum attach_pr
     insns[at] = kind == PROGRAM_MULTI ? CALL(BPF_FUNC_get_attach_cookie).code
                                       : MOV_IMM(R0, (int32_t)number).code;
     load.insns = insns;
-    int program = bpf_load_program(&load, &work->attachment->log);
+    int program = load_logged(work, &load);
     free(insns);
     return program;
 }
@@ -93,7 +100,7 @@ int attach_load(struct work *work, enum attach_program which, enum program_kind 
 
     if (*program < 0)
         *program = work->request->numbered ? load_numbered(work, load, which, kind, 0)
-                                           : bpf_load_program(&load, &work->attachment->log);
+                                           : load_logged(work, &load);
     return *program;
 }
 

@@ -38,7 +38,8 @@ _Noreturn void die(const char *why)
  * library does not: what that left in the register may be anything, and is believed where it is an
  * address of the stack.
  */
-static int walk(const void *const *frame, uint32_t *addresses)
+__attribute__((no_sanitize("address"))) static int walk(const void *const *frame,
+                                                          uint32_t *addresses)
 {
     extern const char __executable_start[], etext[];
     extern void *__libc_stack_end;

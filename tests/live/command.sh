@@ -139,8 +139,22 @@ is "Enter is its own, too" "$? $(counted)" "0 2"
 is "stdout is closed" $? 125
 "$STACKBOX" stackcount -o "$scratch/closed.folded" $EXEC -- sh -c 'exit 3' <&- >&- 2>&-
 is "all streams are closed" "$? $(grep -c . "$scratch/closed.folded")" "3 1"
-"$STACKBOX" stackcount -o "$scratch/closed.folded" $EXEC -- sh -c 'ls -l /proc/self/fd' >&- 2>"$scratch/err"
-is "and stay so" "$(grep -c ' 1 -> ' "$scratch/err")" 0
+# open_streams: ends with 40 and a bit for each of descriptors 0 to 2 that is open
+cat >"$scratch/open_streams" <<'END'
+#!/bin/sh
+open=40
+[ ! -e /proc/self/fd/0 ] || open=$((open + 1))
+[ ! -e /proc/self/fd/1 ] || open=$((open + 2))
+[ ! -e /proc/self/fd/2 ] || open=$((open + 4))
+exit $open
+END
+chmod 755 "$scratch/open_streams"
+"$STACKBOX" stackcount -o "$scratch/closed.folded" $EXEC -- "$scratch/open_streams" <&- >&- 2>&-
+is "and stay so" $? 40
+"$STACKBOX" stackcount -o "$scratch/closed.folded" $EXEC -- "$scratch/open_streams" </dev/null >&- 2>/dev/null
+is "stdout stays closed" $? 45
+"$STACKBOX" stackcount -f $EXEC -- "$scratch/open_streams" <&- >"$scratch/out" 2>&-
+is "stdout is the report's, and there is no stderr for it" $? 40
 "$STACKBOX" stackcount -f $EXEC -- sh -c 'echo said; exit 3' >"$scratch/out" 2>&- <&-
 is "stdin and stderr closed" "$? $(counted)" "3 1"
 "$STACKBOX" stackcount -f -i 0.1 $EXEC -- sh -c 'sleep 0.5; exit 3' 2>"$scratch/err" | true

@@ -60,7 +60,7 @@ grow()
     is "$name: what was done" "$done" $all
     lost=$(sed -n 's/.*: account: .* + \([0-9]*\) lost .*/\1/p' "$scratch/err")
     between "$name: each has its count" \
-        "$(grep -cE '^[0-9]+-[0-9]+;|;hammered [0-9]+$' "$scratch/out")" $((all - ${lost:-0})) $all
+        "$(grep -cE '^[0-9]+ \([0-9/]+\);|;hammered [0-9]+$' "$scratch/out")" $((all - ${lost:-0})) $all
     is "$name: nothing is lost" "$(grep -E '^[a-z]+: .* (was|were) (full|lost)' "$scratch/err")$(
         grep 'full\]' "$scratch/out")" ""
     for round in first $rounds; do
@@ -73,5 +73,5 @@ rounds="1 2 3"
 [ -z "$GUEST" ] || rounds=1
 grow "stacks" "$rounds" -g stackcount -U -P $EVENT
 [ -z "$GUEST" ] || exit 0
-grow "names" 1 "-g -c" stackcount -K -P $EVENT
+grow "names" 1 "-g -c" stackcount -K --by thread $EVENT
 grow "waits" 1 -b offcputime -U

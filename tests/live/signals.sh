@@ -155,6 +155,8 @@ CLOSED="stdout is closed, and what is printed there would be lost: give it a pla
 is "stdout is closed" "$? $(cat "$scratch/err")" "1 stackcount: $CLOSED"
 "$STACKBOX" stacksnoop -D 0.3 $QUIET >&- 2>"$scratch/err"
 is "stdout is closed: events" "$? $(cat "$scratch/err")" "1 stacksnoop: $CLOSED"
+"$STACKBOX" stackcount -D 0.3 $QUIET 1</dev/null 2>"$scratch/err"
+is "stdout is for reading" "$? $(grep -c 'stdout is open for reading only' "$scratch/err")" "1 1"
 "$STACKBOX" stackcount -D 0.3 -o "$scratch/closed.folded" $QUIET <&- >&- 2>"$scratch/err"
 is "all that is printed goes to files" "$? $(ls "$scratch/closed.folded")" "0 $scratch/closed.folded"
 "$STACKBOX" stackcount -D 0.3 $QUIET <&- >"$scratch/out" 2>"$scratch/err"

@@ -27,6 +27,6 @@ drop_workload three
 finish_workload one
 is "exit status" $status 0
 grep -v schedule "$scratch/out" >"$scratch/calls"
-is "calls of who makes them" "$(folded_sum "$scratch/calls" '^caller-')" $N
-is "calls of who makes none" "$(grep '^yielder-' "$scratch/calls")" ""
+is "calls of who makes them" "$(folded_sum "$scratch/calls" '^caller \(')" $N
+is "calls of who makes none" "$(grep '^yielder ' "$scratch/calls")" ""
 lacks "nothing is missing" "$scratch/err" "not counted"

@@ -16,7 +16,7 @@
  *   -k         this kernel has kernel probes
  *   -u         names of functions cannot be had here, and each answer says so
  *   -U ID      runs all as this user and group
- *   -c DIGITS  closes these descriptors, 0 to 2, first; what is on a closed one is not judged
+ *   -c DIGITS  closes these descriptors, 0 to 2, first; what is for a closed stdout alone is refused
  *   -t COLUMNS all is on a terminal of so many, and none of what is said on stderr is judged
  *   -o DIR     reports go to files there, where an applet has such, and not to stdout
  *   -N COMM    what processes are called at their first exec, if not `known`
@@ -194,16 +194,25 @@ static const char *judge_words(const struct row *row)
                : "what it says does not end in a line's end";
 }
 
+/* All that it has to say goes to a stdout that is closed. */
+static const char *judge_unheard(void)
+{
+    if (told.status != 1 && told.status != 125)
+        return "it printed to nobody";
+    return strchr(here.how.closed, '2') || strstr(told.err, "stdout is closed") ? NULL : "it does not say why";
+}
+
 static const char *judge_right(const struct row *row)
 {
     const char *wrong = NULL;
 
     if (row->input && *row->input && strchr(here.how.closed, '0'))
         return told.status == 1 ? NULL : "it drew what it was not given";
+    if (strchr(here.how.closed, '1') && !(here.directory && row->ending))
+        return judge_unheard();
     if (told.status && strcmp(row->applet, "check"))
         return "its exit status is not 0";
-    if (!strchr(here.how.closed, '1') || (here.directory && row->ending))
-        wrong = row->judge(row);
+    wrong = row->judge(row);
     if (!wrong && here.is_unnamed && row->way && !strstr(told.err, " no name"))
         wrong = "it does not say why there are no names";
     return wrong ? wrong : judge_words(row);
