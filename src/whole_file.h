@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A file that appears whole or not at all: written aside, and put in the place of what was there
- * before only when everything is on the disk. Links are followed, and what they lead to is replaced.
- * It has the mode and, where we may give it away, the owner of the file that it replaces; a file that
- * one may not write to is left alone, as by a shell's `>`. What is no regular file (a device, a FIFO,
- * a descriptor by /dev/fd/N) is written to as it is.
+ * before only when everything is on the disk. Links are followed, and what they lead to is replaced, but
+ * for a stranger's where everybody may put one (walked_path.h). It has the mode and, where we may give it
+ * away, the owner of the file that it replaces; a file that one may not write to is left alone, as by a
+ * shell's `>`. What is no regular file (a device, a FIFO, a descriptor by /dev/fd/N) is written to as it
+ * is.
  */
 #ifndef STACKBOX_WHOLE_FILE_H
 #define STACKBOX_WHOLE_FILE_H
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "util.h"
+#include "walked_path.h"
 
 struct whole_file {
     FILE *out;          /* to write to */
     char *buffer;       /* what it collects in, or NULL */
-    struct text target; /* the path, links followed */
     struct text aside;  /* where it is written; "": it has no name yet */
-    int directory;      /* of the target, or below 0 */
     bool special;       /* no regular file */
-    bool there;         /* something is at the target already: */
-    struct stat before; /* this */
+    struct walked_path target;
 };
 
 /* 0 or a negative errno: then nothing is left open. */

@@ -210,6 +210,18 @@ refused "a directory" 1 '"directory": Is a directory' stackcount --format svg -o
 refused "a file system that is read only" 1 '"readonly/r-%n.svg": Read-only file system' \
     stackcount -i 1 -o 'readonly/r-%n.svg' $QUIET
 umount readonly
+mkdir shared
+chmod 1777 shared
+for place in /dev/full ../directory ../kept; do
+    ln -sfn "$place" shared/r.svg
+    chown -h 65534 shared/r.svg
+    refused "a stranger's link to $place" 1 '"shared/r.svg": Permission denied' \
+        stackcount -o shared/r.svg $QUIET
+done
+ln -s directory shared/way
+chown -h 65534 shared/way
+refused "a stranger's link on the way" 1 '"shared/way/r.svg": Permission denied' \
+    stackcount -o shared/way/r.svg $QUIET
 rm -rf ./*
 
 # ---- Without /proc, and where files have to have names

@@ -185,6 +185,120 @@ static void links_are_followed(void)
     CHECK_NUMBER(clean(), 5);
 }
 
+/* Directories on the way, and all that may stand between the slashes. */
+static void ways(void)
+{
+    char nested[64];
+
+    CHECK(!mkdir("d", 0700) && !mkdir("d/e", 0700) && !symlink("d/e", "to-e") && !symlink(".", "d/here"));
+    put("file", "", 0600);
+    CHECK_NUMBER(write_file("to-e/../e//a", "1"), 0);
+    CHECK_STRING(content("d/e/a"), "1");
+    CHECK_NUMBER(write_file("./d/here/../d/./here/e/a", "2"), 0);
+    CHECK_STRING(content("d/e/a"), "2");
+    snprintf(nested, sizeof(nested), "//%s/to-e///a", place);
+    CHECK_NUMBER(write_file(nested, "3"), 0);
+    CHECK_STRING(content("d/e/a"), "3");
+    CHECK_NUMBER(write_file("/proc/self/cwd/to-e/a", "4"), 0);
+    CHECK_STRING(content("d/e/a"), "4");
+    CHECK(!symlink("to-e/", "slash") && !symlink("/", "root"));
+    CHECK_NUMBER(write_file("slash/a", "5"), 0);
+    CHECK_STRING(content("d/e/a"), "5");
+    snprintf(nested, sizeof(nested), "root%s/d/e/a", place);
+    CHECK_NUMBER(write_file(nested, "6"), 0);
+    CHECK_STRING(content("d/e/a"), "6");
+    static const char *const directories[] = {"slash", "to-e/", "root", "d/", "d/.", "to-e/..", "/", "/."};
+    for (size_t i = 0; i < COUNT_OF(directories); i++)
+        CHECK_NUMBER(whole_file_check(directories[i]), -EISDIR);
+    CHECK_NUMBER(whole_file_check(""), -ENOENT);
+    CHECK_NUMBER(whole_file_check("to-e/new/"), -ENOENT);
+    CHECK_NUMBER(whole_file_check("to-e/a/"), -ENOTDIR);
+    CHECK_NUMBER(whole_file_check("file/.."), -ENOTDIR);
+    CHECK_NUMBER(whole_file_check("none/../a"), -ENOENT);
+    CHECK(!remove("d/e/a") && !remove("d/e") && !remove("d/here"));
+    CHECK_NUMBER(clean(), 5);
+}
+
+/* How many open descriptors this process has. */
+static unsigned descriptors(void)
+{
+    DIR *names = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    while (names && readdir(names))
+        count++;
+    if (names)
+        closedir(names);
+    return count;
+}
+
+static void plant(const char *leads, const char *name, uid_t owner)
+{
+    CHECK(!symlink(leads, name) && !lchown(name, owner, owner));
+}
+
+/* In a directory that everybody may write to, whether or not fs.protected_symlinks has the kernel help. */
+static void strangers_links(void)
+{
+    static const char *const planted[] = {"device", "through-fifo", "through-file", "nothing", "way/real",
+                                          "own", "way/../w/real", "through-fd"};
+
+    if (geteuid())
+        return; /* nobody else has a stranger's links to plant */
+    CHECK(!mkdir("w", 0700) && !mkdir("d", 0700) && !mkfifo("d/fifo", 0600) && !chdir("w"));
+    put("../d/real", "old", 0600);
+    int fifo = open("../d/fifo", O_RDWR | O_NONBLOCK);
+    plant("/dev/full", "device", 1234);
+    plant("../d/fifo", "through-fifo", 1234);
+    plant("../d/real", "through-file", 1234);
+    plant("../d/new", "nothing", 1234);
+    plant("../d", "way", 1234);
+    plant("through-file", "own", 0);
+    plant("/proc/self/fd/1", "through-fd", 1234);
+    plant("/dev/null", "roots-device", 0);
+    plant("../d/real", "roots-file", 0);
+    const unsigned before = descriptors();
+    for (mode_t sticky = 0; sticky <= S_ISVTX; sticky += S_ISVTX) {
+        CHECK(!chmod(".", 0777 | sticky));
+        for (size_t i = 0; i < COUNT_OF(planted); i++) {
+            CHECK_NUMBER(whole_file_check(planted[i]), -EACCES);
+            CHECK_NUMBER(write_file(planted[i], "x"), -EACCES);
+        }
+        CHECK_NUMBER(write_file("roots-device", "x"), 0);
+        CHECK_NUMBER(write_file("roots-file", "by root's"), 0);
+        CHECK_STRING(content("../d/real"), "by root's");
+    }
+    CHECK_NUMBER(descriptors(), before);
+    CHECK(access("../d/new", F_OK));
+    char text[8];
+    CHECK_NUMBER(read(fifo, text, sizeof(text)), -1);
+    /* Where only some may write it is theirs to say. */
+    CHECK(!chmod(".", 0775));
+    CHECK_NUMBER(write_file("device", "x"), -ENOSPC);
+    CHECK_NUMBER(write_file("way/real", "by the way"), 0);
+    CHECK_STRING(content("../d/real"), "by the way");
+    CHECK_NUMBER(write_file("through-fifo", "x"), 0);
+    CHECK_NUMBER(read(fifo, text, sizeof(text)), 1);
+    close(fifo);
+    CHECK_NUMBER(clean(), 9);
+    CHECK(!chdir("..") && !remove("d/fifo") && !remove("d/real"));
+    CHECK_NUMBER(clean(), 2);
+}
+
+/* Everybody may have links of their own there. */
+static void own_links(void)
+{
+    CHECK(!mkdir("w", 0700) && !chmod("w", 01777));
+    CHECK(!symlink("real", "w/own") && !symlink("/dev/full", "w/device") && !symlink("../w", "w/way"));
+    CHECK_NUMBER(write_file("w/own", "1"), 0);
+    CHECK_STRING(content("w/real"), "1");
+    CHECK_NUMBER(write_file("w/way/own", "2"), 0);
+    CHECK_STRING(content("w/real"), "2");
+    CHECK_NUMBER(write_file("w/device", "x"), -ENOSPC);
+    CHECK(!remove("w/own") && !remove("w/device") && !remove("w/way") && !remove("w/real"));
+    CHECK_NUMBER(clean(), 1);
+}
+
 static void long_names(void)
 {
     char name[256];
@@ -194,6 +308,10 @@ static void long_names(void)
     CHECK_NUMBER(write_file(name, "one"), 0);
     CHECK_NUMBER(write_file(name, "two"), 0);
     CHECK_STRING(content(name), "two");
+    char longer[258];
+    snprintf(longer, sizeof(longer), "%sn", name);
+    CHECK_NUMBER(whole_file_check(longer), -ENAMETOOLONG);
+    CHECK_NUMBER(write_file(longer, "x"), -ENAMETOOLONG);
     CHECK_NUMBER(clean(), 1);
 }
 
@@ -274,6 +392,14 @@ static void what_is_no_file(void)
     CHECK_NUMBER(read(fifo, text, sizeof(text) - 1), 7);
     CHECK_STRING(text, "through");
     close(fifo);
+    CHECK(!pipe(ends) && ends[1] > STDERR_FILENO);
+    snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)getpid(), ends[1]);
+    CHECK(!symlink(name, "to-pipe"));
+    CHECK_NUMBER(whole_file_check("to-pipe"), 0);
+    CHECK_NUMBER(write_file("to-pipe", "pipe"), 0);
+    CHECK_NUMBER(read(ends[0], text, sizeof(text) - 1), 4);
+    close(ends[0]);
+    close(ends[1]);
 
     /* A descriptor is written to behind what is there, and stays open. */
     int file = open("named", O_RDWR | O_CREAT, 0600);
@@ -295,7 +421,7 @@ static void what_is_no_file(void)
     snprintf(name, sizeof(name), "/proc/self/fd/%d", ends[1]);
     CHECK_NUMBER(write_file(name, "now"), -EPIPE);
     close(ends[1]);
-    CHECK_NUMBER(clean(), 3);
+    CHECK_NUMBER(clean(), 4);
 }
 
 /* What one who was killed has left goes with the next, and what another one is about to rename stays. */
@@ -361,6 +487,9 @@ int main(void)
     TEST(mode_is_kept);
     TEST(owner_is_kept);
     TEST(links_are_followed);
+    TEST(ways);
+    TEST(strangers_links);
+    TEST(own_links);
     TEST(long_names);
     TEST(what_is_refused);
     TEST(rights);
