@@ -229,12 +229,14 @@ static int close_others(const struct apart_job *job, int socket, int answers)
 
 /* ---- The processes ---- */
 
-/* Whoever began it may have ended before it said that it wants to know. */
-static void end_with(pid_t parent)
+/* Whoever began it may have ended before it said that it wants to know. 0 or a negative errno. */
+static int end_with(pid_t parent)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    int result = prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ? -errno : 0;
+
     if (getppid() != parent)
         _exit(1);
+    return result;
 }
 
 static bool write_all(int fd, const void *bytes, size_t size)
@@ -253,16 +255,18 @@ static bool write_all(int fd, const void *bytes, size_t size)
     return true;
 }
 
-/* The opener says when it, too, is no more than it should be. */
+/* The opener says when it, too, is no more than it should be, or that it stays more. */
 static int wait_for_opener(int socket)
 {
-    char byte;
+    char stays;
     ssize_t got;
 
     do
-        got = recv(socket, &byte, 1, 0);
+        got = recv(socket, &stays, 1, 0);
     while (got < 0 && errno == EINTR);
-    return got == 1 ? 0 : -EPIPE;
+    if (got != 1)
+        return -EPIPE;
+    return stays ? APART_KEEPS_RIGHTS : 0;
 }
 
 void apart_watch(apart_watcher *new_watcher, void *context)
@@ -284,16 +288,16 @@ static void be_apart(const struct apart_job *job, int answers, int socket, pid_t
     tell_watcher(true, true);
     int result = close_others(job, socket, answers);
 
-    if (!result)
-        result = rights_keep_none();
-    end_with(parent);
+    /* To become nobody takes away what end_with() asks for: that comes behind it. */
+    if (!result && (rights_keep_none() || end_with(parent)))
+        result = APART_KEEPS_RIGHTS;
     asks = socket;
     if (!result)
         result = wait_for_opener(socket);
-    if (!result) {
-        rights_filter_calls();
+    if (!result && rights_filter_calls())
+        result = APART_KEEPS_RIGHTS;
+    if (!result)
         result = job->work(job->context, &answer);
-    }
     if (!result && answer.failed)
         result = -ENOMEM;
     if (result)
@@ -325,11 +329,11 @@ static void be_opener(const struct apart_job *job, int answers, pid_t parent)
     if (result)
         (void)write_all(answers, &result, sizeof(result));
     close(answers);
-    if (result || rights_keep_opening())
+    if (result)
         _exit(0);
     close(ends[1]);
-    end_with(parent);
-    if (send(ends[0], "", 1, MSG_NOSIGNAL) == 1)
+    const char stays = rights_keep_opening() || end_with(parent);
+    if (send(ends[0], &stays, 1, MSG_NOSIGNAL) == 1 && !stays)
         serve(job, ends[0]);
     close(ends[0]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -398,7 +402,10 @@ int apart_run(const struct apart_job *job, struct text *answer, int *signal)
 
 void apart_explain(int result, int signal, struct text *why)
 {
-    if (result != -EBADMSG)
+    if (result == APART_KEEPS_RIGHTS)
+        text_add(why, "could not give up its rights, and read nothing: let stackbox call prctl(2) and "
+                 "capset(2) where a container or a security module refuses them");
+    else if (result != -EBADMSG)
         text_format(why, "failed: %s", strerror(-result));
     else if (signal)
         text_format(why, "was ended by signal %d: %s", signal, strsignal(signal));

@@ -9,6 +9,8 @@
 #ifndef STACKBOX_APART_H
 #define STACKBOX_APART_H
 
+#include <errno.h>
+
 #include "util.h"
 
 /* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
@@ -28,11 +30,14 @@ struct apart_job {
     apart_opener *open; /* for apart_ask(); NULL: there is no other way */
 };
 
+/* Either process could not become what it should be: the work was not begun. No other errno is this. */
+#define APART_KEEPS_RIGHTS (-EKEYREVOKED)
+
 /*
  * Runs the work on a copy of all there is: what it changes is not seen here. `answer` becomes its
  * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG with *signal
  * what it was ended by (0: by nothing that is known), or where the answer is longer than any;
- * or the negative errno for which no process could be made.
+ * APART_KEEPS_RIGHTS; or the negative errno for which no process could be made.
  */
 int apart_run(const struct apart_job *job, struct text *answer, int *signal);
 

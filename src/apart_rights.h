@@ -14,8 +14,8 @@ int rights_keep_none(void);
 
 /*
  * From now on system calls but those that reading, computing and answering take fail with EPERM.
- * Where the kernel or the architecture has no such filter all is as before.
+ * Where the kernel or the architecture has no such filter all is as before. 0 or a negative errno.
  */
-void rights_filter_calls(void);
+int rights_filter_calls(void);
 
 #endif

@@ -4,11 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,6 +179,64 @@ static void descriptors(void)
     text_free(&answer);
 }
 
+/* ---- Rights that stay ---- */
+
+/* From now on this call, or prctl(2) with that option, fails; of no call is option -1. */
+static bool refuse_call(long call, int option, int error)
+{
+    const size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + low)),
+        BPF_JUMP(BPF_JMP | (option < 0 ? BPF_JGE : BPF_JEQ) | BPF_K, option < 0 ? 0 : (uint32_t)option, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {COUNT_OF(filter), filter};
+
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+           !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+/* What comes of it where that is refused: in a process of its own, for it stays so. 1: nothing. */
+static int result_without(long call, int option, int error)
+{
+    struct text answer = {0};
+    int signal, status, ends[2], result = 1;
+    size_t count = 1;
+
+    CHECK(!pipe(ends));
+    pid_t child = fork();
+    if (!child) {
+        if (refuse_call(call, option, error)) {
+            result = run(answer_much, &count, &answer, &signal);
+            (void)!write(ends[1], &result, sizeof(result));
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    if (read(ends[0], &result, sizeof(result)) != sizeof(result))
+        result = 1;
+    close(ends[0]);
+    CHECK(waitpid(child, &status, 0) == child);
+    return result;
+}
+
+/* Whatever cannot be given up, it does not read. A kernel without filters says EINVAL. */
+static void rights_that_stay(void)
+{
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_NO_NEW_PRIVS, EPERM), APART_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_DUMPABLE, EPERM), APART_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_PDEATHSIG, EPERM), APART_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_capset, -1, EPERM), APART_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_GET_NAME, EPERM), 0);
+    if (!HAS_FILTER)
+        return;
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_SECCOMP, EACCES), APART_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_SECCOMP, EINVAL), 0);
+}
+
 static void explanations(void)
 {
     struct text why = {0};
@@ -183,8 +246,12 @@ static void explanations(void)
     apart_explain(-EBADMSG, SIGKILL, &why);
     text_add(&why, "|");
     apart_explain(-EBADMSG, 0, &why);
+    text_add(&why, "|");
+    apart_explain(APART_KEEPS_RIGHTS, 0, &why);
     CHECK_STRING(why.data, "failed: Resource temporarily unavailable|was ended by signal 9: "
-                 "Killed|gave no answer that makes sense");
+                 "Killed|gave no answer that makes sense|could not give up its rights, and read nothing: "
+                 "let stackbox call prctl(2) and capset(2) where a container or a security module "
+                 "refuses them");
     text_free(&why);
 }
 
@@ -470,6 +537,7 @@ int main(void)
     if (HAS_FILTER) /* else it would do all of that */
         TEST(calls_that_are_refused);
     TEST(descriptors);
+    TEST(rights_that_stay);
     TEST(explanations);
     TEST(rights);
     TEST(killed_alone);
