@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apart_places.h"
 #include "apart_rights.h"
 #include "pass_fd.h"
 
@@ -67,7 +68,8 @@ static int open_plain(const char *root, const char *path)
 
     if (seen < 0)
         return seen;
-    int fd = open_seen(seen, &about);
+    /* To be opened means something to some of the kernel's own files: it is judged before. */
+    int fd = place_has_programs(seen) ? open_seen(seen, &about) : -EINVAL;
     close(seen);
     if (fd == -ENOENT) /* without /proc */
         fd = open_below(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -80,13 +82,20 @@ struct request {
     char names[2 * PATH_MAX];
 };
 
+/* Whatever way it was opened: what is not a place of programs is not handed over. */
 static int open_for(const struct apart_job *job, const struct request *request, struct text *told)
 {
     const char *root = request->names, *path = root + strlen(root) + 1;
+    int fd = -EINVAL;
 
     if (!request->how)
-        return open_plain(*root ? root : NULL, path);
-    return job->open ? job->open(request->how, root, path, told) : -EINVAL;
+        fd = open_plain(*root ? root : NULL, path);
+    else if (job->open)
+        fd = job->open(request->how, root, path, told);
+    if (fd < 0 || place_has_programs(fd))
+        return fd;
+    close(fd);
+    return -EINVAL;
 }
 
 static bool is_request(const struct request *request, ssize_t size)

@@ -53,8 +53,8 @@ void apart_explain(int result, int signal, struct text *why);
 
 /*
  * Opens a plain file for reading, by whoever may: below `root`, which no link in `path` leads out of,
- * where that is not NULL. A descriptor, -EINVAL for what is no plain file, or another negative
- * errno.
+ * where that is not NULL. A descriptor, -EINVAL for what is no plain file or lies where programs have
+ * none (apart_places.h), or another negative errno.
  */
 int apart_open(const char *root, const char *path);
 

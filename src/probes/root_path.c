@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "apart.h"
+#include "apart_places.h"
 
 #define MOST_LINKS 40 /* as many as the kernel follows */
 
@@ -139,6 +140,8 @@ int root_open(const char *root, const char *resolved)
         return -errno;
     if (!S_ISREG(file.st_mode))
         return S_ISDIR(file.st_mode) ? -EISDIR : -EINVAL;
+    if (!path_has_programs(path))
+        return -EINVAL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (*root ? O_NOFOLLOW : 0));
     return fd < 0 ? -errno : fd;
 }

@@ -17,7 +17,8 @@ int root_resolve(const char *root, const char *path, struct text *resolved);
 
 /*
  * Opens a regular file by a path that root_resolve() gave, for reading. A descriptor, which the
- * caller closes, or a negative errno: -EISDIR for a directory, -EINVAL for other things.
+ * caller closes, or a negative errno: -EISDIR for a directory, -EINVAL for other things,
+ * and for what lies where programs have no files (apart_places.h).
  */
 int root_open(const char *root, const char *resolved);
 

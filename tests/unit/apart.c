@@ -424,6 +424,67 @@ static void opening(void)
     text_free(&long_path);
 }
 
+/* What lies in memory alone is opened through procfs, and a broken reader must not get that itself. */
+static void places(void)
+{
+    static const char *const refused[] = {
+        "/proc/version", "/proc/self/mem", "/proc/self/maps", "/proc/self/environ", "/proc/1/mem",
+        "/proc/sys/kernel/osrelease", "/sys/kernel/mm/transparent_hugepage/enabled",
+        "/sys/fs/cgroup/cgroup.procs", "/sys/kernel/tracing/trace", "/sys/kernel/debug/sleep_time",
+    };
+    struct text path = {0}, root = {0};
+    struct stat there;
+    int fd = memfd_create("places", MFD_CLOEXEC);
+
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        if (stat(refused[i], &there)) /* not on every machine */
+            continue;
+        check_opened(&(struct wanted){NULL, refused[i], -EINVAL}, "");
+        check_opened(&(struct wanted){"/", refused[i], -EINVAL}, "");
+    }
+    CHECK(!stat("/proc/self/mem", &there));
+    CHECK(fd >= 0 && write(fd, "memory", 6) == 6);
+    text_format(&path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    check_opened(&(struct wanted){NULL, path.data, 0}, "memory");
+    text_clear(&path);
+    text_format(&path, "%s/own", directory);
+    text_format(&root, "/proc/%d/root", (int)getpid());
+    check_opened(&(struct wanted){root.data, path.data, 0}, "outside");
+    close(fd);
+    text_free(&path);
+    text_free(&root);
+}
+
+static int ask_for_memory(void *context, struct text *answer)
+{
+    static const char *const asked[] = {"/proc/self/mem", "/proc", "/proc/self/task"};
+    struct text told = {0};
+
+    (void)context;
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        int fd = apart_ask(4, "", asked[i], &told);
+        text_format(answer, "%d|", fd < 0 ? fd : 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    text_free(&told);
+    return 0;
+}
+
+/* Whatever else the opener of a job opens. */
+static void places_of_other_ways(void)
+{
+    struct text answer = {0}, expected = {0};
+    int signal;
+
+    CHECK_NUMBER(run(ask_for_memory, NULL, &answer, &signal), 0);
+    for (int i = 0; i < 3; i++)
+        text_format(&expected, "%d|", -EINVAL);
+    CHECK_STRING(answer.data, expected.data);
+    text_free(&answer);
+    text_free(&expected);
+}
+
 static int ask(void *context, struct text *answer)
 {
     struct text told = {0};
@@ -542,7 +603,9 @@ int main(void)
     TEST(rights);
     TEST(killed_alone);
     TEST(opening);
+    TEST(places);
     TEST(other_ways);
+    TEST(places_of_other_ways);
     TEST(nothing_is_left);
     TEST(killed);
     text_format(&command, "%s/root/link", directory);
