@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "kernel/misses.h"
 #include "kernel/tracefs.h"
+#include "probes/maker.h"
 #include "util.h"
 
 #define GROUP "stackbox_"
@@ -38,32 +38,18 @@ static int write_line(int events, const struct text *line)
 
 /* ---- Removing ---- */
 
-static bool is_of(const char *group, uint64_t *pid)
-{
-    return !strncmp(group, GROUP, strlen(GROUP)) &&
-           !parse_number(group + strlen(GROUP), 1, INT32_MAX, pid);
-}
-
-static bool maker_is_dead(void *context, const char *group)
-{
-    uint64_t pid;
-
-    (void)context;
-    return is_of(group, &pid) && kill((pid_t)pid, 0) && errno == ESRCH;
-}
-
-static bool maker_is_this(void *context, const char *group)
-{
-    uint64_t pid;
-
-    (void)context;
-    return is_of(group, &pid) && pid == (uint64_t)getpid();
-}
-
 struct names {
+    const char *maker; /* whose */
     struct text *items;
     size_t count, room;
 };
+
+static bool is_of(void *context, const char *group)
+{
+    const struct names *names = context;
+
+    return !strncmp(group, GROUP, strlen(GROUP)) && !strcmp(group + strlen(GROUP), names->maker);
+}
 
 /* Collected first and removed after: the directory that is read must not change meanwhile. */
 static int collect_name(void *context, const char *group, const char *name)
@@ -102,10 +88,10 @@ static int remove_from(int events, struct names *names)
 }
 
 /* Each is in one of the two files. 0 or a negative errno: some are left. */
-static int remove_groups(int tracefs, tracefs_wanted *wanted)
+static int remove_of(int tracefs, const char *maker)
 {
-    struct names names = {0};
-    int result = tracefs_each_event(tracefs, wanted, collect_name, &names), refused = -ENOENT;
+    struct names names = {.maker = maker};
+    int result = tracefs_each_event(tracefs, is_of, collect_name, &names), refused = -ENOENT;
 
     for (size_t file = 0; file < COUNT_OF(files) && names.count; file++) {
         int events = open_events(tracefs, files[file]);
@@ -123,23 +109,32 @@ static int remove_groups(int tracefs, tracefs_wanted *wanted)
     return result;
 }
 
+static int remove_dead(void *context, const char *maker)
+{
+    return remove_of(*(const int *)context, maker);
+}
+
 void attach_text_sweep(int tracefs)
 {
-    (void)remove_groups(tracefs, maker_is_dead);
+    makers_each_dead(remove_dead, &tracefs);
 }
 
 int attach_text_remove(int tracefs)
 {
-    return remove_groups(tracefs, maker_is_this);
+    int result = remove_of(tracefs, maker_name());
+
+    if (!result)
+        maker_forget();
+    return result;
 }
 
 /* ---- Defining ---- */
 
 const char *attach_text_prefix(void)
 {
-    static char prefix[32];
+    static char prefix[64];
 
-    snprintf(prefix, sizeof(prefix), GROUP "%d_", (int)getpid());
+    snprintf(prefix, sizeof(prefix), GROUP "%s_", maker_name());
     return prefix;
 }
 
@@ -213,8 +208,8 @@ int attach_text_define(int tracefs, const char *name, struct place *const *place
 {
     struct text group = {0}, event = {0};
 
-    text_format(&group, GROUP "%d", (int)getpid());
-    text_format(&event, GROUP "%d/%s", (int)getpid(), name);
+    text_format(&group, GROUP "%s", maker_name());
+    text_format(&event, GROUP "%s/%s", maker_name(), name);
     int result = group.failed || event.failed ? -ENOMEM
                                               : define_all(tracefs, event.data, places, count);
     if (!result)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Probes as text in tracefs' kprobe_events and uprobe_events: the way of old kernels. Unlike all others they
- * outlive their maker when that is killed, so they carry its pid in their name, and whoever comes
- * next removes what dead makers left.
+ * outlive their maker when that is killed, so they carry its name (maker.h), and whoever comes next removes
+ * what dead makers left.
  */
 #ifndef STACKBOX_PROBES_ATTACH_TEXT_H
 #define STACKBOX_PROBES_ATTACH_TEXT_H

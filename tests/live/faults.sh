@@ -183,7 +183,7 @@ complaint()
     [ "$1" != files ] || [ -z "$(half_files "$2/files")" ] ||
         echo "status $status: $(half_files "$2/files" | head -n 1)"
     # What such probes are left, the next run removes; but that they are must be said.
-    if [ "$1.$said" = tracefs.no ] && grep -q "stackbox_$made_by/" "$scratch/tracing/uprobe_events"; then
+    if [ "$1.$said" = tracefs.no ] && grep -q "stackbox_${made_by}_" "$scratch/tracing/uprobe_events"; then
         echo "status $status, a probe is left and nothing said"
     elif [ $status = $failed ]; then
         [ $said = yes ] || echo "status $status, and nothing said"
@@ -406,6 +406,6 @@ done
 unset FAULT
 mkdir -p "$scratch/tracefs"
 run tracefs "$scratch/tracefs"
-left=$(sed -n 's/^[a-z]:stackbox_\([0-9]*\)\/.*/\1/p' "$scratch/tracing/uprobe_events" | sort -u |
+left=$(sed -n 's/^[a-z]:stackbox_\([0-9]*\)_[0-9a-f]*\/.*/\1/p' "$scratch/tracing/uprobe_events" | sort -u |
     while read -r maker; do [ -d "/proc/$maker" ] || echo "$maker"; done)
 is "nothing is left in tracefs" "$status $left" "0 "

@@ -70,7 +70,7 @@ no_id_stays()
 text_probes()
 {
     cat tracefs/kprobe_events tracefs/uprobe_events 2>/dev/null |
-        sed -n 's,^.:stackbox_\([0-9]*\)/.*,\1,p' | while read -r maker; do
+        sed -n 's,^.:stackbox_\([0-9]*\)_[0-9a-f]*/.*,\1,p' | while read -r maker; do
             [ -d "/proc/$maker" ] || echo "$maker"
         done
 }

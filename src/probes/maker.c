@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "probes/maker.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#define TRIES 10
+#define NAME_ROOM 32
+
+/* On memory, for what is in the kernel is gone after a restart, too. */
+static const char *const places[] = {"/run/stackbox", "/dev/shm/stackbox"};
+
+static char own[NAME_ROOM];
+static int own_lock = -1; /* its file: the lock is held while it is open */
+
+/* Nobody else may have a say in who is alive. */
+static int open_place(const char *path)
+{
+    struct stat about;
+
+    if (mkdir(path, 0700) && errno != EEXIST)
+        return -errno;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int result = fstat(fd, &about)                                       ? -errno
+                 : about.st_uid || (about.st_mode & (S_IWGRP | S_IWOTH)) ? -EACCES
+                                                                         : 0;
+    if (result)
+        close(fd);
+    return result ? result : fd;
+}
+
+static int open_makers(void)
+{
+    int fd = -ENOENT;
+
+    for (size_t i = 0; i < COUNT_OF(places) && fd < 0; i++)
+        fd = open_place(places[i]);
+    return fd;
+}
+
+/*
+ * A lock of the process: a child that is about to become another program has no part in it. Whoever looks
+ * for the dead may have been the first, and have removed the file.
+ */
+static int lock(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat about;
+
+    if (fcntl(fd, F_SETLK, &whole) || fstat(fd, &about))
+        return -errno;
+    return about.st_nlink ? 0 : -ENOENT;
+}
+
+static void make_name(void)
+{
+    uint64_t number;
+
+    /* A machine that has just started may have none: the time is no one else's with this pid. */
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+        number = now_ns();
+    snprintf(own, sizeof(own), "%d_%016llx", (int)getpid(), (unsigned long long)number);
+}
+
+static int hold_lock(int makers)
+{
+    int fd = openat(makers, own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return -errno;
+    int result = lock(fd);
+    if (result)
+        close(fd);
+    else
+        own_lock = fd;
+    return result;
+}
+
+const char *maker_name(void)
+{
+    if (own[0])
+        return own;
+    int makers = open_makers(), result = makers < 0 ? makers : -EAGAIN;
+    for (unsigned attempt = 0; attempt < TRIES && makers >= 0 && result; attempt++) {
+        make_name();
+        result = hold_lock(makers);
+    }
+    /* Without a lock there is no file of that name: nobody takes us for dead, or clears up after us. */
+    if (result)
+        make_name();
+    if (makers >= 0)
+        close(makers);
+    return own;
+}
+
+static bool is_name(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+
+    return digits && name[digits] == '_' && strlen(name) < NAME_ROOM &&
+           strspn(name + digits + 1, "0123456789abcdef") == 16 && !name[digits + 17];
+}
+
+static void look_at(int makers, const char *name, maker_dead *dead, void *context)
+{
+    int fd = openat(makers, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (!lock(fd) && !dead(context, name))
+        unlinkat(makers, name, 0);
+    close(fd);
+}
+
+void makers_each_dead(maker_dead *dead, void *context)
+{
+    int makers = open_makers();
+    DIR *names = makers < 0 ? NULL : fdopendir(makers);
+
+    for (struct dirent *name; names && (name = readdir(names));)
+        /* Our own lock would be ours, and gone when its file is closed. */
+        if (is_name(name->d_name) && strcmp(name->d_name, own) != 0)
+            look_at(makers, name->d_name, dead, context);
+    if (names)
+        closedir(names);
+    else if (makers >= 0)
+        close(makers);
+}
+
+void maker_forget(void)
+{
+    int makers = own_lock < 0 ? -1 : open_makers();
+
+    if (makers >= 0) {
+        unlinkat(makers, own, 0);
+        close(makers);
+    }
+    if (own_lock >= 0)
+        close(own_lock);
+    own_lock = -1;
+    own[0] = '\0';
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Who made what stays in the kernel when its maker is killed. Such things are seen from every pid namespace,
+ * and a pid means something in its own alone: a maker has a name that nobody else has, and holds a lock
+ * on a file of that name for as long as it lives. Only whose lock can be had is dead; of whom there is no
+ * such file nothing is known.
+ */
+#ifndef STACKBOX_PROBES_MAKER_H
+#define STACKBOX_PROBES_MAKER_H
+
+/* This process's own: its pid, and 16 digits that nobody else has. */
+const char *maker_name(void);
+
+/*
+ * Calls `dead` with the name of every maker that is no more, and forgets those for which that gives 0.
+ */
+typedef int maker_dead(void *context, const char *name);
+void makers_each_dead(maker_dead *dead, void *context);
+
+/* When nothing of this process's is left. */
+void maker_forget(void);
+
+#endif

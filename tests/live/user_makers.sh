@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: no
+#
+# Probes as text are seen from all pid namespaces: what a living run has made is left alone by a run in
+# another one, which does not see that process, and what a killed one has made is removed. Never on a machine that
+# is needed: kernels have come to grief where a probe was taken from under a program.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_uprobes || skip_all "this kernel has no user probes"
+
+MANY=$WORKLOADS/many
+mkdir "$scratch/tracefs"
+mount -t tracefs tracefs "$scratch/tracefs" || skip_all "tracefs cannot be mounted"
+
+# probes: how many of this program tracefs lists
+probes()
+{
+    grep -c "^p:stackbox_" "$scratch/tracefs/uprobe_events"
+}
+
+# locks: how many makers there are
+locks()
+{
+    find /run/stackbox /dev/shm/stackbox -type f 2>/dev/null | grep -c .
+}
+
+# elsewhere: a run in a pid namespace of its own
+elsewhere()
+{
+    unshare -p -f --mount-proc "$STACKBOX" stackcount -D 0.1 --attach-by tracefs "$MANY:many_010" \
+        >"$scratch/elsewhere" 2>&1
+}
+
+start_workload one many -w -k -n 7
+start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by tracefs "$MANY:many_00*"
+is "a run: its probes" "$(probes) $(locks)" "10 1"
+elsewhere
+is "another one elsewhere ends well" "$? $(cat "$scratch/elsewhere" | grep cannot)" "0 "
+is "and left the first one's probes alone" "$(probes) $(locks)" "10 1"
+go one
+finish_workload one
+finish_stackbox
+is "the first one counts all" "$status $(sed -n 's/.*;main;many_[0-9]* \([0-9]*\)$/\1/p' "$scratch/out" | sort |
+    uniq -c | awk '{ print $1 " of " $2 }')" "0 10 of 7"
+is "and nothing is left" "$(probes) $(locks)" "0 0"
+
+start_stackbox stackcount --attach-by tracefs "$MANY:many_00*"
+finish_stackbox KILL 2>/dev/null
+is "one that was killed: its probes" "$(probes) $(locks)" "10 1"
+elsewhere
+is "the next one removes them" "$? $(probes) $(locks)" "0 0 0"
+umount "$scratch/tracefs"
