@@ -14,32 +14,17 @@
 
 /* ---- Maps ---- */
 
-static int create(int *fd, uint32_t type, const char *name, size_t key_size, size_t value_size,
-                  uint32_t entries)
-{
-    const struct bpf_map_shape shape = {
-        .type = type,
-        .name = name,
-        .key_size = (uint32_t)key_size,
-        .value_size = (uint32_t)value_size,
-        .entries = entries,
-    };
-
-    *fd = bpf_create_map(&shape);
-    return *fd < 0 ? *fd : 0;
-}
-
 static int open_controls(struct store *store)
 {
-    int result = create(&store->control, BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t),
-                        sizeof(uint32_t), 1);
+    int result = bpf_create_numbered(&store->control, BPF_MAP_TYPE_ARRAY, "control",
+                                     sizeof(uint32_t), 1);
 
     if (!result)
-        result = create(&store->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account", sizeof(uint32_t),
-                        sizeof(struct account), ACCOUNTS);
+        result = bpf_create_numbered(&store->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
+                                     sizeof(struct account), ACCOUNTS);
     if (!result)
-        result = create(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots", sizeof(uint32_t),
-                        SLOT_BYTES(store->depth), SLOTS_PER_CPU);
+        result = bpf_create_numbered(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
+                                     SLOT_BYTES(store->depth), SLOTS_PER_CPU);
     return result ? result : grace_open(&store->grace);
 }
 
@@ -50,8 +35,7 @@ int store_open_cgroup(const char *path)
 
     if (directory < 0)
         return -errno;
-    int result = create(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
-                        sizeof(uint32_t), 1);
+    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t), 1);
     if (!result)
         result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
     close(directory);
