@@ -266,18 +266,15 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
 
 static int attach_text_event(struct work *work, struct place **group, uint32_t count)
 {
-    struct text name = {0};
+    struct attachment *attachment = work->attachment;
     uint32_t id;
+    int result = attach_text_define(work->request->tracefs, &attachment->maker, attachment->count, group,
+                                    count, &id);
 
-    text_format(&name, "%s%zu", attach_text_prefix(), work->attachment->count);
-    int result = name.failed
-        ? -ENOMEM
-        : attach_text_define(work->request->tracefs, name.data, group, count, &id);
     if (!result)
         result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
     for (uint32_t i = 0; i < count && !result; i++)
-        work->attachment->attached += !group[i]->error;
-    text_free(&name);
+        attachment->attached += !group[i]->error;
     /* Where none could be defined, every place has its error: that is all there is to say. */
     return group[0]->error && attach_concerns_one_place(result) ? 0 : result;
 }
@@ -371,7 +368,7 @@ uint64_t attach_missed(const struct attachment *attachment)
         missed += misses_of_program(attachment->own_programs[i]);
     missed += misses_of_links(attachment->fds, attachment->count);
     if (attachment->tracefs >= 0)
-        missed += attach_text_missed(attachment->tracefs);
+        missed += attach_text_missed(attachment->tracefs, &attachment->maker);
     return missed;
 }
 
@@ -393,7 +390,7 @@ int attach_close(struct attachment *attachment)
     attachment->own_programs = NULL;
     attachment->own_count = 0;
     if (attachment->tracefs >= 0)
-        result = attach_text_remove(attachment->tracefs);
+        result = attach_text_remove(attachment->tracefs, &attachment->maker);
     text_free(&attachment->log);
     return result;
 }

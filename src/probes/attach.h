@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "insns/program.h"
+#include "probes/maker.h"
 #include "probes/place.h"
 #include "util.h"
 
@@ -68,7 +69,8 @@ struct attachment {
     size_t left_out;         /* likewise, ATTACH_LEFT_OUT; they are not among the failed */
     uint64_t attach_ns;      /* how long attaching took */
     enum attach_way kernel_way, user_way; /* how functions were attached; ATTACH_BEST: there are none */
-    int tracefs;       /* with text probes in it, else below 0; the request's */
+    int tracefs;        /* with text probes in it, else below 0; the request's */
+    struct maker maker; /* of these */
     struct text log;   /* the verifier's words where a program was refused */
     /* -E2BIG: this many functions are too many, or one by one would take about so long. */
     size_t too_many;

@@ -14,6 +14,7 @@
 #include "util.h"
 
 #define GROUP "stackbox_"
+#define NUMBER_ROOM 22
 
 static const char *const files[] = {"kprobe_events", "uprobe_events"};
 
@@ -119,29 +120,26 @@ void attach_text_sweep(int tracefs)
     makers_each_dead(remove_dead, &tracefs);
 }
 
-int attach_text_remove(int tracefs)
+int attach_text_remove(int tracefs, struct maker *maker)
 {
-    int result = remove_of(tracefs, maker_name());
+    int result = maker->name[0] ? remove_of(tracefs, maker->name) : 0;
 
     if (!result)
-        maker_forget();
+        maker_end(maker);
     return result;
 }
 
+uint64_t attach_text_missed(int tracefs, const struct maker *maker)
+{
+    char prefix[sizeof(GROUP) + MAKER_NAME_ROOM];
+
+    if (!maker->name[0])
+        return 0;
+    snprintf(prefix, sizeof(prefix), GROUP "%s_", maker->name);
+    return misses_of_text(tracefs, prefix);
+}
+
 /* ---- Defining ---- */
-
-const char *attach_text_prefix(void)
-{
-    static char prefix[64];
-
-    snprintf(prefix, sizeof(prefix), GROUP "%s_", maker_name());
-    return prefix;
-}
-
-uint64_t attach_text_missed(int tracefs)
-{
-    return misses_of_text(tracefs, attach_text_prefix());
-}
 
 /*
  * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Without /proc the
@@ -203,18 +201,15 @@ static int define_all(int tracefs, const char *event, struct place *const *place
     return defined ? 0 : -ENOENT;
 }
 
-int attach_text_define(int tracefs, const char *name, struct place *const *places, size_t count,
-                       uint32_t *id)
+int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
+                       size_t count, uint32_t *id)
 {
-    struct text group = {0}, event = {0};
+    char group[sizeof(GROUP) + MAKER_NAME_ROOM], name[sizeof(group) + NUMBER_ROOM];
+    char event[sizeof(group) + sizeof(name)];
 
-    text_format(&group, GROUP "%s", maker_name());
-    text_format(&event, GROUP "%s/%s", maker_name(), name);
-    int result = group.failed || event.failed ? -ENOMEM
-                                              : define_all(tracefs, event.data, places, count);
-    if (!result)
-        result = tracefs_event_id(tracefs, group.data, name, id);
-    text_free(&group);
-    text_free(&event);
-    return result;
+    snprintf(group, sizeof(group), GROUP "%s", maker_name(maker));
+    snprintf(name, sizeof(name), "%s_%zu", group, number);
+    snprintf(event, sizeof(event), "%s/%s", group, name);
+    int result = define_all(tracefs, event, places, count);
+    return result ? result : tracefs_event_id(tracefs, group, name, id);
 }

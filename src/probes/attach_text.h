@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Probes as text in tracefs' kprobe_events and uprobe_events: the way of old kernels. Unlike all others they
- * outlive their maker when that is killed, so they carry its name (maker.h), and whoever comes next removes
+ * outlive their maker when that is killed, so they carry a name of its own (maker.h), and whoever comes next removes
  * what dead makers left.
  */
 #ifndef STACKBOX_PROBES_ATTACH_TEXT_H
 #define STACKBOX_PROBES_ATTACH_TEXT_H
 
+#include "probes/maker.h"
 #include "probes/place.h"
 
 /* Removes the probes of makers that are no more. */
@@ -14,22 +15,21 @@ void attach_text_sweep(int tracefs);
 
 /*
  * Defines the probes of all `places` (`count` pointers: all entries or all returns, all of the kernel
- * or all of user programs) as one event of that name, and gives its id, to be opened as a tracepoint.
+ * or all of user programs) as one event, the maker's of that number, and gives its id, to be opened
+ * as a tracepoint.
  * A place that is refused gets its `error`. 0, or a negative errno when no place is left
  * (-EOPNOTSUPP: this kernel has no such file); attach_text_remove is needed after either.
  */
-int attach_text_define(int tracefs, const char *name, struct place *const *places, size_t count,
-                       uint32_t *id);
+int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
+                       size_t count, uint32_t *id);
 
-/* What names of this process's probes begin with, so that they are told from those of others. */
-const char *attach_text_prefix(void);
-/* Hits of this process's probes of the kernel that were missed, until now. */
-uint64_t attach_text_missed(int tracefs);
+/* Hits of the maker's probes of the kernel that were missed, until now. */
+uint64_t attach_text_missed(int tracefs, const struct maker *maker);
 
 /*
- * Removes this process's own probes; events opened on them must be closed before. 0 or a negative
+ * Removes the maker's probes, and ends it; events opened on them must be closed before. 0 or a negative
  * errno: some are left.
  */
-int attach_text_remove(int tracefs);
+int attach_text_remove(int tracefs, struct maker *maker);
 
 #endif

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,13 +17,13 @@
 #include "util.h"
 
 #define TRIES 10
-#define NAME_ROOM 32
 
 /* On memory, for what is in the kernel is gone after a restart, too. */
 static const char *const places[] = {"/run/stackbox", "/dev/shm/stackbox"};
 
-static char own[NAME_ROOM];
-static int own_lock = -1; /* its file: the lock is held while it is open */
+/* What the names of all makers of this process begin with. */
+static char own[MAKER_NAME_ROOM - 8];
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
 /* Nobody else may have a say in who is alive. */
 static int open_place(const char *path)
@@ -64,19 +66,27 @@ static int lock(int fd)
     return about.st_nlink ? 0 : -ENOENT;
 }
 
-static void make_name(void)
+static void make_own(void)
 {
     uint64_t number;
 
     /* A machine that has just started may have none: the time is no one else's with this pid. */
     if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
         number = now_ns();
-    snprintf(own, sizeof(own), "%d_%016llx", (int)getpid(), (unsigned long long)number);
+    snprintf(own, sizeof(own), "%d_%012llx", (int)getpid(), (unsigned long long)number >> 16);
 }
 
-static int hold_lock(int makers)
+static void make_name(struct maker *maker)
 {
-    int fd = openat(makers, own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    static atomic_uint count;
+
+    pthread_once(&own_once, make_own);
+    snprintf(maker->name, sizeof(maker->name), "%s%04x", own, atomic_fetch_add(&count, 1) & 0xffff);
+}
+
+static int hold_lock(struct maker *maker, int makers)
+{
+    int fd = openat(makers, maker->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return -errno;
@@ -84,32 +94,33 @@ static int hold_lock(int makers)
     if (result)
         close(fd);
     else
-        own_lock = fd;
+        maker->lock = fd;
     return result;
 }
 
-const char *maker_name(void)
+const char *maker_name(struct maker *maker)
 {
-    if (own[0])
-        return own;
+    if (maker->name[0])
+        return maker->name;
+    maker->lock = -1;
     int makers = open_makers(), result = makers < 0 ? makers : -EAGAIN;
     for (unsigned attempt = 0; attempt < TRIES && makers >= 0 && result; attempt++) {
-        make_name();
-        result = hold_lock(makers);
+        make_name(maker);
+        result = hold_lock(maker, makers);
     }
-    /* Without a lock there is no file of that name: nobody takes us for dead, or clears up after us. */
+    /* Without a lock there is no file of that name: nobody takes it for dead, or clears up after it. */
     if (result)
-        make_name();
+        make_name(maker);
     if (makers >= 0)
         close(makers);
-    return own;
+    return maker->name;
 }
 
 static bool is_name(const char *name)
 {
     size_t digits = strspn(name, "0123456789");
 
-    return digits && name[digits] == '_' && strlen(name) < NAME_ROOM &&
+    return digits && name[digits] == '_' && strlen(name) < MAKER_NAME_ROOM &&
            strspn(name + digits + 1, "0123456789abcdef") == 16 && !name[digits + 17];
 }
 
@@ -126,12 +137,13 @@ static void look_at(int makers, const char *name, maker_dead *dead, void *contex
 
 void makers_each_dead(maker_dead *dead, void *context)
 {
+    pthread_once(&own_once, make_own);
     int makers = open_makers();
     DIR *names = makers < 0 ? NULL : fdopendir(makers);
 
     for (struct dirent *name; names && (name = readdir(names));)
-        /* Our own lock would be ours, and gone when its file is closed. */
-        if (is_name(name->d_name) && strcmp(name->d_name, own) != 0)
+        /* A lock of this process's would be had, and be gone when its file is closed. */
+        if (is_name(name->d_name) && strncmp(name->d_name, own, strlen(own)) != 0)
             look_at(makers, name->d_name, dead, context);
     if (names)
         closedir(names);
@@ -139,16 +151,16 @@ void makers_each_dead(maker_dead *dead, void *context)
         close(makers);
 }
 
-void maker_forget(void)
+void maker_end(struct maker *maker)
 {
-    int makers = own_lock < 0 ? -1 : open_makers();
+    bool locked = maker->name[0] && maker->lock >= 0;
+    int makers = locked ? open_makers() : -1;
 
     if (makers >= 0) {
-        unlinkat(makers, own, 0);
+        unlinkat(makers, maker->name, 0);
         close(makers);
     }
-    if (own_lock >= 0)
-        close(own_lock);
-    own_lock = -1;
-    own[0] = '\0';
+    if (locked)
+        close(maker->lock);
+    *maker = (struct maker){0};
 }

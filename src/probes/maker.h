@@ -8,8 +8,16 @@
 #ifndef STACKBOX_PROBES_MAKER_H
 #define STACKBOX_PROBES_MAKER_H
 
-/* This process's own: its pid, and 16 digits that nobody else has. */
-const char *maker_name(void);
+#define MAKER_NAME_ROOM 32
+
+/* A process may have many, also in threads; zeroed, it has no name yet. */
+struct maker {
+    char name[MAKER_NAME_ROOM]; /* the process's pid, and 16 digits that nobody else has */
+    int lock;                   /* its file; below 0: there is none */
+};
+
+/* It has a name, and lives, from the first call on. */
+const char *maker_name(struct maker *maker);
 
 /*
  * Calls `dead` with the name of every maker that is no more, and forgets those for which that gives 0.
@@ -17,7 +25,7 @@ const char *maker_name(void);
 typedef int maker_dead(void *context, const char *name);
 void makers_each_dead(maker_dead *dead, void *context);
 
-/* When nothing of this process's is left. */
-void maker_forget(void);
+/* When nothing that it made is left. */
+void maker_end(struct maker *maker);
 
 #endif
