@@ -4,8 +4,8 @@
 # host: no
 #
 # Probes as text are seen from all pid namespaces: what a living run has made is left alone by a run in
-# another one, which does not see that process, and what a killed one has made is removed. Never on a machine that
-# is needed: kernels have come to grief where a probe was taken from under a program.
+# another one, which does not see that process, and what a killed one has made is removed. Never on a
+# machine that is needed: kernels have come to grief where a probe was taken from under a program.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -38,13 +38,13 @@ start_workload one many -w -k -n 7
 start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by tracefs "$MANY:many_00*"
 is "a run: its probes" "$(probes) $(locks)" "10 1"
 elsewhere
-is "another one elsewhere ends well" "$? $(cat "$scratch/elsewhere" | grep cannot)" "0 "
+is "another one elsewhere ends well" "$? $(grep cannot "$scratch/elsewhere")" "0 "
 is "and left the first one's probes alone" "$(probes) $(locks)" "10 1"
 go one
 finish_workload one
 finish_stackbox
-is "the first one counts all" "$status $(sed -n 's/.*;main;many_[0-9]* \([0-9]*\)$/\1/p' "$scratch/out" | sort |
-    uniq -c | awk '{ print $1 " of " $2 }')" "0 10 of 7"
+sed -n 's/.*;main;many_[0-9]* \([0-9]*\)$/\1/p' "$scratch/out" | sort | uniq -c >"$scratch/counts"
+is "the first one counts all" "$status $(awk '{ print $1 " of " $2 }' "$scratch/counts")" "0 10 of 7"
 is "and nothing is left" "$(probes) $(locks)" "0 0"
 
 start_stackbox stackcount --attach-by tracefs "$MANY:many_00*"

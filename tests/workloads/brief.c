@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -v | -d DIRECTORY -o OTHER] [-N COMM] [-w]
- * [-k]
+ * brief [-c PROCESSES] [-n N] [-l MICROSECONDS] [-f | -v | -d DIRECTORY -o OTHER [-x PID]] [-N COMM]
+ * [-w] [-k]
  *
  * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through main >
  * live > brief_outer, or where it is but forked main > run_one > live > brief_outer; each call
@@ -15,9 +15,12 @@
  *   -v               they are made by vfork and run this program anew
  *   -d DIRECTORY     each runs a copy of this program in DIRECTORY. When it has ended its copy is
  *                    removed, and the program OTHER gets its path.
+ *   -x PID           it stays until this process has it open, too: a tracer that is kept from its CPU
+ *                    hears of it late. After 10 s it is removed all the same.
  *   -N COMM          the command name of all
  *   -w, -k           as ever
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,7 +30,7 @@
 #include "word.h"
 
 struct wishes {
-    const char *n, *life, *comm, *directory, *other;
+    const char *n, *life, *comm, *directory, *other, *tracer;
     int forks_only, by_vfork;
 };
 
@@ -95,6 +98,29 @@ static void become(const char *program, const struct wishes *wishes, int result)
     die(program);
 }
 
+static int has_open(const char *pid, const char *path)
+{
+    char place[64], leads[4096];
+    int found = 0;
+    DIR *files;
+
+    snprintf(place, sizeof(place), "/proc/%s/fd", pid);
+    files = opendir(place);
+    for (struct dirent *file; files && !found && (file = readdir(files));) {
+        ssize_t length = readlinkat(dirfd(files), file->d_name, leads, sizeof(leads));
+        found = length == (ssize_t)strlen(path) && !memcmp(leads, path, (size_t)length);
+    }
+    if (files)
+        closedir(files);
+    return found;
+}
+
+static void wait_until_open(const char *pid, const char *path)
+{
+    for (int i = 0; i < 2000 && !has_open(pid, path); i++)
+        usleep(5000);
+}
+
 static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
 {
     char program[4096] = "/proc/self/exe";
@@ -124,6 +150,8 @@ static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
     close(result[0]);
     if (waitpid(child, &status, 0) != child || status)
         die("a process ended badly");
+    if (wishes->tracer)
+        wait_until_open(wishes->tracer, program);
     if (wishes->directory) {
         unlink(program);
         copy(wishes->other, program);
@@ -138,7 +166,7 @@ int main(int argc, char **argv)
     int option, waits = 0, stays = 0, result = -1;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "c:n:l:fvd:o:N:wkR:")) != -1) {
+    while ((option = getopt(argc, argv, "c:n:l:fvd:o:x:N:wkR:")) != -1) {
         switch (option) {
         case 'c': processes = number_of(optarg); break;
         case 'n': wishes.n = optarg; break;
@@ -147,6 +175,7 @@ int main(int argc, char **argv)
         case 'v': wishes.by_vfork = 1; break;
         case 'd': wishes.directory = optarg; break;
         case 'o': wishes.other = optarg; break;
+        case 'x': wishes.tracer = optarg; break;
         case 'N': wishes.comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;
