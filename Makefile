@@ -92,12 +92,12 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # A run may show a hundred thousand names: what reads and prints those of C++ is built for speed.
 ifndef SANITIZE
-$(patsubst %,$(BUILD)/src/symbols/cxx_%.o,nodes names types templates unqualified print \
+$(patsubst %,$(BUILD)/src/demangle/cxx_%.o,nodes names types templates unqualified print \
     print_names): private ALL_CFLAGS += -O2
 endif
 
 # The assembler reads them, of which the compiler knows nothing.
-$(BUILD)/src/output/svg_parts.o: src/output/flame.js src/output/flame.css
+$(BUILD)/src/picture/svg_parts.o: src/picture/flame.js src/picture/flame.css
 
 # Every test program links the whole tree but main(): unused parts are dropped by the linker.
 $(BUILD)/parts.a: $(PARTS)

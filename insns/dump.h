@@ -6,8 +6,8 @@
 #include <linux/bpf.h>
 #include <stddef.h>
 
+#include "base/util.h"
 #include "insns/program.h"
-#include "util.h"
 
 /*
  * Appends `count` slots of linked code, one line per instruction that begins with its index. Labels

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "util.h"
+#include "base/util.h"
 
 /*
  * By their numbers, which start at 1. The kernel closed this list in 6.2: what is younger is a

@@ -163,7 +163,7 @@ enum followed_state {
  */
 enum own_process {
     OWN_TRACER,
-    OWN_OPENER, /* and the reader, while they are at work: see src/apart.h */
+    OWN_OPENER, /* and the reader, while they are at work: see src/apart/apart.h */
     OWN_READER,
     OWN_PROCESSES,
 };

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/util.h"
 #include "insns/insn.h"
-#include "util.h"
 
 #define PROGRAM_LIMIT_OLD 4096    /* instructions; below Linux 5.2, and later without CAP_BPF */
 #define PROGRAM_LIMIT     1000000 /* since Linux 5.2 */

@@ -9,11 +9,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "applet.h"
-#include "install.h"
-#include "manual.h"
-#include "near.h"
-#include "util.h"
+#include "base/near.h"
+#include "base/util.h"
+#include "options/applet.h"
+#include "options/install.h"
+#include "options/manual.h"
 
 static struct {
     bool version;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "applet.h"
+#include "base/near.h"
 #include "checks/print.h"
-#include "near.h"
+#include "options/applet.h"
 
 #define SEE_HELP " (see check -h)"
 

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "applet.h"
-#include "drawing.h"
+#include "draw/drawing.h"
+#include "options/applet.h"
 
 #define SEE_HELP " (see flamegraph -h)"
 #define LEAST_WIDTH 100

@@ -2,8 +2,8 @@
 /* offcputime, wakeuptime, offwaketime: where threads block, and who wakes them. */
 #include <errno.h>
 
-#include "applet.h"
-#include "offwaking.h"
+#include "counting/offwaking.h"
+#include "options/applet.h"
 
 struct offwake_options {
     struct trace_options trace;

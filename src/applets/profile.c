@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "applet.h"
-#include "counting.h"
-#include "decisions.h"
-#include "heading.h"
+#include "counting/counting.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "kernel/sampling.h"
+#include "options/applet.h"
+#include "session/decisions.h"
+#include "session/heading.h"
 
 #define SEE_HELP " (see profile -h)"
 #define DEFAULT_FREQUENCY 49 /* in step with nothing that runs at round numbers */

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "applet.h"
-#include "attaching.h"
-#include "counting.h"
+#include "counting/counting.h"
+#include "find/find.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
-#include "kernel/registers.h"
-#include "probes/find.h"
+#include "machine/registers.h"
+#include "options/applet.h"
+#include "session/attaching.h"
 
 #define SEE_HELP " (see stackcount -h)"
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "applet.h"
-#include "attaching.h"
+#include "find/find.h"
 #include "insns/snoop.h"
-#include "kernel/registers.h"
-#include "probes/find.h"
-#include "snooping.h"
+#include "machine/registers.h"
+#include "options/applet.h"
+#include "session/attaching.h"
+#include "snooping/snooping.h"
 
 #define SEE_HELP " (see stacksnoop -h)"
 

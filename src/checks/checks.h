@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "util.h"
+#include "base/util.h"
 
 /* In the order in which they are tried and shown. */
 enum check_name {

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "checks/look.h"
-#include "kernel/recorder.h"
-#include "kernel/store.h"
-#include "kernel/waits.h"
+#include "maps/recorder.h"
+#include "maps/store.h"
+#include "maps/waits.h"
 
 static int create_hash(void)
 {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "escape.h"
-#include "output/svg_text.h"
+#include "base/escape.h"
+#include "picture/svg_text.h"
 
 /* ---- Text: a line each ---- */
 

@@ -7,10 +7,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "attach/attach.h"
 #include "checks/look.h"
+#include "elf/elf.h"
 #include "kernel/tracefs.h"
-#include "probes/attach.h"
-#include "symbols/elf.h"
 
 /* Every kernel has it, it is there for modules, and next to nobody calls it. */
 static const char function[] = "vfs_mknod";

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "checks/look.h"
-#include "kernel/store.h"
-#include "symbols/kallsyms.h"
+#include "kernel/kallsyms.h"
+#include "maps/store.h"
 
 /* So many functions without an address tell that there are none with. */
 #define ENOUGH_FUNCTIONS 64

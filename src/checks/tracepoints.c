@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "checks/look.h"
-#include "kernel/follow.h"
-#include "kernel/lives.h"
 #include "kernel/perf.h"
 #include "kernel/switches.h"
 #include "kernel/tracefs.h"
-#include "kernel/waits.h"
+#include "maps/follow.h"
+#include "maps/lives.h"
+#include "maps/waits.h"
 
 /* One that every kernel has, and that applets use. */
 static int attach(int tracefs)

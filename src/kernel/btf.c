@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "base/util.h"
 
 #define MAGIC 0xeb9f /* in the byte order of the kernel, which is ours */
 #define VERSION 1

@@ -3,7 +3,7 @@
 #ifndef STACKBOX_KERNEL_CPUS_H
 #define STACKBOX_KERNEL_CPUS_H
 
-#include "util.h"
+#include "base/util.h"
 
 /*
  * Calls `add` with each CPU that is online: 0, or a negative errno, which ends it and is returned. But

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "kernel/bpf.h"
-#include "util.h"
 
 uint64_t misses_of_program(int program)
 {

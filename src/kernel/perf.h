@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "util.h"
+#include "base/util.h"
 
 /* The kernel's probes as perf knows them (4.17): a type to open events with, -ENOENT without. */
 struct perf_probe_type {

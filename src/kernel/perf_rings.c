@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
-#include "util.h"
 
 struct lost_record {
     struct perf_event_header header;

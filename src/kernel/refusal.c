@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "escape.h"
+#include "base/escape.h"
 #include "kernel/own_mount.h"
 
 #define NUMBER_CAP_SYS_ADMIN 21

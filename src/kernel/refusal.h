@@ -3,7 +3,7 @@
 #ifndef STACKBOX_KERNEL_REFUSAL_H
 #define STACKBOX_KERNEL_REFUSAL_H
 
-#include "util.h"
+#include "base/util.h"
 
 enum refused {
     REFUSED_MAPS,        /* bpf(2): the maps */

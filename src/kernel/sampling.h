@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "base/util.h"
 #include "kernel/throttle.h"
-#include "util.h"
 
 struct sampling_event {
     const char *name;

@@ -6,10 +6,10 @@
 #ifndef STACKBOX_KERNEL_SWITCHES_H
 #define STACKBOX_KERNEL_SWITCHES_H
 
+#include "base/util.h"
 #include "insns/offwake.h"
 #include "kernel/refusal.h"
 #include "kernel/tracepoint.h"
-#include "util.h"
 
 struct switches {
     struct tracepoint switches, wakings;

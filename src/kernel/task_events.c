@@ -8,11 +8,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
-#include "kernel/store.h"
-#include "util.h"
+#include "maps/store.h"
 
 /*
  * Of each ring: what thousands of short processes have to tell while a report is made, where a small

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
+#include "base/util.h"
 #include "kernel/task_events.h"
-#include "util.h"
 
 struct fork_record {
     struct perf_event_header header;

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/pass_fd.h"
 #include "kernel/own_mount.h"
 #include "kernel/refusal.h"
-#include "pass_fd.h"
 
 #ifndef TRACEFS_MAGIC
 #define TRACEFS_MAGIC 0x74726163 /* 4.1 */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "util.h"
+#include "base/util.h"
 
 /*
  * An open directory of tracefs; the caller closes it. The usual mount points are tried first; where

@@ -3,8 +3,8 @@
 #ifndef STACKBOX_KERNEL_TRACEPOINT_H
 #define STACKBOX_KERNEL_TRACEPOINT_H
 
+#include "base/util.h"
 #include "insns/program.h"
-#include "util.h"
 
 struct tracepoint {
     int program, event; /* below 0: none */

@@ -3,7 +3,7 @@
 #ifndef STACKBOX_UNPACK_ENDS_H
 #define STACKBOX_UNPACK_ENDS_H
 
-#include "util.h"
+#include "base/util.h"
 
 struct source {
     const unsigned char *at;

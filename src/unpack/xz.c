@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32.h"
+#include "base/crc32.h"
 #include "unpack/crc64.h"
 #include "unpack/lzma2.h"
 #include "unpack/sha256.h"

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/elf_symbols.h"
-#include "symbols/kallsyms.h"
-#include "util.h"
+#include "base/util.h"
+#include "elf/elf_symbols.h"
+#include "kernel/kallsyms.h"
 
 #define FUNCTIONS 1000000
 #define FUNCTION_BYTES 64

@@ -31,7 +31,7 @@ done
 
 # Lines of diffs without + are those of files: of which, says a line before, or of src/applet.[ch].
 stale=
-file='src/applet.c src/applet.h'
+file='src/options/applet.c src/options/applet.h'
 awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $page >"$scratch/diffs"
 while IFS= read -r line; do
     case $line in

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "demangle/cxx.h"
 #include "fuzz.h"
-#include "symbols/cxx.h"
 
 /* What a name comes to, and what its endings add: " [clone ]" for each two bytes. */
 #define MOST_BYTES (128 * 1024)

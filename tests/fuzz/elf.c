@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* ELF files: headers, sections, notes, functions, names of addresses and of PLT entries. */
-#include "symbols/elf.h"
+#include "elf/elf.h"
 
 #include <string.h>
 
+#include "elf/debug_files.h"
+#include "elf/elf_unpacked.h"
 #include "fuzz.h"
-#include "symbols/debug_files.h"
-#include "symbols/elf_unpacked.h"
 
 #define MOST_ADDRESSES 512
 #define MOST_FUNCTIONS 512

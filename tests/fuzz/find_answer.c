@@ -3,7 +3,7 @@
  * What a process that was taken over might answer of patterns: it is refused as a whole, or all
  * places are such as can be attached and named.
  */
-#include "probes/find_answer.h"
+#include "find/find_answer.h"
 
 #include <string.h>
 

@@ -3,13 +3,13 @@
  * Folded stacks: what they become is a tree whose names can be shown and whose sums are right, and
  * what it writes as folded stacks is read back as the same.
  */
-#include "input/folded.h"
+#include "draw/folded.h"
 
 #include <string.h>
 
-#include "escape.h"
+#include "base/escape.h"
 #include "fuzz.h"
-#include "output/flame_order.h"
+#include "picture/flame_order.h"
 
 struct reading {
     struct flame flame;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* perf-PID.map: what the reader finds is what a plain search through the entries finds. */
-#include "symbols/jitmap.h"
+#include "processes/jitmap.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* /proc/kallsyms: what an address is given lies at or below it, and is a symbol of the file. */
-#include "symbols/kallsyms.h"
+#include "kernel/kallsyms.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* ld.so.cache: strings of an entry are whole, and one that ends the walk does. */
-#include "probes/link_cache.h"
+#include "find/link_cache.h"
 
 #include <string.h>
 
+#include "find/library_names.h"
 #include "fuzz.h"
-#include "probes/library_names.h"
 
 struct walk {
     const char *bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* /proc/PID/maps: an entry is a range of a line's path, and a callback's word ends the reading. */
-#include "symbols/maps.h"
+#include "processes/proc_maps.h"
 
 #include <string.h>
 

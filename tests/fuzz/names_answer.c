@@ -3,7 +3,7 @@
  * What a process that was taken over might answer: it is refused as a whole, or all symbols, mappings
  * and notes are such as can be reported.
  */
-#include "symbols/names_answer.h"
+#include "symbolize/names_answer.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A name of Rust: what is made of it is a whole name that does no harm, or nothing. */
-#include "symbols/rust.h"
+#include "demangle/rust.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "escape.h"
+#include "base/escape.h"
 #include "fuzz.h"
 
 #define LONGEST 65536

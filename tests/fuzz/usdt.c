@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What patterns find in a file: its USDT probes by their notes, and its functions. */
-#include "probes/usdt.h"
+#include "find/usdt.h"
 
 #include <string.h>
 
+#include "find/user_functions.h"
 #include "fuzz.h"
-#include "probes/user_functions.h"
 
 typedef int find_function(const struct user_file *, const struct pattern *, struct places *,
                           size_t *, struct text *);

@@ -21,8 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/debug_files.h"
-#include "symbols/elf_unpacked.h"
+#include "elf/debug_files.h"
+#include "elf/elf_unpacked.h"
 #include "tests/tools/read_addresses.h"
 
 static int print_symbol(void *context, const struct elf_symbol *symbol)

@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/debug_files.h"
-#include "symbols/elf_unpacked.h"
+#include "elf/debug_files.h"
+#include "elf/elf_unpacked.h"
 #include "tests/tools/read_addresses.h"
 
 static uint64_t *addresses;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbols/demangle.h"
+#include "demangle/demangle.h"
 
 int main(int count, char **arguments)
 {

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/kallsyms.h"
+#include "kernel/kallsyms.h"
 #include "tests/tools/read_addresses.h"
 
 int main(void)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/svg.h"
+#include "picture/svg.h"
 
 #define MOST_FRAMES 4096
 

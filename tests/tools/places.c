@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probes/find.h"
-#include "probes/library.h"
-#include "probes/list.h"
+#include "find/find.h"
+#include "find/library.h"
+#include "find/list.h"
 
 static void show(const struct place *place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The process apart: what comes back, what it may not do, and that nothing of it is left. */
-#include "apart.h"
+#include "apart/apart.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Which calls the process apart may make: seccomp's program, run here by an interpreter, for emulators
  * of programs have no seccomp. What architecture this is says the header of this very program.
  */
-#include "apart_filter.h"
+#include "apart/apart_filter.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
 #define REFUSE (SECCOMP_RET_ERRNO | EPERM)

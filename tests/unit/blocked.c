@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "kernel/stack_table.h"
-#include "symbols/interrupts.h"
-#include "symbols/stack_text.h"
+#include "maps/stack_table.h"
+#include "symbolize/interrupts.h"
+#include "symbolize/stack_text.h"
 
 static const char symbols[] =
     "ffffffff81000000 T __schedule\n"

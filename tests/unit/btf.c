@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "unit/test.h"
-#include "util.h"
 
 /* As tests/fuzz/seeds.sh has it; both are of machines with 64 bits and the same alignment. */
 struct list {

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "symbols/demangle.h"
+#include "demangle/demangle.h"
 #include "test.h"
 
 #define LONG 65000

@@ -3,7 +3,7 @@
 #ifndef STACKBOX_TESTS_CXX_ROWS_H
 #define STACKBOX_TESTS_CXX_ROWS_H
 
-#include "symbols/demangle.h"
+#include "demangle/demangle.h"
 #include "unit/test.h"
 
 struct cxx_row {

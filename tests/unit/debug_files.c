@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Separate debug files: where they are found, which are refused, and what they name. */
-#include "symbols/debug_files.h"
+#include "elf/debug_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
-#include "util.h"
 
 #define FUNCTION_OFFSET 0x40
 #define LENGTH 0xc00

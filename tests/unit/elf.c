@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The view of an ELF file: addresses in files made by hand, files that contradict themselves. */
-#include "symbols/elf.h"
+#include "elf/elf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
-#include "util.h"
 
 /* From offset to address it is another distance in each; what is not loaded lies between. */
 static const struct image_segment segments[] = {

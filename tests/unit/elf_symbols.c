@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names of addresses: which symbol wins, in files made by hand, and in files that lie. */
-#include "symbols/demangle.h"
-#include "symbols/elf_symbols.h"
+#include "demangle/demangle.h"
+#include "elf/elf_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +10,10 @@
 #include <sys/auxv.h>
 #include <sys/wait.h>
 
+#include "base/util.h"
+#include "elf/elf_plt.h"
 #include "elf_image.h"
-#include "symbols/elf_plt.h"
 #include "test.h"
-#include "util.h"
 
 enum { NONE, TEXT, MORE, DATA, SYMBOLS, STRINGS, NAMES, SECTIONS };
 

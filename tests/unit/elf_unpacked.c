@@ -3,16 +3,16 @@
  * Symbols that stand packed in a file, in files made by hand: as xz and zlib have them when they
  * leave bytes as they are, which needs no packer.
  */
-#include "symbols/elf_unpacked.h"
+#include "elf/elf_unpacked.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/util.h"
+#include "elf/debug_files.h"
+#include "elf/elf_symbols.h"
 #include "elf_image.h"
-#include "symbols/debug_files.h"
-#include "symbols/elf_symbols.h"
 #include "test.h"
-#include "util.h"
 
 enum { NONE, TEXT, SYMBOLS, STRINGS, PACKED, NAMES, SECTIONS };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the process apart answers of patterns: the same on both sides, and nothing of it believed. */
-#include "probes/find_answer.h"
+#include "find/find_answer.h"
 
 #include <errno.h>
 #include <stdlib.h>

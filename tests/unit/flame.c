@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The tree behind a flame graph: the same sums as of the lines that it is made of. */
-#include "output/flame.h"
+#include "picture/flame.h"
 
 #include <stdlib.h>
 

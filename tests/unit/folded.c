@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Folded stacks as they are read, in pieces of any size, and names by their endings. */
-#include "input/folded.h"
+#include "draw/folded.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/flame_order.h"
+#include "picture/flame_order.h"
 #include "unit/test.h"
 
 /* What is written to a pipe, some bytes at a time. */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols/process_parts.h"
+#include "processes/process_parts.h"
 #include "test.h"
 
 /* Beyond the greatest number that a kernel gives: /proc shows none of them. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Mappings over mappings, against a table that has a place for every address. */
-#include "symbols/image.h"
+#include "processes/image.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 #define ADDRESSES 64
 #define FILES 5

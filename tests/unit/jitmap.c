@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Functions of perf maps: from maps written by hand, from random ones compared with a plain search,
    cut off at each byte, shrinking while they are read, and from what is no map at all. */
-#include "symbols/jitmap.h"
+#include "processes/jitmap.h"
 
 #include <errno.h>
 #include <fcntl.h>

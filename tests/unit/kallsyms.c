@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names of the kernel's functions: from files written by hand, from random ones compared with a
    plain search, and from what is no such file at all. */
-#include "symbols/kallsyms.h"
+#include "kernel/kallsyms.h"
 
 #include <ctype.h>
 #include <errno.h>

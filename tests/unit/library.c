@@ -13,13 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probes/library.h"
-#include "probes/library_names.h"
-#include "probes/link_cache.h"
-#include "probes/machine.h"
-#include "probes/root_path.h"
+#include "base/util.h"
+#include "find/library.h"
+#include "find/library_names.h"
+#include "find/link_cache.h"
+#include "find/root_path.h"
+#include "machine/machine.h"
 #include "unit/followable.h"
-#include "util.h"
 
 static char scratch[64];
 

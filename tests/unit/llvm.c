@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "unit/forms.h"
-#include "util.h"
 
 #define ALL_KNOWN_SINCE 19 /* an older LLVM may not know the forms marked YOUNG */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Each maker, and whoever looks for the dead, is a process of its own, as they are in life. */
-#include "probes/maker.h"
+#include "attach/maker.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 #define MAKERS 8
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Files as they are seen mapped: which are opened, which are taken for the same, which are kept. */
-#include "symbols/mapped_files.h"
+#include "processes/mapped_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "elf_image.h"
 #include "followable.h"
 #include "test.h"
-#include "util.h"
 
 static char directory[64];
 static struct mapped_files *files;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which part of which file symbols are in, and the addresses that these parts get. */
-#include "symbols/mappings.h"
+#include "symbolize/mappings.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/mappings_kernel.h"
-#include "symbols/process.h"
-#include "symbols/symbolize.h"
+#include "processes/process.h"
+#include "symbolize/mappings_kernel.h"
+#include "symbolize/symbolize.h"
 #include "test.h"
 
 static const struct traced_file nothing = {NULL, -1};

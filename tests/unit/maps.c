@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Lines of maps files: what kernels write, and what none does. */
-#include "symbols/maps.h"
+#include "processes/proc_maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 struct seen {
     struct maps_entry last;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the process apart answers: the same on both sides, and nothing of it believed. */
-#include "symbols/names_answer.h"
+#include "symbolize/names_answer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbols/mappings_kernel.h"
+#include "symbolize/mappings_kernel.h"
 #include "test.h"
 
 #define COUNT 4

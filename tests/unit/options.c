@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "applet.h"
-#include "options.h"
-#include "trace_options.h"
+#include "options/applet.h"
+#include "options/options.h"
+#include "session/trace_options.h"
 
 struct settings {
     bool all, brief, color;

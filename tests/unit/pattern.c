@@ -6,10 +6,10 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "near.h"
-#include "probes/find.h"
-#include "probes/pattern.h"
-#include "probes/place.h"
+#include "base/near.h"
+#include "find/find.h"
+#include "find/pattern.h"
+#include "find/place.h"
 
 static struct text error;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Profiles for pprof, read back by a reader of our own. */
-#include "output/gzip.h"
+#include "report/gzip.h"
 #include "unit/pprof_reader.h"
 #include "unit/report_waits.h"
 

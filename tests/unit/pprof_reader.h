@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 struct bytes {
     const unsigned char *at;

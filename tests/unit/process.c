@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From addresses of a process to files, as /proc shows it: real mappings of files made by hand. */
-#include "symbols/process.h"
+#include "processes/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/util.h"
 #include "elf_image.h"
 #include "followable.h"
 #include "test.h"
-#include "util.h"
 
 #define PAGE 4096
 

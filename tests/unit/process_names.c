@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What processes are called: as /proc shows, as was told of them, as the tally's first threads are. */
-#include "symbols/process_names.h"
+#include "processes/process_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "symbols/process_parts.h"
+#include "processes/process_parts.h"
 #include "test.h"
 
 #define GONE 4000001 /* a pid that nobody has */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Samples of RFC 3492, section 7.1, and what is no punycode. */
-#include "symbols/punycode.h"
+#include "demangle/punycode.h"
 
 #include <errno.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 static void check(const char *encoded, char delimiter, const uint32_t *expected, size_t count)
 {

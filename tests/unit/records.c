@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* An event's text to the byte, in both formats; and records of any bytes that are read safely. */
-#include "output/records.h"
+#include "report/records.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
 #include "kernel/perf_rings.h"
-#include "kernel/snoop_record.h"
-#include "output/labels.h"
+#include "maps/snoop_record.h"
+#include "report/labels.h"
 #include "test.h"
 
 /* ---- Text ---- */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report_files.h"
+#include "report/report_files.h"
 #include "test.h"
 
 #define PATHS(...)                                                                        \

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "output/report.h"
+#include "report/report.h"
 #include "test.h"
 
 struct scene {

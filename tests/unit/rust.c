@@ -3,7 +3,7 @@
  * v0 names of Rust, production by production of its grammar: what each says was written by hand.
  * The names of crate `a` are what rustc made of a source that has such things.
  */
-#include "symbols/demangle.h"
+#include "demangle/demangle.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "symbols/rust.h"
+#include "demangle/rust.h"
 
 #include "rust_check.h"
 

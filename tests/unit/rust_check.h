@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbols/demangle.h"
+#include "demangle/demangle.h"
 #include "test.h"
 
 static struct text rust_name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The older names of Rust: C++'s nested names with a hash at their end. */
-#include "symbols/rust.h"
+#include "demangle/rust.h"
 
 #include "rust_check.h"
 

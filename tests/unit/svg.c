@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The file of a flame graph: valid XML whatever the names, and frames where they belong. */
-#include "output/svg_layout.h"
-#include "output/svg_parts.h"
-#include "output/svg_text.h"
+#include "picture/svg_layout.h"
+#include "picture/svg_parts.h"
+#include "picture/svg_text.h"
 #include "unit/svg_file.h"
 
 #define CHECK_PLACE(file, title, left, wide, top)                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The colours of a flame graph: the same for the same name, legible, red and blue for changes. */
-#include "output/svg_colors.h"
+#include "picture/svg_colors.h"
 
 #include "unit/svg_file.h"
 

@@ -3,7 +3,7 @@
 #ifndef STACKBOX_TEST_SVG_FILE_H
 #define STACKBOX_TEST_SVG_FILE_H
 
-#include "output/svg.h"
+#include "picture/svg.h"
 #include "test.h"
 #include "unit/svg_reader.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From a tally's addresses to names: kernel functions of a file made by hand, places in this very
    program, and what cannot be known. */
-#include "symbols/symbolize.h"
+#include "symbolize/symbolize.h"
 
-#include "symbols/process.h"
-#include "symbols/tracing_frames.h"
+#include "processes/process.h"
+#include "symbolize/tracing_frames.h"
 
 #include <elf.h>
 #include <stdlib.h>

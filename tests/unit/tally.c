@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Merging: random tallies, and every way in which two entries can differ. */
-#include "tally.h"
+#include "tally/tally.h"
 
 #include <stdlib.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 static const uint64_t frames[] = {0x1000, 0x2000, 0x3000, 0x4000};
 

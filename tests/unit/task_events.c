@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "test.h"
-#include "util.h"
 
 /* ---- Made by hand ---- */
 

@@ -4,8 +4,8 @@
 
 #include <linux/perf_event.h>
 
+#include "base/util.h"
 #include "kernel/throttle.h"
-#include "util.h"
 
 static void tell(struct throttle *throttle, uint32_t type, uint64_t time)
 {

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "probes/thumb.h"
-#include "probes/usdt.h"
-#include "probes/user_functions.h"
-#include "symbols/elf_arm.h"
+#include "elf/elf_arm.h"
+#include "find/thumb.h"
+#include "find/usdt.h"
+#include "find/user_functions.h"
 #include "unit/user_image.h"
 
 static char path[64];

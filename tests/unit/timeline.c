@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What comes in about the right order goes out in the right one, and nothing before its time. */
-#include "timeline.h"
+#include "snooping/timeline.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/process_parts.h"
+#include "processes/process_parts.h"
 #include "test.h"
 
 #define PAGE 4096

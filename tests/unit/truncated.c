@@ -3,8 +3,8 @@
  * Files that end early: cut off at each byte, where what is found in the rest of a file is found in
  * all of it, or shrinking while they are read. (Perf maps and ELF files: jitmap.c, elf.c.)
  */
-#include "probes/link_cache.h"
-#include "probes/usdt.h"
+#include "find/link_cache.h"
+#include "find/usdt.h"
 
 #include <errno.h>
 #include <fcntl.h>

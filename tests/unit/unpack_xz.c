@@ -3,9 +3,9 @@
  * .xz files of xz 5.4.1: whole, truncated and spoiled byte by byte; and such that are made here,
  * with fields that contradict each other.
  */
-#include "unpack/sha256.h"
 #include "unit/unpacking.h"
 #include "unit/xz_image.h"
+#include "unpack/sha256.h"
 
 static const char words[] =
     "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";

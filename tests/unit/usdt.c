@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "probes/usdt.h"
+#include "find/usdt.h"
 #include "unit/user_image.h"
 
 static char path[64];

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "probes/list.h"
-#include "probes/user_functions.h"
+#include "find/list.h"
+#include "find/user_functions.h"
 #include "unit/user_image.h"
 
 static char path[64];

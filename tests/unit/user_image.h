@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "machine/machine.h"
 #include "unit/elf_image.h"
-#include "probes/machine.h"
 
 #define CODE 0x401000
 #define CODE_OFFSET 0x1000

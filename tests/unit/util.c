@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Arrays, text, numbers, lines and files; what escape_bytes makes of every kind of byte. */
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "escape.h"
+#include "base/escape.h"
 #include "test.h"
 
 static void arrays(void)

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "report/whole_file.h"
 #include "test.h"
-#include "whole_file.h"
 
 static char place[] = "/tmp/whole_file.XXXXXX";
 

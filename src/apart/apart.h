@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What strangers wrote is read by a process apart. It holds no capability, is nobody where it can
+ * be, and where the kernel has seccomp it can do little but read what is open, compute and answer: a
+ * file that were to break its reader would have gained nothing. What must be opened meanwhile is
+ * opened by a second process, which holds only the capabilities that opening takes, and opens plain
+ * files for reading alone. Both end with the call, and with us, whatever ends us.
+ */
+#ifndef STACKBOX_APART_H
+#define STACKBOX_APART_H
+
+#include <errno.h>
+
+#include "base/util.h"
+
+/* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
+typedef int apart_work(void *context, struct text *answer);
+
+/*
+ * Runs in the opener: another way of opening than that of apart_open(). A descriptor, with what there
+ * is to tell of it in `told`, or a negative errno.
+ */
+typedef int apart_opener(unsigned how, const char *root, const char *path, struct text *told);
+
+struct apart_job {
+    apart_work *work;
+    void *context;
+    const int *keep; /* descriptors that it reads; others are closed to it. Below 0: none */
+    size_t keep_count;
+    apart_opener *open; /* for apart_ask(); NULL: there is no other way */
+};
+
+/* Either process could not become what it should be: the work was not begun. No other errno is this. */
+#define APART_KEEPS_RIGHTS (-EKEYREVOKED)
+
+/*
+ * Runs the work on a copy of all there is: what it changes is not seen here. `answer` becomes its
+ * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG with *signal
+ * what it was ended by (0: by nothing that is known), or where the answer is longer than any;
+ * APART_KEEPS_RIGHTS; or the negative errno for which no process could be made.
+ */
+int apart_run(const struct apart_job *job, struct text *answer, int *signal);
+
+/*
+ * Called in the opener and in the reader as the first that they do, and by us when both have ended; NULL:
+ * nobody is.
+ */
+typedef void apart_watcher(void *context, bool begins, bool reader);
+void apart_watch(apart_watcher *watcher, void *context);
+
+/* Appends what befell it: "was ended by signal 11: Segmentation fault". */
+void apart_explain(int result, int signal, struct text *why);
+
+/*
+ * Opens a plain file for reading, by whoever may: below `root`, which no link in `path` leads out of,
+ * where that is not NULL. A descriptor, -EINVAL for what is no plain file or lies where programs have
+ * none (apart_places.h), or another negative errno.
+ */
+int apart_open(const char *root, const char *path);
+
+/* Are we the process apart? Else there is nobody to ask. */
+bool apart_is_here(void);
+/* As the opener of the job does it, by `how` of 1 to 255; the rest as for that. */
+int apart_ask(unsigned char how, const char *root, const char *path, struct text *told);
+
+#endif

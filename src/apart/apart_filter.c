@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "apart/apart_filter.h"
+
+#include <errno.h>
+#include <linux/net.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#include "base/util.h"
+
+#define BITS_64 0x80000000u
+#define LITTLE 0x40000000u
+
+/* As the kernel names them: EM_* of linux/elf-em.h, of which older headers lack some. */
+#if defined(__x86_64__)
+#define ARCHITECTURE (62u | BITS_64 | LITTLE)
+#elif defined(__i386__)
+#define ARCHITECTURE (3u | LITTLE)
+#elif defined(__aarch64__)
+#define ARCHITECTURE (183u | BITS_64 | LITTLE) /* of either byte order */
+#elif defined(__arm__) && defined(__ARMEB__)
+#define ARCHITECTURE 40u
+#elif defined(__arm__)
+#define ARCHITECTURE (40u | LITTLE)
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCHITECTURE (243u | BITS_64 | LITTLE)
+#elif defined(__riscv) && __riscv_xlen == 32
+#define ARCHITECTURE (243u | LITTLE)
+#elif defined(__s390x__)
+#define ARCHITECTURE (22u | BITS_64)
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#define ARCHITECTURE (21u | BITS_64 | LITTLE)
+#elif defined(__powerpc64__)
+#define ARCHITECTURE (21u | BITS_64)
+#elif defined(__loongarch__) && __loongarch_grlen == 64
+#define ARCHITECTURE (258u | BITS_64 | LITTLE)
+#endif
+
+#ifdef ARCHITECTURE
+
+/* By the compiler's own numbers: not every architecture has each of them. */
+static const int allowed[] = {
+    SYS_read, SYS_write, SYS_pread64, SYS_close, SYS_readv, SYS_writev, SYS_sendmsg, SYS_recvmsg,
+    SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_restart_syscall,
+    SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mprotect, SYS_getrandom,
+    SYS_statx, SYS_getpid, SYS_gettid,
+    SYS_getdents64, /* of directories that were opened for it */
+#ifdef SYS_newfstatat /* glibc's fstat(2) */
+    SYS_newfstatat,
+#endif
+#ifdef SYS_fcntl
+    SYS_fcntl,
+#endif
+#ifdef SYS_fcntl64
+    SYS_fcntl64,
+#endif
+#ifdef SYS_mmap
+    SYS_mmap,
+#endif
+#ifdef SYS_mmap2
+    SYS_mmap2,
+#endif
+#ifdef SYS_fstat
+    SYS_fstat,
+#endif
+#ifdef SYS_fstat64
+    SYS_fstat64,
+#endif
+#ifdef SYS_lseek
+    SYS_lseek,
+#endif
+#ifdef SYS__llseek
+    SYS__llseek,
+#endif
+#ifdef SYS_llseek /* the same of 32 bits that came late: riscv32 */
+    SYS_llseek,
+#endif
+#ifdef SYS_futex
+    SYS_futex,
+#endif
+#ifdef SYS_futex_time64
+    SYS_futex_time64,
+#endif
+#ifdef SYS_clock_gettime
+    SYS_clock_gettime,
+#endif
+#ifdef SYS_clock_gettime64
+    SYS_clock_gettime64,
+#endif
+};
+
+struct program {
+    struct sock_filter *filter;
+    unsigned short length;
+};
+
+static void load(struct program *program, size_t offset)
+{
+    program->filter[program->length++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
+}
+
+/* How many of those behind it are passed over, where it is so and where not. */
+static void jump(struct program *program, unsigned short test, uint32_t value, unsigned char so,
+                 unsigned char not_so)
+{
+    program->filter[program->length++] =
+        (struct sock_filter)BPF_JUMP((unsigned short)(BPF_JMP | test | BPF_K), value, so, not_so);
+}
+
+static void end(struct program *program, uint32_t action)
+{
+    program->filter[program->length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+}
+
+/* What a program of another architecture on the same kernel would number otherwise is its end. */
+static void kill_foreign(struct program *program)
+{
+    load(program, offsetof(struct seccomp_data, arch));
+    jump(program, BPF_JEQ, ARCHITECTURE, 1, 0);
+    end(program, SECCOMP_RET_KILL);
+    load(program, offsetof(struct seccomp_data, nr));
+#if defined(__x86_64__) && !defined(__ILP32__) /* x32: of the same architecture, by this bit */
+    jump(program, BPF_JSET, 0x40000000, 0, 1);
+    end(program, SECCOMP_RET_KILL);
+#endif
+}
+
+/* glibc for i386 and s390x, which is to run on kernels before 4.3, has but this way to a socket. */
+static void allow_messages(struct program *program)
+{
+#ifdef SYS_socketcall
+    /* The kernel takes an int: of 64 bits the low half. */
+    const size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0;
+
+    jump(program, BPF_JEQ, SYS_socketcall, 0, 4);
+    load(program, offsetof(struct seccomp_data, args) + low);
+    jump(program, BPF_JEQ, SYS_SENDMSG, 1, 0);
+    jump(program, BPF_JEQ, SYS_RECVMSG, 0, 1);
+    end(program, SECCOMP_RET_ALLOW);
+#else
+    (void)program;
+#endif
+}
+
+unsigned short apart_filter_make(struct sock_filter filter[APART_FILTER_ROOM])
+{
+    struct program program = {filter, 0};
+
+    _Static_assert(2 * COUNT_OF(allowed) + 16 < APART_FILTER_ROOM, "room for all of them");
+    kill_foreign(&program);
+    for (size_t i = 0; i < COUNT_OF(allowed); i++) {
+        jump(&program, BPF_JEQ, (uint32_t)allowed[i], 0, 1);
+        end(&program, SECCOMP_RET_ALLOW);
+    }
+    allow_messages(&program);
+    end(&program, SECCOMP_RET_ERRNO | EPERM);
+    return program.length;
+}
+
+#else
+
+unsigned short apart_filter_make(struct sock_filter filter[APART_FILTER_ROOM])
+{
+    (void)filter;
+    return 0;
+}
+
+#endif

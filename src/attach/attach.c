@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "attach/attach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "attach/attach_text.h"
+#include "attach/attach_work.h"
+#include "attach/detach.h"
+#include "kernel/bpf.h"
+#include "kernel/bpf_abi.h"
+#include "kernel/perf.h"
+#include "kernel/misses.h"
+
+/* One by one takes some 10 to 100 ms for each function: more than this many want --force. */
+#define MOST_SINGLE_PROBES 400
+#define SAMPLED_PROBES 8
+#define SPARE_DESCRIPTORS 64
+
+const char *attach_way_name(enum attach_way way, bool user)
+{
+    static const char *const names[][2] = {
+        [ATTACH_BEST] = {"nothing", "nothing"},
+        [ATTACH_MULTI] = {"kprobe.multi links", "uprobe.multi links"},
+        [ATTACH_PMU] = {"kprobe PMU events", "uprobe PMU events"},
+        [ATTACH_TRACEFS] = {"tracefs kprobe_events", "tracefs uprobe_events"},
+    };
+
+    return names[way][user];
+}
+
+enum attach_program attach_program_of(const struct place *place)
+{
+    static const enum attach_program by_start[] = {
+        [START_NONE] = ATTACH_USER,
+        [START_PUSH] = ATTACH_PUSH_START,
+        [START_MARK] = ATTACH_MARK_START,
+        [START_OTHER] = ATTACH_OTHER_START,
+    };
+
+    if (place->kind != PLACE_USER)
+        return ATTACH_KERNEL;
+    return place->at_return ? ATTACH_USER : by_start[place->start];
+}
+
+/* ---- What the ways share ---- */
+
+static uint32_t link_type(enum attach_program which)
+{
+    return which == ATTACH_KERNEL ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
+}
+
+struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
+                                   enum program_kind kind)
+{
+    return (struct bpf_load){
+        .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
+        .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
+        .name = work->request->program_name,
+        .insns = work->request->programs[which].insns,
+        .count = work->request->programs[which].count,
+    };
+}
+
+/* The verifier's words are of the last load: of one way that was refused nothing is left by the next. */
+static int load_logged(struct work *work, const struct bpf_load *load)
+{
+    text_free(&work->attachment->log);
+    return bpf_load_program(load, &work->attachment->log);
+}
+
+/*
+ * Loads a program in which the number of the place is `number`, or is asked for at each hit: by a
+ * program that a link has, whose `number` says nothing.
+ */
+static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
+                         enum program_kind kind, size_t number)
+{
+    size_t at = work->request->number_at[which];
+    struct bpf_insn *insns = calloc(load.count, sizeof(*insns));
+
+    if (!insns)
+        return -ENOMEM;
+    memcpy(insns, load.insns, load.count * sizeof(*insns));
+    insns[at] = kind == PROGRAM_MULTI ? CALL(BPF_FUNC_get_attach_cookie).code
+                                      : MOV_IMM(R0, (int32_t)number).code;
+    load.insns = insns;
+    int program = load_logged(work, &load);
+    free(insns);
+    return program;
+}
+
+int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
+{
+    const struct bpf_load load = attach_how_to_load(work, which, kind);
+    int *program = &work->attachment->programs[which][kind];
+
+    if (*program < 0)
+        *program = work->request->numbered ? load_numbered(work, load, which, kind, 0)
+                                           : load_logged(work, &load);
+    return *program;
+}
+
+static int load_own(struct work *work, const struct place *place, enum program_kind kind)
+{
+    enum attach_program which = attach_program_of(place);
+    struct attachment *attachment = work->attachment;
+
+    if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
+                      sizeof(int)))
+        return -ENOMEM;
+    int program = load_numbered(work, attach_how_to_load(work, which, kind), which, kind,
+                                (size_t)(place - work->all));
+    if (program >= 0)
+        attachment->own_programs[attachment->own_count++] = program;
+    return program;
+}
+
+int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,
+                   uint64_t **cookies)
+{
+    *cookies = work->request->numbered ? calloc(count, sizeof(**cookies)) : NULL;
+    for (uint32_t i = 0; *cookies && i < count; i++)
+        (*cookies)[i] = (uint64_t)(part[i] - work->all);
+    return work->request->numbered && !*cookies ? -ENOMEM : 0;
+}
+
+int attach_keep(struct work *work, int fd)
+{
+    struct attachment *attachment = work->attachment;
+
+    if (array_reserve(&attachment->fds, &attachment->room, attachment->count + 1, sizeof(int))) {
+        close(fd);
+        return -ENOMEM;
+    }
+    attachment->fds[attachment->count++] = fd;
+    return 0;
+}
+
+bool attach_concerns_one_place(int error)
+{
+    switch (error) {
+    case -ESRCH:         /* no such function, or ftrace does not know it */
+    case -ENOENT:        /* likewise */
+    case -EINVAL:        /* blacklisted, or an address of no function */
+    case -EADDRNOTAVAIL: /* several functions have the name */
+    case -EILSEQ:        /* between two instructions */
+    case -EOPNOTSUPP:
+    case -524:           /* ENOTSUPP, the kernel's own: an instruction that cannot be stepped over */
+    case -EBUSY:
+    case -ERANGE:
+        return true;
+    }
+    return false;
+}
+
+static int give_program(struct work *work, int event, const struct place *place,
+                        enum program_kind kind, bool by_link)
+{
+    int program = work->request->numbered ? load_own(work, place, kind)
+                                          : attach_load(work, attach_program_of(place), kind);
+    int link = program >= 0 && by_link ? bpf_link_perf_event(program, event) : -1;
+
+    if (program < 0)
+        return program;
+    if (link < 0) /* kernels before 5.15 */
+        return perf_attach(event, program);
+    int result = attach_keep(work, link);
+    return result ? result : perf_enable(event);
+}
+
+static int attach_event_by(struct work *work, int event, const struct place *place,
+                           enum program_kind kind, bool by_link)
+{
+    if (event < 0)
+        return event;
+    int result = give_program(work, event, place, kind, by_link);
+    if (result) {
+        close(event);
+        return result;
+    }
+    return attach_keep(work, event);
+}
+
+int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind)
+{
+    return attach_event_by(work, event, place, kind, false);
+}
+
+int attach_event_by_link(struct work *work, int event, const struct place *place,
+                         enum program_kind kind)
+{
+    return attach_event_by(work, event, place, kind, true);
+}
+
+int attach_by_halves(struct work *work, attach_link *link, int program, struct place **part,
+                     uint32_t count)
+{
+    int result = count ? link(work, program, part, count) : 0;
+
+    if (!result || !attach_concerns_one_place(result))
+        return result;
+    if (count == 1) {
+        part[0]->error = result;
+        return 0;
+    }
+    result = attach_by_halves(work, link, program, part, count / 2);
+    return result ? result
+                  : attach_by_halves(work, link, program, part + count / 2, count - count / 2);
+}
+
+/*
+ * How long the first probes take to attach and, which can be a hundred times as long, to detach tells
+ * how long all will.
+ */
+static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start)
+{
+    struct attachment *attachment = work->attachment;
+
+    detach_all(attachment->fds + kept_before, attachment->count - kept_before);
+    attachment->count = kept_before;
+    attachment->too_many = work->count;
+    attachment->seconds = (double)(now_ns() - start) / SAMPLED_PROBES * (double)work->count / 1e9;
+    return -E2BIG;
+}
+
+static void allow_descriptors(size_t wanted)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted + SPARE_DESCRIPTORS)
+        return;
+    limit.rlim_cur = wanted + SPARE_DESCRIPTORS;
+    if (limit.rlim_max < limit.rlim_cur)
+        limit.rlim_max = limit.rlim_cur;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int attach_one_by_one(struct work *work, attach_open_event *open, const void *context)
+{
+    bool asks = work->count > MOST_SINGLE_PROBES && !work->request->force;
+    size_t before = work->attachment->attached, kept_before = work->attachment->count;
+    uint64_t start = now_ns();
+
+    allow_descriptors(work->count * (work->request->numbered ? 3 : 2));
+    for (size_t i = 0; i < work->count; i++) {
+        struct place *place = work->places[i];
+        if (work->request->stop && *work->request->stop)
+            return -EINTR;
+        int result = open(work, context, place);
+        if (result && !attach_concerns_one_place(result))
+            return result;
+        place->error = result; /* an error that a link had is no more */
+        work->attachment->attached += !result;
+        if (asks && work->attachment->attached == before + SAMPLED_PROBES)
+            return refuse_too_many(work, kept_before, start);
+        if (work->request->progress)
+            work->request->progress(i + 1, work->count);
+    }
+    work->count = 0;
+    return 0;
+}
+
+static int attach_text_event(struct work *work, struct place **group, uint32_t count)
+{
+    struct attachment *attachment = work->attachment;
+    uint32_t id;
+    int result = attach_text_define(work->request->tracefs, &attachment->maker, attachment->count, group,
+                                    count, &id);
+
+    if (!result)
+        result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
+    for (uint32_t i = 0; i < count && !result; i++)
+        attachment->attached += !group[i]->error;
+    /* Where none could be defined, every place has its error: that is all there is to say. */
+    return group[0]->error && attach_concerns_one_place(result) ? 0 : result;
+}
+
+int attach_as_text(struct work *work, struct place **group, uint32_t count)
+{
+    uint32_t step = work->request->numbered ? 1 : count;
+    int result = 0;
+
+    if (work->request->numbered)
+        allow_descriptors(work->attachment->count + work->attachment->own_count + 2 * count);
+    for (uint32_t i = 0; i < count && !result; i += step)
+        result = attach_text_event(work, group + i, step);
+    return result;
+}
+
+/* ---- Tracepoints, and all together ---- */
+
+static int open_tracepoint(struct work *work, const void *context, const struct place *place)
+{
+    int event = perf_open_tracepoint(place->id);
+
+    (void)context;
+    /* Who may open others may not open this: some, such as of irq_work, are nobody's to sample. */
+    if (event == -EPERM && work->attachment->attached)
+        return -EOPNOTSUPP;
+    return attach_event(work, event, place, PROGRAM_TRACEPOINT);
+}
+
+static int attach_tracepoints(struct work *work)
+{
+    int program = work->count ? attach_load(work, ATTACH_KERNEL, PROGRAM_TRACEPOINT) : 0;
+
+    return program < 0 ? program : attach_one_by_one(work, open_tracepoint, NULL);
+}
+
+static int attach_kind(struct work *work, enum place_kind kind, struct places *places)
+{
+    work->count = 0;
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].kind == kind)
+            work->places[work->count++] = &places->items[i];
+    switch (kind) {
+    case PLACE_KERNEL_FUNCTION:
+        return attach_functions(work);
+    case PLACE_TRACEPOINT:
+        return attach_tracepoints(work);
+    case PLACE_USER:
+        return attach_user_places(work);
+    }
+    return 0;
+}
+
+int attach_open(struct attachment *attachment, const struct attach_request *request,
+                struct places *places)
+{
+    static const enum place_kind kinds[] = {PLACE_KERNEL_FUNCTION, PLACE_TRACEPOINT, PLACE_USER};
+    struct work work = {.attachment = attachment, .request = request, .all = places->items};
+    int result = 0, first_error = 0;
+    uint64_t start = now_ns();
+
+    *attachment = (struct attachment){.tracefs = -1};
+    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
+        for (size_t kind = 0; kind < ATTACH_KINDS; kind++)
+            attachment->programs[i][kind] = -1;
+    work.places = calloc(places->count ? places->count : 1, sizeof(struct place *));
+    if (!work.places)
+        return -ENOMEM;
+    for (size_t i = 0; i < COUNT_OF(kinds) && !result; i++)
+        result = attach_kind(&work, kinds[i], places);
+    free(work.places);
+    for (size_t i = 0; i < places->count; i++) {
+        if (!places->items[i].error || places->items[i].error == ATTACH_LEFT_OUT)
+            continue;
+        attachment->failed++;
+        first_error = first_error ? first_error : places->items[i].error;
+    }
+    attachment->attach_ns = now_ns() - start;
+    if (!result && !attachment->attached)
+        result = first_error ? first_error : -ENOENT;
+    return result;
+}
+
+uint64_t attach_missed(const struct attachment *attachment)
+{
+    uint64_t missed = 0;
+
+    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
+        missed += misses_of_program(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
+    for (size_t i = 0; i < attachment->own_count; i++)
+        missed += misses_of_program(attachment->own_programs[i]);
+    missed += misses_of_links(attachment->fds, attachment->count);
+    if (attachment->tracefs >= 0)
+        missed += attach_text_missed(attachment->tracefs, &attachment->maker);
+    return missed;
+}
+
+int attach_close(struct attachment *attachment)
+{
+    int result = 0;
+
+    detach_all(attachment->fds, attachment->count);
+    free(attachment->fds);
+    attachment->fds = NULL;
+    attachment->count = 0;
+    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
+        for (size_t kind = 0; kind < ATTACH_KINDS; kind++)
+            if (attachment->programs[i][kind] >= 0)
+                close(attachment->programs[i][kind]);
+    for (size_t i = 0; i < attachment->own_count; i++)
+        close(attachment->own_programs[i]);
+    free(attachment->own_programs);
+    attachment->own_programs = NULL;
+    attachment->own_count = 0;
+    if (attachment->tracefs >= 0)
+        result = attach_text_remove(attachment->tracefs, &attachment->maker);
+    text_free(&attachment->log);
+    return result;
+}

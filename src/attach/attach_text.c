@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "attach/attach_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/maker.h"
+#include "base/util.h"
+#include "kernel/tracefs.h"
+#include "kernel/misses.h"
+
+#define GROUP "stackbox_"
+#define NUMBER_ROOM 22
+
+static const char *const files[] = {"kprobe_events", "uprobe_events"};
+
+static int open_events(int tracefs, const char *file)
+{
+    int fd = openat(tracefs, file, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
+/* The kernel takes a definition a write; what it thinks of it is the result of the write. */
+static int write_line(int events, const struct text *line)
+{
+    if (line->failed)
+        return -ENOMEM;
+    ssize_t written;
+    do
+        written = write(events, line->data, line->length);
+    while (written < 0 && errno == EINTR);
+    return written < 0 ? -errno : 0;
+}
+
+/* ---- Removing ---- */
+
+struct names {
+    const char *maker; /* whose */
+    struct text *items;
+    size_t count, room;
+};
+
+static bool is_of(void *context, const char *group)
+{
+    const struct names *names = context;
+
+    return !strncmp(group, GROUP, strlen(GROUP)) && !strcmp(group + strlen(GROUP), names->maker);
+}
+
+/* Collected first and removed after: the directory that is read must not change meanwhile. */
+static int collect_name(void *context, const char *group, const char *name)
+{
+    struct names *names = context;
+    struct text line = {0};
+
+    text_format(&line, "-:%s/%s\n", group, name);
+    if (line.failed || array_reserve(&names->items, &names->room, names->count + 1,
+                                     sizeof(*names->items))) {
+        text_free(&line);
+        return -ENOMEM;
+    }
+    names->items[names->count++] = line;
+    return 0;
+}
+
+/* Those that are not in this file stay in the list. */
+static int remove_from(int events, struct names *names)
+{
+    size_t kept = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        int removed = write_line(events, &names->items[i]);
+        if (!removed) {
+            text_free(&names->items[i]);
+            continue;
+        }
+        names->items[kept++] = names->items[i];
+        if (removed != -ENOENT)
+            result = removed;
+    }
+    names->count = kept;
+    return result;
+}
+
+/* Each is in one of the two files. 0 or a negative errno: some are left. */
+static int remove_of(int tracefs, const char *maker)
+{
+    struct names names = {.maker = maker};
+    int result = tracefs_each_event(tracefs, is_of, collect_name, &names), refused = -ENOENT;
+
+    for (size_t file = 0; file < COUNT_OF(files) && names.count; file++) {
+        int events = open_events(tracefs, files[file]);
+        int removed = events < 0 ? events : remove_from(events, &names);
+        if (removed && removed != -ENOENT)
+            refused = removed;
+        if (events >= 0)
+            close(events);
+    }
+    if (!result && names.count)
+        result = refused;
+    for (size_t i = 0; i < names.count; i++)
+        text_free(&names.items[i]);
+    free(names.items);
+    return result;
+}
+
+static int remove_dead(void *context, const char *maker)
+{
+    return remove_of(*(const int *)context, maker);
+}
+
+void attach_text_sweep(int tracefs)
+{
+    makers_each_dead(remove_dead, &tracefs);
+}
+
+int attach_text_remove(int tracefs, struct maker *maker)
+{
+    int result = maker->name[0] ? remove_of(tracefs, maker->name) : 0;
+
+    if (!result)
+        maker_end(maker);
+    return result;
+}
+
+uint64_t attach_text_missed(int tracefs, const struct maker *maker)
+{
+    char prefix[sizeof(GROUP) + MAKER_NAME_ROOM];
+
+    if (!maker->name[0])
+        return 0;
+    snprintf(prefix, sizeof(prefix), GROUP "%s_", maker->name);
+    return misses_of_text(tracefs, prefix);
+}
+
+/* ---- Defining ---- */
+
+/*
+ * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Without /proc the
+ * kernel could not find it by that: there it is the path, when it can be.
+ */
+static void add_file(struct text *line, const struct place *place, int file)
+{
+    if (access("/proc/self/fd", F_OK) && !strpbrk(place->file, " \t"))
+        text_add(line, place->file);
+    else
+        text_format(line, "/proc/%d/fd/%d", (int)getpid(), file);
+}
+
+/* Functions go by their addresses, where these are to be told. */
+static int define(int events, const char *event, const struct place *place, int file, bool by_address)
+{
+    struct text line = {0};
+
+    text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', event);
+    if (file >= 0)
+        add_file(&line, place, file);
+    if (file >= 0)
+        text_format(&line, ":0x%llx", (unsigned long long)place->file_offset);
+    else if (by_address)
+        text_format(&line, "0x%llx", (unsigned long long)(place->address + place->offset));
+    else
+        text_format(&line, "%s+%llu", place->name, (unsigned long long)place->offset);
+    if (file >= 0 && place->semaphore)
+        text_format(&line, "(0x%llx)", (unsigned long long)place->semaphore);
+    text_add(&line, "\n");
+    int result = write_line(events, &line);
+    text_free(&line);
+    return result;
+}
+
+static int define_all(int tracefs, const char *event, struct place *const *places, size_t count)
+{
+    bool user = places[0]->kind == PLACE_USER;
+    int events = open_events(tracefs, files[user]), file = -1;
+    size_t defined = 0;
+
+    if (events < 0)
+        return events == -ENOENT ? -EOPNOTSUPP : events;
+    if (user && (file = open(places[0]->file, O_RDONLY | O_CLOEXEC)) < 0) {
+        int error = -errno;
+        close(events);
+        return error;
+    }
+    for (size_t i = 0; i < count; i++) {
+        places[i]->error = define(events, event, places[i], file, places[i]->address);
+        /* Some kernels (5.10) take all addresses of one event for the same place. */
+        if (places[i]->error == -EEXIST && !user)
+            places[i]->error = define(events, event, places[i], file, false);
+        defined += !places[i]->error;
+    }
+    if (file >= 0)
+        close(file);
+    close(events);
+    return defined ? 0 : -ENOENT;
+}
+
+int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
+                       size_t count, uint32_t *id)
+{
+    char group[sizeof(GROUP) + MAKER_NAME_ROOM], name[sizeof(group) + NUMBER_ROOM];
+    char event[sizeof(group) + sizeof(name)];
+
+    snprintf(group, sizeof(group), GROUP "%s", maker_name(maker));
+    snprintf(name, sizeof(name), "%s_%zu", group, number);
+    snprintf(event, sizeof(event), "%s/%s", group, name);
+    int result = define_all(tracefs, event, places, count);
+    return result ? result : tracefs_event_id(tracefs, group, name, id);
+}

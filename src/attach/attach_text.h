@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Probes as text in tracefs' kprobe_events and uprobe_events: the way of old kernels. Unlike all others they
+ * outlive their maker when that is killed, so they carry a name of its own (maker.h), and whoever comes next removes
+ * what dead makers left.
+ */
+#ifndef STACKBOX_PROBES_ATTACH_TEXT_H
+#define STACKBOX_PROBES_ATTACH_TEXT_H
+
+#include "attach/maker.h"
+#include "find/place.h"
+
+/* Removes the probes of makers that are no more. */
+void attach_text_sweep(int tracefs);
+
+/*
+ * Defines the probes of all `places` (`count` pointers: all entries or all returns, all of the kernel
+ * or all of user programs) as one event, the maker's of that number, and gives its id, to be opened
+ * as a tracepoint.
+ * A place that is refused gets its `error`. 0, or a negative errno when no place is left
+ * (-EOPNOTSUPP: this kernel has no such file); attach_text_remove is needed after either.
+ */
+int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
+                       size_t count, uint32_t *id);
+
+/* Hits of the maker's probes of the kernel that were missed, until now. */
+uint64_t attach_text_missed(int tracefs, const struct maker *maker);
+
+/*
+ * Removes the maker's probes, and ends it; events opened on them must be closed before. 0 or a negative
+ * errno: some are left.
+ */
+int attach_text_remove(int tracefs, struct maker *maker);
+
+#endif

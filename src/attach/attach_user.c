@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Places in programs and libraries: by links, by events, by text. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "attach/attach_text.h"
+#include "attach/attach_work.h"
+#include "kernel/bpf.h"
+#include "kernel/perf.h"
+
+/*
+ * Where links are of all processes, a few events are better: in one process alone they leave all
+ * others undisturbed. But each takes a tenth of a second to close.
+ */
+#define MOST_OWN_EVENTS 4
+
+/* Places that one link or one text event can take together compare equal; the list is sorted so. */
+static int compare_groups(const struct place *a, const struct place *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->at_return != b->at_return)
+        return a->at_return ? 1 : -1;
+    return (int)attach_program_of(a) - (int)attach_program_of(b);
+}
+
+static int compare_for_sort(const void *left, const void *right)
+{
+    const struct place *a = *(struct place *const *)left, *b = *(struct place *const *)right;
+    int order = compare_groups(a, b);
+
+    return order ? order : a->file_offset < b->file_offset ? -1 : a->file_offset > b->file_offset;
+}
+
+static uint32_t group_length(const struct work *work, size_t from)
+{
+    uint32_t length = 1;
+
+    while (from + length < work->count &&
+           !compare_groups(work->places[from], work->places[from + length]))
+        length++;
+    return length;
+}
+
+/* ---- Links ---- */
+
+static int link_all(struct work *work, int program, struct place **part, uint32_t count)
+{
+    uint64_t *offsets = calloc(count, sizeof(*offsets)), *semaphores = calloc(count, sizeof(*offsets));
+    uint64_t *cookies;
+    int fd = attach_cookies(work, part, count, &cookies) || !offsets || !semaphores ? -ENOMEM : 0;
+
+    for (uint32_t i = 0; !fd && i < count; i++) {
+        offsets[i] = part[i]->file_offset;
+        semaphores[i] = part[i]->semaphore;
+    }
+    const struct bpf_uprobes probes = {
+        .path = part[0]->file,
+        .at_return = part[0]->at_return,
+        .count = count,
+        .offsets = offsets,
+        .semaphores = semaphores,
+        .cookies = cookies,
+        .pid = work->linked_pid,
+    };
+    if (!fd)
+        fd = bpf_link_uprobe_multi(program, &probes);
+    free(offsets);
+    free(semaphores);
+    free(cookies);
+    if (fd < 0)
+        return fd;
+    work->attachment->attached += count;
+    return attach_keep(work, fd);
+}
+
+static int attach_by_links(struct work *work)
+{
+    int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_MULTI), result = 0;
+    uint32_t length;
+
+    /* Without the right to load it there is none to load it for another way, either. */
+    if (program == -EPERM || program == -EACCES)
+        return program;
+    if (program < 0 || !bpf_has_uprobe_multi(program))
+        return -EOPNOTSUPP;
+    result = attach_check_count(work);
+    for (size_t i = 0; i < work->count && !result; i += length) {
+        struct place **group = work->places + i;
+        length = group_length(work, i);
+        program = attach_load(work, attach_program_of(*group), PROGRAM_MULTI);
+        result = program < 0 ? program : attach_by_halves(work, link_all, program, group, length);
+    }
+    work->attachment->user_way = ATTACH_MULTI;
+    work->count = 0;
+    return result;
+}
+
+/* ---- Events ---- */
+
+static int open_event(struct work *work, const void *context, const struct place *place)
+{
+    const struct perf_uprobe probe = {
+        .path = place->file,
+        .at_return = place->at_return,
+        .offset = place->file_offset,
+        .semaphore = place->semaphore,
+        .pid = work->request->pid,
+    };
+
+    return attach_event(work, perf_open_uprobe(context, &probe), place, PROGRAM_PROBE);
+}
+
+static int attach_by_events(struct work *work)
+{
+    struct perf_probe_type type;
+
+    if (perf_probe_type("uprobe", &type))
+        return -EOPNOTSUPP;
+    int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_PROBE);
+    if (program < 0)
+        return program;
+    int result = attach_one_by_one(work, open_event, &type);
+    work->attachment->user_way = ATTACH_PMU;
+    return result;
+}
+
+/* ---- Text ---- */
+
+static int attach_by_text(struct work *work)
+{
+    int result = attach_check_count(work);
+    uint32_t length;
+
+    if (result)
+        return result;
+    if (work->request->tracefs < 0)
+        return -EOPNOTSUPP;
+    work->attachment->tracefs = work->request->tracefs;
+    work->attachment->user_way = ATTACH_TRACEFS;
+    attach_text_sweep(work->request->tracefs);
+    for (size_t i = 0; i < work->count && !result; i += length) {
+        length = group_length(work, i);
+        result = attach_as_text(work, work->places + i, length);
+    }
+    work->count = 0;
+    return result;
+}
+
+/* Of the one process that is asked for, if there is one and links can be of a process. */
+static uint32_t pid_for_links(const struct work *work)
+{
+    enum attach_program which = attach_program_of(work->places[0]);
+    const struct bpf_load load = attach_how_to_load(work, which, PROGRAM_MULTI);
+
+    return work->request->pid && bpf_has_uprobe_multi_of_processes(&load) ? work->request->pid : 0;
+}
+
+int attach_user_places(struct work *work)
+{
+    enum attach_way way = work->request->way;
+    int result = -EOPNOTSUPP;
+
+    if (!work->count)
+        return 0;
+    if (way == ATTACH_BEST || way == ATTACH_MULTI)
+        work->linked_pid = pid_for_links(work);
+    bool events_first = work->request->pid && !work->linked_pid && work->count <= MOST_OWN_EVENTS;
+    qsort(work->places, work->count, sizeof(*work->places), compare_for_sort);
+    if (way == ATTACH_BEST && events_first)
+        result = attach_by_events(work);
+    /* The events take more rights than the link does. */
+    if ((way == ATTACH_BEST && work->count &&
+         (!events_first || result == -EOPNOTSUPP || result == -EACCES || result == -EPERM)) ||
+        way == ATTACH_MULTI)
+        result = attach_by_links(work);
+    if ((way == ATTACH_BEST && result == -EOPNOTSUPP && !events_first) || way == ATTACH_PMU)
+        result = attach_by_events(work);
+    if ((way == ATTACH_BEST && result == -EOPNOTSUPP) || way == ATTACH_TRACEFS)
+        result = attach_by_text(work);
+    return result;
+}

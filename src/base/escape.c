@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "base/escape.h"
+
+/* The length of the valid UTF-8 character at `bytes`, 0 when there is none. */
+static size_t utf8_length(const unsigned char *bytes, size_t left)
+{
+    unsigned first = bytes[0], code;
+    size_t length;
+    /* The least code that may take a character of this length: anything less is overlong. */
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xc2 && first <= 0xdf) {
+        length = 2;
+        code = first & 0x1f;
+    } else if (first >= 0xe0 && first <= 0xef) {
+        length = 3;
+        code = first & 0x0f;
+    } else if (first >= 0xf0 && first <= 0xf4) {
+        length = 4;
+        code = first & 0x07;
+    } else {
+        return 0;
+    }
+    if (left < length)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (bytes[i] & 0x3f);
+    }
+    bool surrogate = code >= 0xd800 && code <= 0xdfff;
+    return code < least[length] || code > 0x10ffff || surrogate ? 0 : length;
+}
+
+static bool is_control(const unsigned char *bytes, size_t length)
+{
+    if (length == 1)
+        return bytes[0] < 0x20 || bytes[0] == 0x7f;
+    return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
+}
+
+void escape_bytes(struct text *text, const char *bytes, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)bytes, *end = at + length;
+
+    while (at < end) {
+        size_t size = utf8_length(at, (size_t)(end - at));
+        if (size && !is_control(at, size)) {
+            text_append(text, (const char *)at, size);
+            at += size;
+            continue;
+        }
+        for (size_t i = size ? size : 1; i; i--)
+            text_format(text, "\\x%02x", *at++);
+    }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Names come from outside: what a terminal or a reader could take as a command is made harmless. */
+#ifndef STACKBOX_ESCAPE_H
+#define STACKBOX_ESCAPE_H
+
+#include "base/util.h"
+
+/*
+ * Appends `bytes`; each byte below 0x20, 0x7f, each C1 control (U+0080 to U+009F) and each byte
+ * that is no part of valid UTF-8 becomes the four characters \xNN.
+ */
+void escape_bytes(struct text *text, const char *bytes, size_t length);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "counting/counting_report.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "symbolize/symbolize.h"
+#include "symbolize/tracing_frames.h"
+
+/* What the formats of one report are made from. */
+struct writing {
+    struct counting *counting;
+    const struct symbols *symbols;
+    struct tm when;
+    bool told; /* what --top left out */
+};
+
+static int write_format(void *context, FILE *out, enum report_format format)
+{
+    struct writing *writing = context;
+    struct counting *counting = writing->counting;
+    struct report_summary summary;
+
+    counting->report.format = format;
+    /* Shares are of all; what people read is cut. */
+    bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
+    counting->report.top = is_cut ? counting->options->top : 0;
+    int result = report_write(out, &counting->tally, writing->symbols, &counting->report,
+                              &writing->when, &summary);
+    if (!result && summary.left_blocks && !writing->told)
+        say("--top left out %llu more stacks with %llu %s",
+            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
+            counting->report.unit > 1 ? "us" : "events");
+    writing->told = true;
+    return result;
+}
+
+void counting_add_losses(const struct counting *counting, struct missing *missing)
+{
+    const struct account *sum = &counting->store.sum;
+    const struct losses *losses = &counting->losses;
+
+    missing_add(missing, &(struct loss){.count = sum->table_full},
+                "are only in the sum, as [table full]: the table of %u counts was full; raise "
+                "--stack-storage-size (it was %u)", counting->store.main.entries[BANK_COUNTS],
+                counting->store.stacks);
+    missing_add(missing, &(struct loss){.count = sum->slots_taken, .beside = true},
+                "were not counted: more than %d programs were interrupted on a CPU at once; "
+                "shorter stacks (--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
+    missing_add(missing, &(struct loss){.count = losses->walks_failed},
+                "are counted without their stack: the kernel could not walk it; -K does without "
+                "those of users");
+    missing_add(missing, &(struct loss){.count = losses->stacks_lost},
+                "are counted without their stack: stack storage was full; raise "
+                "--stack-storage-size (it was %u)", counting->store.stacks);
+    if (counting->add_losses)
+        counting->add_losses(counting->losing, missing);
+}
+
+/* What is missing until now, and of how many events the report is. */
+static void finish_facts(struct counting *counting)
+{
+    struct missing missing = {0};
+    uint64_t events = 0;
+
+    for (size_t i = 0; i < counting->tally.count; i++)
+        events += counting->tally.entries[i].events;
+    counting_add_losses(counting, &missing);
+    missing_add_lines(&missing, &counting->facts.losses);
+    missing_free(&missing);
+    facts_count(&counting->facts, events);
+}
+
+int counting_write_report(struct counting *counting, bool last)
+{
+    const struct traced_file program = {counting->program.path, counting->program.fd};
+    bool mapped = report_files_have(&counting->files, REPORT_PPROF);
+    const struct symbolize_wishes wishes = {
+        .kallsyms = counting->session.kallsyms,
+        .preferred = counting->traced,
+        .preferred_count = counting->traced_count,
+        .processes = counting->session.processes,
+        .readable = trace_options_names(counting->options),
+        .symfs = counting->options->symfs,
+        .mapped_for = mapped ? &program : NULL,
+    };
+    const struct report_turn turn = {
+        .number = ++counting->reports,
+        .began = counting->facts.about.began,
+        .last = last,
+    };
+    struct process_names names;
+    struct symbols symbols;
+    struct writing writing = {.counting = counting, .symbols = &symbols};
+    time_t now = time(NULL);
+
+    localtime_r(&now, &writing.when);
+    session_before_names(&counting->session);
+    int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
+    if (!result && counting->at_tracepoints)
+        tracing_frames_drop(&counting->tally, &symbols);
+    int named = process_names_make(&names, &counting->tally, counting->session.processes);
+    if (!result)
+        result = named;
+    counting->report.names = &names;
+    if (!result)
+        finish_facts(counting);
+    if (!result)
+        result = report_files_write(&counting->files, &turn, write_format, &writing);
+    counting->report.names = NULL;
+    process_names_free(&names);
+    symbols_free(&symbols);
+    return result;
+}

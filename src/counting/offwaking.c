@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "counting/offwaking.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "counting/blocked.h"
+#include "counting/counting.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+#include "kernel/switches.h"
+#include "maps/waits.h"
+#include "session/decisions.h"
+#include "session/heading.h"
+
+static const enum report_layout layouts[] = {
+    [VIEW_OFFCPU] = LAYOUT_PROFILE,
+    [VIEW_WAKEUP] = LAYOUT_WAKEUPTIME,
+    [VIEW_OFFWAKE] = LAYOUT_OFFWAKETIME,
+};
+static const char *const whose[] = {
+    [THREADS_ALL] = "all threads",
+    [THREADS_USER] = "user threads",
+    [THREADS_KERNEL] = "kernel threads",
+};
+
+struct tracing {
+    const struct offwaking_wishes *wishes;
+    struct counting counting;
+    struct waits waits;
+    struct switches switches;
+    struct interrupts interrupts;
+    struct waiting_text waiting; /* where a flat table is to have it */
+    bool knows_interrupts;
+    uint64_t started; /* since boot, ns */
+};
+
+static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wishes)
+{
+    const struct counting *counting = &tracing->counting;
+    const struct store *store = &counting->store;
+
+    *wishes = (struct offwake_wishes){
+        .view = tracing->wishes->view,
+        .filter = counting->session.filter,
+        .kernel_stack = !tracing->wishes->trace->user_only,
+        .user_stack = !tracing->wishes->trace->kernel_only,
+        .threads = tracing->wishes->threads,
+        .states = tracing->wishes->states,
+        .runnable = tracing->wishes->runnable,
+        .least = tracing->waits.least,
+        .most = tracing->waits.most,
+        .longest = tracing->wishes->pairs,
+        .depth = store->depth,
+        .control = store->control,
+        .account = store->account,
+        .slots = store->slots,
+        .lives = counting->session.lives.maps,
+        .waits = tracing->waits.map,
+        .banks = store->banks,
+    };
+}
+
+static void show(struct program *program, const char *event, bool listing)
+{
+    struct text what = {0}, why = {0};
+    struct linked linked;
+
+    text_format(&what, "the program of sched:%s", event);
+    if (program_link(program, PROGRAM_LIMIT_OLD, &linked, &why))
+        say("%s: %s", what.data ? what.data : "", why.data ? why.data : "");
+    else if (!what.failed)
+        decisions_say_program(what.data, program, &linked, listing);
+    text_free(&what);
+    text_free(&why);
+}
+
+static void show_size(struct program *program, const char *event)
+{
+    show(program, event, false);
+}
+
+static void show_listing(struct program *program, const char *event)
+{
+    show(program, event, true);
+}
+
+static void say_refused(const struct switches_refusal *refusal)
+{
+    struct text why = {0};
+
+    refusal_explain_program(refusal->what, refusal->error, &refusal->log, &why);
+    if (refusal->no_field)
+        say("this kernel has no tracepoint sched:%s with the fields that are needed",
+            refusal->event);
+    else if (refusal->what == REFUSED_TRACEFS)
+        say("cannot read %s%s: %s", refusal->event ? "the format of sched:" : "tracefs",
+            refusal->event ? refusal->event : "", why.data ? why.data : strerror(-refusal->error));
+    else
+        say("cannot trace sched:%s: %s", refusal->event ? refusal->event : "sched_switch",
+            why.data ? why.data : strerror(-refusal->error));
+    text_free(&why);
+}
+
+/* 0 or the exit status. */
+static int attach(struct tracing *tracing)
+{
+    bool debug = tracing->wishes->trace->debug;
+    struct switches_refusal refusal;
+    struct offwake_wishes wishes;
+
+    make_wishes(tracing, &wishes);
+    int result = switches_open(&tracing->switches, &wishes,
+                               tracing->wishes->trace->dump_program ? show_listing
+                               : debug ? show_size : NULL, &refusal);
+    if (result) {
+        say_refused(&refusal);
+        if (debug && refusal.log.data)
+            fprintf(stderr, "%s\n", refusal.log.data);
+    } else if (debug) {
+        say("attached to %stracepoints", tracing->switches.raw ? "raw " : "");
+    }
+    text_free(&refusal.log);
+    return result ? EXIT_FAILURE : 0;
+}
+
+static int open_waits(struct tracing *tracing)
+{
+    struct text why = {0};
+
+    int result = waits_open(&tracing->waits);
+    if (result) {
+        refusal_explain(REFUSED_MAPS, result, waits_bytes(&tracing->waits), &why);
+        say("cannot create maps: %s", why.data ? why.data : strerror(-result));
+        text_free(&why);
+        return EXIT_FAILURE;
+    }
+    if (tracing->wishes->trace->debug)
+        say("map of waits: %u threads, %llu KB", tracing->waits.entries,
+            (unsigned long long)waits_bytes(&tracing->waits) / 1024);
+    return 0;
+}
+
+static void print_header(struct tracing *tracing)
+{
+    struct text line = {0};
+
+    text_add(&line, tracing->wishes->view == VIEW_OFFCPU ? "Tracing off-CPU time (us) of "
+                                                       : "Tracing blocked time (us) ");
+    if (tracing->wishes->view == VIEW_OFFCPU) {
+        heading_add_whose(&line, tracing->wishes->trace,
+                          whose[tracing->wishes->threads]);
+        text_add(&line, " ");
+    }
+    text_format(&line, "by %s %sstack", heading_stacks(tracing->wishes->trace),
+                tracing->wishes->view == VIEW_OFFWAKE ? "off-CPU and waker " : "");
+    heading_add_cpu(&line, tracing->wishes->trace);
+    if (!line.failed)
+        session_timed_header(&tracing->counting.session, line.data);
+    text_free(&line);
+}
+
+/* ---- Reports ---- */
+
+/* What an interrupt did is told by names that are looked up once. */
+static int judge_wakers(struct tracing *tracing, struct tally *tally)
+{
+    int result = 0;
+
+    if (!tracing->knows_interrupts && tracing->counting.session.kallsyms >= 0)
+        result = interrupts_find(&tracing->interrupts, tracing->counting.session.kallsyms);
+    tracing->knows_interrupts = true;
+    blocked_judge_wakers(&tracing->interrupts, !tracing->wishes->trace->user_only,
+                         tracing->wishes->trace->verbose, tally);
+    return result;
+}
+
+static int add_all_along(const struct tracing *tracing, struct tally *tally)
+{
+    const struct trace_options *trace = tracing->wishes->trace;
+    const struct asleep_wishes wishes = {
+        .pids = trace->pids.numbers,
+        .pid_count = trace->pids.count,
+        .tids = trace->tids.numbers,
+        .tid_count = trace->tids.count,
+        .cpu = trace->cpu,
+        .cgroup = trace->cgroup,
+        .states = tracing->wishes->letters,
+        .user = tracing->wishes->threads != THREADS_KERNEL,
+        .kernel = tracing->wishes->threads != THREADS_USER,
+        .started_before = tracing->started,
+    };
+    const struct blocked_all_along all_along = {
+        .wishes = &wishes,
+        .waits = &tracing->waits,
+        .time = now_ns() - tracing->counting.session.run.start,
+        .kernel = !trace->user_only,
+        .kallsyms = tracing->counting.session.kallsyms,
+    };
+    /* Who comes of a command has not been here before it. */
+    if (trace->command || all_along.time < tracing->waits.least || all_along.time > tracing->waits.most)
+        return 0;
+    return blocked_add_all_along(&all_along, tally);
+}
+
+static int collect(void *context, bool again, struct tally *tally, struct losses *losses)
+{
+    struct tracing *tracing = context;
+    int result = waits_collect(&tracing->waits, again, tally, losses);
+
+    if (!result && tracing->wishes->view != VIEW_OFFCPU)
+        result = judge_wakers(tracing, tally);
+    if (!result && !again && tracing->wishes->unfinished)
+        result = add_all_along(tracing, tally);
+    return result;
+}
+
+static void debug_cost(const struct tracepoint *tracepoint, const char *event)
+{
+    struct bpf_program_info info;
+
+    if (tracepoint->program >= 0 && !bpf_program_info(tracepoint->program, &info) &&
+        info.run_count)
+        say("program %u of sched:%s: %llu runs, ns per event: %llu", info.id, event,
+            (unsigned long long)info.run_count,
+            (unsigned long long)(info.run_time_ns / info.run_count));
+}
+
+static uint64_t missed_events(const struct tracing *tracing)
+{
+    return tracepoint_missed(&tracing->switches.switches) +
+           tracepoint_missed(&tracing->switches.wakings);
+}
+
+static void add_losses(void *context, struct missing *missing)
+{
+    const struct tracing *tracing = context;
+    const struct account *account = &tracing->counting.store.sum;
+    const struct loss unseen = {
+        .count = account->waits_full + account->wakes_full,
+        .events = "events of threads",
+        .beside = true,
+    };
+
+    missing_add(missing, &unseen, "were not seen: the map of waits has room for %u threads, by the "
+                "memory that was free; -p, -t or --cgroup select fewer", tracing->waits.entries);
+    missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true},
+                "are not counted: the kernel did not show their threads come to the CPU again; "
+                "shorter stacks (--depth, -K, -U) make that rarer");
+    missing_add_recursion(missing, "switches and wakes", missed_events(tracing));
+}
+
+static void say_account(const struct tracing *tracing)
+{
+    uint64_t missed = missed_events(tracing);
+    const struct waits *waits = &tracing->waits;
+
+    if (tracing->wishes->trace->debug) {
+        debug_cost(&tracing->switches.switches, "sched_switch");
+        debug_cost(&tracing->switches.wakings, "sched_waking");
+    }
+    counting_say_account(&tracing->counting, waits->open, missed);
+    if (waits->waiting && !tracing->wishes->unfinished)
+        say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no "
+            "report; --unfinished shows it", (unsigned long long)waits->waiting,
+            waits->waiting == 1 ? "thread was" : "threads were", (double)waits->waited / 1e9);
+}
+
+static int count(struct tracing *tracing)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    int status = counting_start(&tracing->counting);
+    if (status)
+        return status;
+    print_header(tracing);
+    status = counting_run(&tracing->counting);
+    say_account(tracing);
+    if (tracing->wishes->view == VIEW_WAKEUP && tracing->wishes->trace->files.plain && !status)
+        status = session_detaching();
+    return status;
+}
+
+static int trace(struct tracing *tracing)
+{
+    const struct counting_wishes wishes = {
+        .key_bytes = (uint32_t)offwake_key_bytes(tracing->wishes->view),
+        .value_bytes = (uint32_t)offwake_value_bytes(tracing->wishes->pairs),
+    };
+    struct counting *counting = &tracing->counting;
+    int status = counting_open(counting, tracing->wishes->trace, &wishes);
+
+    counting->report.layout = layouts[tracing->wishes->view];
+    counting->report.unit = 1000;
+    counting->report.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
+    counting->report.pairs = tracing->wishes->pairs;
+    counting->report.waiting = &tracing->waiting;
+    counting->at_tracepoints = true;
+    counting->collect = collect;
+    counting->collecting = tracing;
+    counting->add_losses = add_losses;
+    counting->losing = tracing;
+    if (!status && report_files_have(&counting->files, REPORT_FLAT) && counting->session.kallsyms >= 0)
+        (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* else by names */
+    if (!status)
+        status = open_waits(tracing);
+    if (!status)
+        status = attach(tracing);
+    if (!status)
+        status = count(tracing);
+    switches_close(&tracing->switches);
+    waits_close(&tracing->waits);
+    interrupts_free(&tracing->interrupts);
+    return counting_close(counting, status);
+}
+
+int offwaking_run(const struct offwaking_wishes *wishes)
+{
+    struct tracing tracing = {
+        .wishes = wishes,
+        .waits = {
+            .view = wishes->view,
+            .least = wishes->least,
+            .most = wishes->most,
+            .unfinished = wishes->unfinished,
+            .map = -1,
+        },
+        .switches = SWITCHES_NONE,
+    };
+
+    tracing.waits.store = &tracing.counting.store;
+    return trace(&tracing);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Names of the Itanium C++ ABI, which every compiler on Linux mangles by: _Z... */
+#ifndef STACKBOX_SYMBOLS_CXX_H
+#define STACKBOX_SYMBOLS_CXX_H
+
+#include "demangle/demangle.h"
+
+/* See demangle(); `to` is empty. */
+int cxx_demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
+                 struct text *to);
+
+#endif

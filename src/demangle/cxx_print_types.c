@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Types, of which some stand around what they declare, and functions. */
+#include "demangle/cxx_print.h"
+
+enum shape { PLAIN, ARRAY, FUNCTION };
+
+/* What is around what a pointer to this declares: its own shape, or none. */
+static enum shape shape_of(struct cxx_print *print, uint32_t number)
+{
+    while (cxx_step(print)) {
+        const struct cxx_node *node = cxx_at(print->cxx, cxx_resolve(print, number));
+        if (node->kind == CXX_ARRAY)
+            return ARRAY;
+        if (node->kind == CXX_FUNCTION)
+            return FUNCTION;
+        if (node->kind != CXX_QUALS && node->kind != CXX_VENDOR_QUAL)
+            break;
+        number = node->a;
+    }
+    return PLAIN;
+}
+
+/* Is a part of it behind what it declares? */
+static bool has_right(struct cxx_print *print, uint32_t number)
+{
+    while (cxx_step(print)) {
+        const struct cxx_node *node = cxx_at(print->cxx, cxx_resolve(print, number));
+        if (node->kind == CXX_ARRAY || node->kind == CXX_FUNCTION)
+            return true;
+        if (node->kind < CXX_POINTER || node->kind > CXX_MEMBER)
+            break;
+        number = node->a;
+    }
+    return false;
+}
+
+/* The qualifiers that a type has already: of an array they are its items'. */
+static unsigned quals_of(struct cxx_print *print, uint32_t number)
+{
+    unsigned quals = 0;
+
+    while (cxx_step(print)) {
+        const struct cxx_node *node = cxx_at(print->cxx, cxx_resolve(print, number));
+        if (node->kind == CXX_QUALS)
+            quals |= node->flags;
+        else if (node->kind != CXX_ARRAY)
+            break;
+        number = node->a;
+    }
+    return quals;
+}
+
+static void open_around(struct cxx_print *print, enum shape shape, bool is_member)
+{
+    char last = cxx_last(print);
+
+    if (shape == PLAIN)
+        return;
+    if (last != ' ' && (shape == ARRAY || is_member || (last != '(' && last != '*')))
+        cxx_put_byte(print, ' ');
+    cxx_put_byte(print, '(');
+}
+
+void cxx_put_quals(struct cxx_print *print, unsigned quals)
+{
+    if (quals & CXX_CONST)
+        cxx_put(print, " const", 6);
+    if (quals & CXX_VOLATILE)
+        cxx_put(print, " volatile", 9);
+    if (quals & CXX_RESTRICT)
+        cxx_put(print, " restrict", 9);
+    if (quals & CXX_SAFE)
+        cxx_put_string(print, " transaction_safe");
+    if (quals & CXX_LVALUE)
+        cxx_put(print, " &", 2);
+    if (quals & CXX_RVALUE)
+        cxx_put(print, " &&", 3);
+}
+
+void cxx_put_parameters(struct cxx_print *print, uint32_t list, bool has_object)
+{
+    int32_t pack = print->pack;
+
+    cxx_put_byte(print, '(');
+    if (has_object)
+        cxx_put(print, "this ", 5);
+    cxx_put_list(print, list);
+    cxx_put_byte(print, ')');
+    if (pack != CXX_PACK_UNKNOWN)
+        print->pack = pack;
+}
+
+static void put_exceptions(struct cxx_print *print, uint32_t number)
+{
+    const struct cxx_node *node = cxx_at(print->cxx, number);
+
+    if (!number)
+        return;
+    if (node->kind == CXX_THROW) {
+        cxx_put(print, " throw(", 7);
+        cxx_put_list(print, node->a);
+        cxx_put_byte(print, ')');
+        return;
+    }
+    cxx_put_string(print, " noexcept");
+    if (node->a) {
+        cxx_put_byte(print, '(');
+        cxx_put_node(print, node->a);
+        cxx_put_byte(print, ')');
+    }
+}
+
+static void put_returned(struct cxx_print *print, uint32_t type)
+{
+    cxx_put_left(print, type);
+    if (!has_right(print, type))
+        cxx_put_byte(print, ' ');
+}
+
+void cxx_put_encoding(struct cxx_print *print, const struct cxx_node *encoding, bool is_inner)
+{
+    const struct cxx_node *function = cxx_at(print->cxx, encoding->b);
+    uint32_t returned = is_inner || !encoding->b ? 0 : function->a;
+    unsigned in_lambda = print->in_lambda;
+    uint32_t arguments = print->arguments;
+
+    print->in_lambda = 0;
+    /* T_ in the names of another encoding are others. */
+    print->changing += print->inner++ > 0;
+    if (encoding->c)
+        print->arguments = encoding->c;
+    if (returned)
+        put_returned(print, returned);
+    cxx_put_node(print, encoding->a);
+    if (encoding->b)
+        cxx_put_parameters(print, function->b, function->flags & CXX_OBJECT);
+    cxx_put_quals(print, encoding->flags);
+    if (returned)
+        cxx_put_right(print, returned);
+    if (encoding->b && function->c && !is_inner) {
+        cxx_put_string(print, " requires ");
+        cxx_put_node(print, function->c);
+    }
+    print->in_lambda = in_lambda;
+    print->changing -= --print->inner > 0;
+    print->arguments = arguments;
+}
+
+/* A reference to a reference is one: && only where both are. */
+static void put_reference(struct cxx_print *print, const struct cxx_node *node, bool is_left)
+{
+    bool is_rvalue = node->flags;
+    uint32_t to = node->a;
+
+    while (cxx_step(print)) {
+        const struct cxx_node *inner = cxx_at(print->cxx, cxx_resolve(print, to));
+        if (inner->kind != CXX_REFERENCE)
+            break;
+        is_rvalue = is_rvalue && inner->flags;
+        to = inner->a;
+    }
+    enum shape shape = shape_of(print, to);
+    if (is_left) {
+        cxx_put_left(print, to);
+        open_around(print, shape, false);
+        cxx_put(print, "&&", is_rvalue ? 2 : 1);
+    } else {
+        if (shape != PLAIN)
+            cxx_put_byte(print, ')');
+        cxx_put_right(print, to);
+    }
+}
+
+static void put_float(struct cxx_print *print, const struct cxx_node *node)
+{
+    bool is_bfloat = node->flags == 'b';
+
+    cxx_put_string(print, is_bfloat ? "std::bfloat" : "_Float");
+    cxx_put(print, print->cxx->name + node->a, node->b);
+    if (is_bfloat)
+        cxx_put(print, "_t", 2);
+    else if (node->flags == 'x')
+        cxx_put_byte(print, 'x');
+}
+
+static bool put_rare(struct cxx_print *print, const struct cxx_node *node)
+{
+    switch (node->kind) {
+    case CXX_VENDOR_QUAL:
+        cxx_put_left(print, node->a);
+        cxx_put_byte(print, ' ');
+        cxx_put_node(print, node->b);
+        if (node->c) {
+            cxx_put_byte(print, '<');
+            cxx_put_list(print, cxx_at(print->cxx, node->c)->a);
+            cxx_put_byte(print, '>');
+        }
+        return true;
+    case CXX_SUFFIXED:
+    case CXX_CONSTRAINED:
+        cxx_put_node(print, node->a);
+        cxx_put_string(print, cxx_texts[node->small]);
+        return true;
+    case CXX_PREFIXED:
+        cxx_put_string(print, cxx_texts[node->small]);
+        cxx_put_node(print, node->a);
+        return true;
+    case CXX_VECTOR:
+        cxx_put_node(print, node->a);
+        cxx_put(print, " __vector(", 10);
+        cxx_put_node(print, node->b);
+        cxx_put_byte(print, ')');
+        return true;
+    case CXX_DECLTYPE:
+        cxx_put(print, "decltype (", 10);
+        cxx_put_node(print, node->a);
+        cxx_put_byte(print, ')');
+        return true;
+    case CXX_BIT_INT:
+        cxx_put_string(print, node->flags ? "unsigned _BitInt(" : "_BitInt(");
+        cxx_put_node(print, node->a);
+        cxx_put_byte(print, ')');
+        return true;
+    case CXX_FLOAT:
+        put_float(print, node);
+        return true;
+    case CXX_NOEXCEPT:
+    case CXX_THROW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void put_plain(struct cxx_print *print, const struct cxx_node *node)
+{
+    cxx_put_node(print, node->a);
+    if (node->kind == CXX_QUALS)
+        cxx_put_quals(print, node->flags);
+    else if (node->kind == CXX_POINTER)
+        cxx_put_byte(print, '*');
+    else
+        cxx_put(print, "&&", node->flags ? 2 : 1);
+}
+
+bool cxx_put_type_left(struct cxx_print *print, const struct cxx_node *node)
+{
+    if (node->small && node->kind <= CXX_QUALS) {
+        put_plain(print, node);
+        return true;
+    }
+    switch (node->kind) {
+    case CXX_POINTER:
+        cxx_put_left(print, node->a);
+        open_around(print, shape_of(print, node->a), false);
+        cxx_put_byte(print, '*');
+        return true;
+    case CXX_REFERENCE:
+        put_reference(print, node, true);
+        return true;
+    case CXX_QUALS:
+        cxx_put_left(print, node->a);
+        cxx_put_quals(print, node->flags & ~quals_of(print, node->a));
+        return true;
+    case CXX_FUNCTION:
+        put_returned(print, node->a);
+        return true;
+    case CXX_ARRAY:
+        cxx_put_left(print, node->a);
+        return true;
+    case CXX_MEMBER: {
+        enum shape shape = shape_of(print, node->a);
+        cxx_put_left(print, node->a);
+        open_around(print, shape, true);
+        if (shape == PLAIN)
+            cxx_put_byte(print, ' ');
+        cxx_put_node(print, node->b);
+        cxx_put(print, "::*", 3);
+        return true;
+    }
+    default:
+        return put_rare(print, node);
+    }
+}
+
+static void put_array_right(struct cxx_print *print, const struct cxx_node *node)
+{
+    if (cxx_last(print) != ']')
+        cxx_put_byte(print, ' ');
+    cxx_put_byte(print, '[');
+    if (node->b)
+        cxx_put_node(print, node->b);
+    cxx_put_byte(print, ']');
+    cxx_put_right(print, node->a);
+}
+
+static void put_function_right(struct cxx_print *print, const struct cxx_node *node)
+{
+    cxx_put_parameters(print, node->b, false);
+    cxx_put_quals(print, node->flags);
+    put_exceptions(print, node->c);
+    cxx_put_right(print, node->a);
+}
+
+void cxx_put_type_right(struct cxx_print *print, const struct cxx_node *node)
+{
+    switch (node->kind) {
+    case CXX_REFERENCE:
+        put_reference(print, node, false);
+        return;
+    case CXX_POINTER:
+    case CXX_MEMBER:
+        if (shape_of(print, node->a) != PLAIN)
+            cxx_put_byte(print, ')');
+        cxx_put_right(print, node->a);
+        return;
+    case CXX_QUALS:
+    case CXX_VENDOR_QUAL:
+        cxx_put_right(print, node->a);
+        return;
+    case CXX_ARRAY:
+        put_array_right(print, node);
+        return;
+    case CXX_FUNCTION:
+        put_function_right(print, node);
+        return;
+    default:
+        return;
+    }
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "drain/drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/bpf.h"
+#include "maps/store_sizes.h"
+
+struct drain {
+    struct store *store;
+    const struct bank *bank;
+    struct tally *tally;
+    struct losses *losses;
+    uint64_t *addresses;           /* room for one stack */
+    struct spilled_stack *spilled; /* likewise */
+    struct stack *known;           /* by stack id: what was read already */
+    uint32_t ids;                  /* how many this bank may have */
+    struct doubtful *doubtful;
+    size_t doubtful_count, doubtful_room;
+};
+
+/*
+ * A stack whose second frame is where its function returns to. Either the kernel put that there, or
+ * it did not, and the function called itself.
+ */
+struct doubtful {
+    size_t entry;
+    uint64_t caller;
+    bool at_mark;
+};
+
+/* A stack of the stack map ends with its first 0. */
+static int read_kept(struct drain *drain, uint32_t id, struct stack *stack)
+{
+    size_t count = 0;
+
+    if (stack->state != STACK_NONE)
+        return 0;
+    int result = bpf_lookup(drain->store->settled.ids.map, &id, drain->addresses);
+    if (result)
+        return result;
+    while (count < drain->store->depth && drain->addresses[count])
+        count++;
+    return tally_add_stack(drain->tally, stack, drain->addresses, count);
+}
+
+static int read_spilled(struct drain *drain, int64_t key, struct stack *stack)
+{
+    enum bank_map map = key & STACK_SHALLOW ? BANK_SHALLOW : BANK_DEEP;
+    int result = bpf_lookup(drain->bank->maps[map], &key, drain->spilled);
+
+    if (result)
+        return result;
+    uint64_t count = drain->spilled->bytes / sizeof(uint64_t);
+    return tally_add_stack(drain->tally, stack, drain->spilled->frames,
+                           count < drain->store->depth ? (size_t)count : drain->store->depth);
+}
+
+static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct stack *stack)
+{
+    *stack = (struct stack){.state = STACK_NONE};
+    if (word == -EEXIST || word == -ENOMEM) {
+        stack->state = STACK_FULL;
+        drain->losses->stacks_lost += events;
+        return 0;
+    }
+    if (word < 0)
+        return 0;
+    if (word & STACK_SPILLED)
+        return read_spilled(drain, word, stack);
+    if (word >= drain->ids)
+        return -EINVAL;
+    int result = read_kept(drain, (uint32_t)word, &drain->known[word]);
+    *stack = drain->known[word];
+    return result;
+}
+
+static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
+{
+    struct stack *stack = &drain->tally->entries[entry].task.user;
+    uint32_t kept = stack->count < drain->store->depth ? stack->count : drain->store->depth - 1;
+    const uint64_t *frames = drain->tally->addresses + stack->first;
+
+    drain->addresses[0] = frames[0];
+    drain->addresses[1] = caller;
+    memcpy(drain->addresses + 2, frames + 1, (kept - 1) * sizeof(*frames));
+    return tally_add_stack(drain->tally, stack, drain->addresses, kept + 1);
+}
+
+/*
+ * At the first instruction of a function newer kernels look for the caller where it then is, in code
+ * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
+ * tells of all that begin alike.
+ */
+static int complete_stack(struct drain *drain, size_t entry, const struct count_key *key)
+{
+    const struct stack *stack = &drain->tally->entries[entry].task.user;
+    const uint64_t *frames = drain->tally->addresses + stack->first;
+
+    if (!key->caller || stack->state != STACK_KEPT || !stack->count || drain->store->depth < 2)
+        return 0;
+    bool at_mark = key->flags & KEY_MARK, has_caller = stack->count > 1 && frames[1] == key->caller;
+    if (!has_caller && !(key->flags & KEY_NO_CALLER))
+        drain->store->walks_omit_callers[at_mark] = true;
+    if (!has_caller || (key->flags & KEY_NO_CALLER))
+        return insert_caller(drain, entry, key->caller);
+    if (array_reserve(&drain->doubtful, &drain->doubtful_room, drain->doubtful_count + 1,
+                      sizeof(*drain->doubtful)))
+        return -ENOMEM;
+    drain->doubtful[drain->doubtful_count++] = (struct doubtful){entry, key->caller, at_mark};
+    return 0;
+}
+
+static int decide_doubtful(struct drain *drain)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < drain->doubtful_count && !result; i++)
+        if (drain->store->walks_omit_callers[drain->doubtful[i].at_mark])
+            result = insert_caller(drain, drain->doubtful[i].entry, drain->doubtful[i].caller);
+    return result;
+}
+
+/*
+ * -EFAULT is said of a stack that is not there, such as a kernel thread's among users', too. But the
+ * program that a probe stopped has one, and of whatever else runs there is at least one of the two.
+ */
+static bool has_failed(const struct count_key *key)
+{
+    return key->user_stack == -EFAULT &&
+           (key->flags & KEY_USER_PROBE || key->kernel_stack == -EFAULT);
+}
+
+static int take_count(void *context, const void *key_bytes, const void *value_bytes)
+{
+    struct drain *drain = context;
+    struct count_key key;
+    uint64_t value;
+
+    memcpy(&key, key_bytes, sizeof(key));
+    memcpy(&value, value_bytes, sizeof(value));
+    struct tally_entry *entry = tally_add(drain->tally);
+    if (!entry)
+        return -ENOMEM;
+    entry->value = entry->events = value;
+    drain->store->counted += value;
+    entry->task.pid = key.pid;
+    entry->task.tid = key.flags >> KEY_TID_SHIFT;
+    entry->task.foreign = key.flags & KEY_FOREIGN;
+    entry->task.born = key.born;
+    memcpy(entry->task.comm, key.comm, sizeof(key.comm));
+    if (has_failed(&key))
+        drain->losses->walks_failed += value;
+    int result = take_stack(drain, key.kernel_stack, value, &entry->task.kernel);
+    if (!result)
+        result = take_stack(drain, key.user_stack, value, &entry->task.user);
+    return result ? result : complete_stack(drain, drain->tally->count - 1, &key);
+}
+
+int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
+               struct losses *losses)
+{
+    uint32_t depth = store->depth;
+    struct drain drain = {
+        .store = store,
+        .bank = bank,
+        .tally = tally,
+        .losses = losses,
+        .addresses = calloc(depth, sizeof(uint64_t)),
+        .spilled = malloc(SPILLED_STACK_BYTES(depth)),
+        .ids = bank == &store->main ? store->settled.ids.buckets : 0,
+    };
+    drain.known = calloc(drain.ids + 1, sizeof(struct stack));
+    int result = drain.addresses && drain.spilled && drain.known ? 0 : -ENOMEM;
+
+    if (!result)
+        result = bpf_drain(bank->maps[BANK_COUNTS], sizeof(struct count_key), sizeof(uint64_t), take_count,
+                           &drain);
+    if (!result)
+        result = decide_doubtful(&drain);
+    free(drain.addresses);
+    free(drain.spilled);
+    free(drain.known);
+    free(drain.doubtful);
+    return result;
+}
+
+static int forget_stack(void *context, const void *key, const void *value)
+{
+    (void)context, (void)key, (void)value;
+    return 0;
+}
+
+int drain_stacks(const struct store *store, const struct bank *bank, bpf_take *take, void *context)
+{
+    int result = 0;
+
+    for (int map = BANK_SHALLOW; map <= BANK_DEEP && !result; map++) {
+        const struct bpf_map_shape shape = store_map_shape(store, (enum bank_map)map, 0);
+        if (bank->maps[map] >= 0)
+            result = bpf_drain(bank->maps[map], shape.key_size, shape.value_size, take, context);
+    }
+    return result;
+}
+
+int drain_clear_stacks(struct store *store, const struct bank *bank)
+{
+    int result = bank == &store->main ? settled_clear(&store->settled) : 0;
+
+    return result ? result : drain_stacks(store, bank, forget_stack, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "draw/drawing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "picture/flame_order.h"
+
+bool drawing_is_stdin(const char *path)
+{
+    return !strcmp(path, "-");
+}
+
+/* ---- Reading ---- */
+
+/* 0 or the exit status: what is wrong was said. */
+static int read_input(struct folded *folded, const char *path)
+{
+    bool standard = drawing_is_stdin(path);
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int result = fd < 0 ? -errno : 0;
+
+    folded->name = standard ? "stdin" : path;
+    if (!result)
+        result = folded_read(folded, fd);
+    if (fd >= 0 && !standard)
+        close(fd);
+    if (!result)
+        return 0;
+    if (result == -ENOMEM)
+        say("cannot read \"%s\": out of memory", folded->name);
+    else
+        say("cannot read \"%s\": %s", folded->name, strerror(-result));
+    return EXIT_FAILURE;
+}
+
+static void say_lines(const struct folded_lines *lines, const char *what)
+{
+    if (lines->count)
+        say("%llu line%s %s; the first is line %llu of %s", (unsigned long long)lines->count,
+            lines->count == 1 ? "" : "s", what, (unsigned long long)lines->first, lines->file);
+}
+
+static void say_findings(const struct folded *folded)
+{
+    say_lines(&folded->bad, "left out, without a stack and a count");
+    say_lines(&folded->large, "left out, with counts that are too large to be added up");
+    say_lines(&folded->odd,
+              folded->pairs ? "with one count among others with two: taken as unchanged"
+                            : "with a second number, taken for a part of the name");
+}
+
+static int read_all(struct drawing *drawing, const struct arguments *arguments)
+{
+    int status = drawing->wishes->old ? read_input(&drawing->old, drawing->wishes->old) : 0;
+
+    if (!arguments->count && isatty(STDIN_FILENO))
+        say("reading folded stacks from the terminal; Ctrl-D ends them");
+    if (!arguments->count && !status)
+        status = read_input(&drawing->now, "-");
+    for (size_t i = 0; i < arguments->count && !status; i++)
+        status = read_input(&drawing->now, arguments->words[i]);
+    say_findings(&drawing->old);
+    say_findings(&drawing->now);
+    if (!status && drawing->wishes->old && (drawing->old.pairs || drawing->now.pairs)) {
+        say("--diff: \"%s\" has two counts in each line: it is a comparison itself",
+            drawing->old.pairs ? drawing->old.name : drawing->now.name);
+        status = EXIT_FAILURE;
+    }
+    drawing->differential = drawing->wishes->old || drawing->now.pairs;
+    return status;
+}
+
+/* ---- Writing ---- */
+
+static int write_text(const struct drawing *drawing, FILE *out)
+{
+    if (!drawing->differential)
+        return flame_write_functions(out, &drawing->flame);
+    const struct spellings *spellings = drawing->wishes->old ? &drawing->spellings : NULL;
+    return flame_write_changes(out, &drawing->flame, spellings, drawing->wishes->normalize);
+}
+
+static int write_scaled(struct drawing *drawing, FILE *out, enum report_format format)
+{
+    if (drawing->scaled)
+        flame_exchange_before(&drawing->flame, drawing->scaled);
+    int result = format == REPORT_SVG
+        ? svg_write(out, &drawing->flame, &drawing->svg)
+        : flame_write_folded(out, &drawing->flame, drawing->differential);
+    if (drawing->scaled)
+        flame_exchange_before(&drawing->flame, drawing->scaled);
+    return result;
+}
+
+static int write_format(void *context, FILE *out, enum report_format format)
+{
+    struct drawing *drawing = context;
+
+    errno = 0;
+    int result = format == REPORT_TEXT || format == REPORT_FLAT
+        ? write_text(drawing, out)
+        : write_scaled(drawing, out, format);
+    if (!result && (fflush(out) || ferror(out)))
+        result = errno ? -errno : -EIO;
+    return result;
+}
+
+static const char *escaped(struct text *text, const char *raw)
+{
+    if (raw)
+        escape_bytes(text, raw, strlen(raw));
+    return raw && !text->length ? "" : text->data;
+}
+
+/* What is drawn around the stacks. 0 or -ENOMEM. */
+static int make_texts(struct drawing *drawing)
+{
+    struct svg_options *svg = &drawing->svg;
+    const struct flame_node *root = drawing->flame.nodes;
+    bool failed = false;
+
+    svg->title = escaped(&drawing->texts[0], drawing->wishes->title);
+    svg->count_name = escaped(&drawing->texts[1], drawing->wishes->count_name);
+    svg->notes = escaped(&drawing->texts[2], drawing->wishes->notes);
+    if (drawing->wishes->subtitle)
+        escape_bytes(&drawing->subtitle, drawing->wishes->subtitle,
+                     strlen(drawing->wishes->subtitle));
+    if (drawing->differential)
+        text_format(&drawing->subtitle, "%sbefore %llu, now %llu %s%s",
+                    drawing->subtitle.length ? "\n" : "", (unsigned long long)root->before,
+                    (unsigned long long)root->value, svg->count_name ? svg->count_name : "samples",
+                    drawing->wishes->normalize ? "; before is scaled to now" : "");
+    svg->subtitle = drawing->subtitle.data;
+    svg->differential = drawing->differential;
+    for (size_t i = 0; i < COUNT_OF(drawing->texts); i++)
+        failed = failed || drawing->texts[i].failed;
+    return failed || drawing->subtitle.failed ? -ENOMEM : 0;
+}
+
+static int prepare(struct drawing *drawing)
+{
+    bool ordered = false;
+
+    flame_sum(&drawing->flame);
+    for (size_t i = 0; i < drawing->files.count; i++)
+        ordered = ordered || drawing->files.items[i].format == REPORT_FOLDED;
+    int result = ordered ? flame_order(&drawing->flame) : 0;
+    if (!result && drawing->wishes->normalize)
+        result = flame_scale(&drawing->flame, &drawing->scaled);
+    return result ? result : make_texts(drawing);
+}
+
+static int write_all(struct drawing *drawing)
+{
+    const struct report_turn turn = {.number = 1, .last = true};
+    const struct flame_node *root = drawing->flame.nodes;
+    int result = prepare(drawing);
+
+    if (!result)
+        result = report_files_write(&drawing->files, &turn, write_format, drawing);
+    if (result && result != -EPIPE) {
+        say("cannot write: %s", result == -ENOMEM ? "out of memory" : output_error(-result));
+        return EXIT_FAILURE;
+    }
+    if (drawing->differential)
+        say("before %llu, now %llu %s", (unsigned long long)root->before,
+            (unsigned long long)root->value,
+            drawing->svg.count_name ? drawing->svg.count_name : "samples");
+    if (!root->value)
+        say("there is no stack with a count%s", drawing->wishes->old && root->before ? " now" : "");
+    return drawing->files.failed || !root->value ? EXIT_FAILURE : 0;
+}
+
+int drawing_make(struct drawing *drawing, const struct arguments *arguments)
+{
+    if (flame_init(&drawing->flame)) {
+        say("out of memory");
+        return EXIT_FAILURE;
+    }
+    drawing->now = (struct folded){
+        .flame = &drawing->flame,
+        .reversed = drawing->wishes->reversed,
+        .spellings = drawing->wishes->old ? &drawing->spellings : NULL,
+    };
+    drawing->old = drawing->now;
+    drawing->old.side = FLAME_BEFORE;
+    int status = report_files_check(&drawing->files);
+    if (!status)
+        status = read_all(drawing, arguments);
+    return status ? status : write_all(drawing);
+}
+
+void drawing_close(struct drawing *drawing)
+{
+    folded_free(&drawing->now);
+    folded_free(&drawing->old);
+    flame_free(&drawing->flame);
+    spellings_free(&drawing->spellings);
+    text_free(&drawing->subtitle);
+    for (size_t i = 0; i < COUNT_OF(drawing->texts); i++)
+        text_free(&drawing->texts[i]);
+    free(drawing->scaled);
+}

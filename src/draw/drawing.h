@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Folded stacks, read from files and written as pictures and texts. It speaks to the user. */
+#ifndef STACKBOX_DRAWING_H
+#define STACKBOX_DRAWING_H
+
+#include "draw/folded.h"
+#include "options/options.h"
+#include "picture/svg.h"
+#include "report/report_files.h"
+
+struct drawing_wishes {
+    const char *title, *subtitle, *count_name, *notes;
+    const char *old; /* what is compared with, or NULL */
+    bool reversed, normalize;
+};
+
+/* The wishes, the files and `svg`, but for its texts, are set by who has it made. */
+struct drawing {
+    const struct drawing_wishes *wishes;
+    struct report_files files;
+    struct flame flame;
+    struct spellings spellings;
+    struct folded now, old;
+    struct svg_options svg;
+    struct text subtitle, texts[3]; /* the texts of `svg` */
+    uint64_t *scaled;               /* what was before, scaled, or NULL */
+    bool differential;
+};
+
+bool drawing_is_stdin(const char *path);
+
+/* Reads the files that the words name, or stdin, and writes what was asked for. The exit status. */
+int drawing_make(struct drawing *drawing, const struct arguments *arguments);
+void drawing_close(struct drawing *drawing);
+
+#endif

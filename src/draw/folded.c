@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "draw/folded.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "draw/folded_text.h"
+
+#define FIRST_ROOM (256 << 10)
+#define STACKS_AT_ONCE 64
+
+/* A stack whose frames are looked for. */
+struct folded_stack {
+    const char *text;
+    size_t length, at; /* where its next frame begins; turned round: behind where it ends */
+    size_t shared;     /* so many frames are those of the stack before */
+    uint32_t node;     /* of the frame that was found last */
+    bool done;
+    bool in_step, has_own;     /* it goes on; with a frame that is not that of the stack before */
+    struct flame_slice frame;  /* the next, */
+    uint32_t name;             /* and what it is called */
+    uint64_t values[2];
+};
+
+static void note(struct folded *folded, struct folded_lines *lines)
+{
+    if (lines->count++)
+        return;
+    lines->first = folded->line;
+    lines->file = folded->name;
+}
+
+/* ---- Counts ---- */
+
+/* The whole number that a count is here, with what was left over before. False: it does not fit. */
+static bool take_value(struct folded *folded, enum flame_side side,
+                       const struct folded_count *count, uint64_t *value)
+{
+    uint64_t carry = folded->carry[side] + count->millionths, sum;
+
+    *value = count->whole;
+    if (count->over || __builtin_add_overflow(*value, carry >= FOLDED_UNIT, value) ||
+        __builtin_add_overflow(folded->sums[side], *value, &sum))
+        return false;
+    folded->carry[side] = carry % FOLDED_UNIT;
+    return true;
+}
+
+/* ---- Names ---- */
+
+static bool is_plain(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 0x20 || (unsigned char)text[i] > 0x7e)
+            return false;
+    return true;
+}
+
+/* A name that is not known yet, or that is known by its spellings. 0 or -ENOMEM. */
+static int add_name(struct folded *folded, struct flame_slice frame, uint32_t *name)
+{
+    if (!is_plain(frame.text, frame.length)) {
+        text_clear(&folded->text);
+        escape_bytes(&folded->text, frame.text, frame.length);
+        if (folded->text.failed)
+            return -ENOMEM;
+        frame = (struct flame_slice){folded->text.data, folded->text.length};
+    }
+    return folded->spellings
+               ? spellings_name(folded->spellings, folded->flame, folded->side, &frame, name)
+               : flame_name(folded->flame, &frame, name);
+}
+
+/* 0 or -ENOMEM. */
+static int find_name(struct folded *folded, const struct flame_slice *frame, uint32_t *name)
+{
+    /* What is in the flame is fit to be shown. */
+    if (!folded->spellings && flame_find_name(folded->flame, frame, name))
+        return 0;
+    return add_name(folded, *frame, name);
+}
+
+/* ---- Stacks ---- */
+
+/* What two stacks begin with, as whole frames: *at is behind them. */
+static size_t count_shared(const struct folded_stack *stack, const struct folded_stack *before,
+                           size_t *at)
+{
+    size_t most = stack->length < before->length ? stack->length : before->length;
+    size_t common = folded_common_length(stack->text, before->text, most), shared = 0, end;
+
+    *at = 0;
+    while ((end = folded_find_semicolon(stack->text, *at, stack->length)) < common) {
+        *at = end + 1;
+        shared++;
+    }
+    if (end == common && (common == before->length || before->text[common] == ';')) {
+        *at = end + 1;
+        shared++;
+    }
+    return shared;
+}
+
+/* Takes the next frame off a stack. */
+static struct flame_slice take_frame(struct folded_stack *stack)
+{
+    size_t end = folded_find_semicolon(stack->text, stack->at, stack->length);
+    struct flame_slice frame = {stack->text + stack->at, end - stack->at};
+
+    stack->at = end + 1;
+    stack->done = end == stack->length;
+    return frame;
+}
+
+/* The same from the other end. */
+static struct flame_slice take_last_frame(struct folded_stack *stack)
+{
+    size_t begin = stack->at;
+
+    while (begin && stack->text[begin - 1] != ';')
+        begin--;
+    struct flame_slice frame = {stack->text + begin, stack->at - begin};
+    stack->done = !begin;
+    stack->at = begin - !stack->done;
+    return frame;
+}
+
+/* A step is a frame that becomes a node. Its frame is found first: */
+static void begin_step(struct folded *folded, struct folded_stack *stack, size_t level)
+{
+    stack->in_step = !stack->done;
+    stack->has_own = stack->in_step && level >= stack->shared;
+    if (!stack->has_own)
+        return;
+    stack->frame = folded->reversed ? take_last_frame(stack) : take_frame(stack);
+    if (!stack->frame.length)
+        stack->frame = (struct flame_slice){"[unknown]", 9};
+    flame_expect_name(folded->flame, &stack->frame);
+}
+
+/* Then what it is called. 0 or -ENOMEM. */
+static int name_step(struct folded *folded, struct folded_stack *stack)
+{
+    if (!stack->has_own)
+        return 0;
+    int result = find_name(folded, &stack->frame, &stack->name);
+    if (!result)
+        flame_expect_child(folded->flame, stack->node, stack->name);
+    return result;
+}
+
+/* And then the node. 0 or -ENOMEM. */
+static int end_step(struct folded *folded, struct folded_stack *stack, size_t level)
+{
+    const struct flame_node *nodes;
+
+    if (!stack->has_own) {
+        stack->node = stack[-1].node;
+        stack->done = level + 1 == stack->shared && stack->at > stack->length;
+        return 0;
+    }
+    stack->node = flame_named_child(folded->flame, stack->node, stack->name);
+    nodes = folded->flame->nodes;
+    __builtin_prefetch(&nodes[nodes[stack->node].first_child]);
+    return stack->node ? 0 : -ENOMEM;
+}
+
+/* All that wait go one step. *left is how many have not come to their end. */
+static int step(struct folded *folded, size_t level, size_t *left)
+{
+    struct folded_stack *stacks = folded->stacks_waiting;
+    int result = 0;
+
+    for (size_t i = 0; i < folded->waiting; i++)
+        begin_step(folded, &stacks[i], level);
+    for (size_t i = 0; i < folded->waiting && !result; i++)
+        result = name_step(folded, &stacks[i]);
+    for (size_t i = 0; i < folded->waiting && !result; i++)
+        if (stacks[i].in_step) {
+            result = end_step(folded, &stacks[i], level);
+            *left -= stacks[i].done;
+        }
+    return result;
+}
+
+/*
+ * Puts the stacks that wait into the flame, frame by frame all of them at once: where the next
+ * name or node of one is in memory is asked for early, and the others are seen to while it comes.
+ */
+static int add_stacks(struct folded *folded)
+{
+    size_t left = folded->waiting;
+    int result = 0;
+
+    for (size_t level = 0; left && !result; level++)
+        result = step(folded, level, &left);
+    for (size_t i = 0; i < folded->waiting && !result; i++) {
+        const struct folded_stack *stack = &folded->stacks_waiting[i];
+        folded->flame->nodes[stack->node].value += stack->values[FLAME_NOW];
+        folded->flame->nodes[stack->node].before += stack->values[FLAME_BEFORE];
+    }
+    folded->waiting = 0;
+    return result;
+}
+
+/* One more that waits. */
+static void add_stack(struct folded *folded, const char *text, size_t length,
+                      const uint64_t values[2])
+{
+    struct folded_stack *stack = &folded->stacks_waiting[folded->waiting];
+
+    *stack = (struct folded_stack){
+        .text = text,
+        .length = length,
+        .at = folded->reversed ? length : 0,
+        .values = {values[0], values[1]},
+    };
+    if (folded->waiting++ && !folded->reversed)
+        stack->shared = count_shared(stack, stack - 1, &stack->at);
+}
+
+/* ---- Lines ---- */
+
+/*
+ * What the first line that is a stack has, all others are expected to have. False: these are no
+ * pairs.
+ */
+static bool take_first_of_pair(struct folded *folded, const char *line, const char **end,
+                               const struct folded_count *now, struct folded_count *before)
+{
+    struct folded_count first;
+    const char *stack_end = *end;
+    bool pair = folded_take_count(line, &stack_end, &first) && stack_end > line;
+
+    if (!folded->stacks)
+        folded->pairs = pair;
+    if (pair != folded->pairs)
+        note(folded, &folded->odd);
+    if (!folded->pairs)
+        return false;
+    if (pair)
+        *end = stack_end;
+    *before = pair ? first : *now;
+    return true;
+}
+
+static int add_values(struct folded *folded, const char *text, size_t length,
+                      const uint64_t values[2])
+{
+    folded->stacks++;
+    if (!values[FLAME_NOW] && !values[FLAME_BEFORE])
+        return 0;
+    folded->sums[FLAME_NOW] += values[FLAME_NOW];
+    folded->sums[FLAME_BEFORE] += values[FLAME_BEFORE];
+    add_stack(folded, text, length, values);
+    return folded->waiting < STACKS_AT_ONCE ? 0 : add_stacks(folded);
+}
+
+static int add_line(struct folded *folded, const char *line, const char *end)
+{
+    uint64_t values[2] = {0};
+    struct folded_count counts[2] = {0};
+    enum flame_side side = folded->side;
+
+    while (end > line && (folded_is_blank(end[-1]) || end[-1] == '\r'))
+        end--;
+    if (end == line || (*line == '#' && (end == line + 1 || folded_is_blank(line[1]))))
+        return 0;
+    if (!folded_take_count(line, &end, &counts[side]) || end == line) {
+        note(folded, &folded->bad);
+        return 0;
+    }
+    bool fits = true;
+    if (take_first_of_pair(folded, line, &end, &counts[side], &counts[FLAME_BEFORE]))
+        fits = take_value(folded, FLAME_BEFORE, &counts[FLAME_BEFORE], &values[FLAME_BEFORE]);
+    if (!fits || !take_value(folded, side, &counts[side], &values[side])) {
+        note(folded, &folded->large);
+        return 0;
+    }
+    return add_values(folded, line, (size_t)(end - line), values);
+}
+
+/* ---- Bytes ---- */
+
+/* Moves what is unread to the beginning, and makes room behind it. 0 or -ENOMEM. */
+static int make_room(struct folded *folded)
+{
+    size_t left = folded->end - folded->start;
+
+    if (folded->start && left)
+        memmove(folded->buffer, folded->buffer + folded->start, left);
+    folded->start = 0;
+    folded->end = left;
+    if (left < folded->room)
+        return 0;
+    size_t room = folded->room ? folded->room * 2 : FIRST_ROOM;
+    char *buffer = realloc(folded->buffer, room + FOLDED_MORE);
+    if (!buffer)
+        return -ENOMEM;
+    folded->buffer = buffer;
+    folded->room = room;
+    return 0;
+}
+
+/* How many bytes came, 0 at the end, or a negative errno. */
+static ssize_t read_more(struct folded *folded, int fd)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, folded->buffer + folded->end, folded->room - folded->end);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        folded->end += (size_t)got;
+    /* What is behind the end is looked at, and not used. */
+    memset(folded->buffer + folded->end, 0, FOLDED_MORE);
+    return got < 0 ? -errno : got;
+}
+
+/* The lines that are whole; `searched` bytes of the first have no end. */
+static int add_lines(struct folded *folded, size_t searched)
+{
+    int result = 0;
+
+    while (!result) {
+        const char *line = folded->buffer + folded->start;
+        const char *end = memchr(line + searched, '\n', folded->end - folded->start - searched);
+        if (!end)
+            break;
+        folded->line++;
+        folded->start += (size_t)(end - line) + 1;
+        result = add_line(folded, line, end);
+        searched = 0;
+    }
+    return result ? result : add_stacks(folded);
+}
+
+/* A line that is too long is dropped piece by piece. */
+static void skip_piece(struct folded *folded, bool *skipping)
+{
+    const char *begin = folded->buffer + folded->start;
+    const char *end = memchr(begin, '\n', folded->end - folded->start);
+
+    *skipping = !end;
+    folded->start = end ? folded->start + (size_t)(end - begin) + 1 : folded->end;
+}
+
+int folded_read(struct folded *folded, int fd)
+{
+    bool skipping = false;
+    ssize_t got = 1;
+    int result = 0;
+
+    if (!folded->stacks_waiting)
+        folded->stacks_waiting = calloc(STACKS_AT_ONCE, sizeof(*folded->stacks_waiting));
+    if (!folded->stacks_waiting)
+        return -ENOMEM;
+    folded->line = 0;
+    folded->start = folded->end = 0;
+    while (!result && got > 0) {
+        size_t left = folded->end - folded->start;
+        if (left >= FOLDED_MOST_BYTES) {
+            folded->line++;
+            note(folded, &folded->bad);
+            folded->start = folded->end;
+            skipping = true;
+            left = 0;
+        }
+        result = make_room(folded);
+        if (!result)
+            got = read_more(folded, fd);
+        if (!result && skipping)
+            skip_piece(folded, &skipping);
+        if (!result && !skipping)
+            result = add_lines(folded, left);
+    }
+    if (!result && folded->end > folded->start) {
+        folded->line++;
+        result = add_line(folded, folded->buffer + folded->start, folded->buffer + folded->end);
+    }
+    if (!result)
+        result = add_stacks(folded);
+    return result ? result : got < 0 ? (int)got : 0;
+}
+
+void folded_free(struct folded *folded)
+{
+    free(folded->buffer);
+    free(folded->stacks_waiting);
+    text_free(&folded->text);
+    folded->buffer = NULL;
+    folded->stacks_waiting = NULL;
+    folded->room = 0;
+}

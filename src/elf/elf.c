@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "elf/elf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * More than any linker makes of segments, each of which may be looked at for each symbol; more
+ * sections are made only for objects.
+ */
+#define MOST_SEGMENTS 512
+#define MOST_SECTIONS 131072
+
+int elf_note_trouble(const struct elf *elf, int error)
+{
+    bool is_ours = error == -EIO || error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+
+    if (elf->trouble && is_ours && !*elf->trouble)
+        *elf->trouble = error;
+    return error;
+}
+
+static int read_unpacked(const struct elf_unpacked *unpacked, uint64_t at, void *to, size_t size)
+{
+    const struct text *part = &unpacked->parts[at >= ELF_UNPACKED_MORE];
+    const uint64_t from = at - (at >= ELF_UNPACKED_MORE ? ELF_UNPACKED_MORE : ELF_UNPACKED);
+
+    if (from > part->length || size > part->length - from)
+        return -ENOEXEC;
+    if (size)
+        memcpy(to, part->data + from, size);
+    return 0;
+}
+
+int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
+{
+    uint64_t at;
+    char *bytes = to;
+
+    if (__builtin_add_overflow(elf->base, offset, &at))
+        return -ENOEXEC;
+    if (at >= ELF_UNPACKED && elf->unpacked)
+        return read_unpacked(elf->unpacked, at, to, size);
+    if (at > INT64_MAX || size > INT64_MAX - at)
+        return -ENOEXEC;
+    while (size) {
+        ssize_t got = pread(elf->fd, bytes, size, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return elf_note_trouble(elf, got ? -errno : -ENOEXEC);
+        bytes += got;
+        at += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+uint64_t elf_get(const struct elf *elf, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    bool big = elf->swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < size; i++)
+        value = value << 8 | at[big ? i : size - 1 - i];
+    return value;
+}
+
+uint64_t elf_field(const struct elf *elf, const void *bytes, uint32_t places)
+{
+    uint32_t place = elf->is_64 ? places & 0xffff : places >> 16;
+
+    return elf_get(elf, (const unsigned char *)bytes + (place >> 4), place & 15);
+}
+
+/* ---- The headers ---- */
+
+static int read_ident(struct elf *elf)
+{
+    unsigned char ident[EI_NIDENT];
+    int result = elf_read(elf, 0, ident, sizeof(ident));
+
+    if (result)
+        return result;
+    if (memcmp(ident, ELFMAG, SELFMAG) ||
+        (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64) ||
+        (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
+        return -ENOEXEC;
+    elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
+    elf->swapped = (ident[EI_DATA] == ELFDATA2LSB) != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+    return 0;
+}
+
+struct table {
+    uint64_t offset, entry_size, count;
+};
+
+struct tables {
+    struct table segments, sections;
+    uint64_t section_names;
+};
+
+static int read_header(struct elf *elf, struct tables *tables)
+{
+    unsigned char header[sizeof(Elf64_Ehdr)];
+    int result = elf_read(elf, 0, header, ELF_SIZE(elf, Ehdr));
+
+    if (result)
+        return result;
+    elf->type = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_type);
+    elf->machine = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_machine);
+    tables->segments = (struct table){ELF_FIELD(elf, header, Ehdr, e_phoff),
+                                      ELF_FIELD(elf, header, Ehdr, e_phentsize),
+                                      ELF_FIELD(elf, header, Ehdr, e_phnum)};
+    tables->sections = (struct table){ELF_FIELD(elf, header, Ehdr, e_shoff),
+                                      ELF_FIELD(elf, header, Ehdr, e_shentsize),
+                                      ELF_FIELD(elf, header, Ehdr, e_shnum)};
+    tables->section_names = ELF_FIELD(elf, header, Ehdr, e_shstrndx);
+    return 0;
+}
+
+/* One entry of a table, of which `size` bytes are read. */
+static int read_entry(const struct elf *elf, const struct table *table, uint64_t index, void *to,
+                      size_t size)
+{
+    uint64_t offset;
+
+    if (__builtin_mul_overflow(index, table->entry_size, &offset) ||
+        __builtin_add_overflow(offset, table->offset, &offset))
+        return -ENOEXEC;
+    return elf_read(elf, offset, to, size);
+}
+
+static int read_section(const struct elf *elf, const struct table *table, uint64_t index,
+                        struct elf_section *section)
+{
+    unsigned char header[sizeof(Elf64_Shdr)];
+    int result = read_entry(elf, table, index, header, ELF_SIZE(elf, Shdr));
+
+    if (result)
+        return result;
+    *section = (struct elf_section){
+        .name = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_name),
+        .type = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_type),
+        .link = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_link),
+        .info = (uint32_t)ELF_FIELD(elf, header, Shdr, sh_info),
+        .flags = ELF_FIELD(elf, header, Shdr, sh_flags),
+        .address = ELF_FIELD(elf, header, Shdr, sh_addr),
+        .offset = ELF_FIELD(elf, header, Shdr, sh_offset),
+        .size = ELF_FIELD(elf, header, Shdr, sh_size),
+        .entry_size = ELF_FIELD(elf, header, Shdr, sh_entsize),
+    };
+    return 0;
+}
+
+/* Numbers that are too great for the file's header stand in the first section's. */
+static void read_great_counts(const struct elf *elf, struct tables *tables)
+{
+    struct elf_section first;
+
+    if (!tables->sections.offset || tables->sections.entry_size < ELF_SIZE(elf, Shdr)) {
+        tables->sections.count = 0;
+        return;
+    }
+    if ((tables->sections.count && tables->segments.count != PN_XNUM &&
+         tables->section_names != SHN_XINDEX) ||
+        read_section(elf, &tables->sections, 0, &first))
+        return;
+    if (!tables->sections.count)
+        tables->sections.count = first.size;
+    if (tables->segments.count == PN_XNUM)
+        tables->segments.count = first.info;
+    if (tables->section_names == SHN_XINDEX)
+        tables->section_names = first.link;
+}
+
+/* A file is read without them where they are cut off: what is loaded stands in the segments. */
+static int read_sections(struct elf *elf, const struct tables *tables)
+{
+    int result = 0;
+
+    if (!tables->sections.count || tables->sections.count > MOST_SECTIONS)
+        return 0;
+    const size_t count = (size_t)tables->sections.count;
+    elf->sections = calloc(count, sizeof(*elf->sections));
+    if (!elf->sections)
+        return -ENOMEM;
+    for (size_t i = 0; i < count && !result; i++)
+        result = read_section(elf, &tables->sections, i, &elf->sections[i]);
+    if (!result) {
+        elf->section_count = count;
+        elf->section_names = tables->section_names < count ? (size_t)tables->section_names : 0;
+        return 0;
+    }
+    free(elf->sections);
+    elf->sections = NULL;
+    return result == -ENOEXEC ? 0 : result;
+}
+
+static int read_segment(struct elf *elf, const struct table *table, uint64_t index)
+{
+    unsigned char header[sizeof(Elf64_Phdr)];
+    int result = read_entry(elf, table, index, header, ELF_SIZE(elf, Phdr));
+
+    if (result)
+        return result;
+    const uint64_t type = ELF_FIELD(elf, header, Phdr, p_type);
+    const struct elf_segment segment = {
+        .offset = ELF_FIELD(elf, header, Phdr, p_offset),
+        .file_size = ELF_FIELD(elf, header, Phdr, p_filesz),
+        .address = ELF_FIELD(elf, header, Phdr, p_vaddr),
+        .memory_size = ELF_FIELD(elf, header, Phdr, p_memsz),
+        .flags = (uint32_t)ELF_FIELD(elf, header, Phdr, p_flags),
+    };
+    if (type == PT_LOAD)
+        elf->segments[elf->segment_count++] = segment;
+    else if (type == PT_NOTE)
+        elf->notes[elf->note_count++] = segment;
+    else if (type == PT_DYNAMIC)
+        elf->dynamic = segment;
+    return 0;
+}
+
+static int read_segments(struct elf *elf, const struct table *table)
+{
+    int result = 0;
+
+    if (!table->count)
+        return 0; /* an object file */
+    if (table->entry_size < ELF_SIZE(elf, Phdr) || table->count > MOST_SEGMENTS)
+        return -ENOEXEC;
+    elf->segments = calloc((size_t)table->count, sizeof(*elf->segments));
+    elf->notes = calloc((size_t)table->count, sizeof(*elf->notes));
+    if (!elf->segments || !elf->notes)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < table->count && !result; i++)
+        result = read_segment(elf, table, i);
+    return result;
+}
+
+static int open_parts(struct elf *elf)
+{
+    struct tables tables;
+    int result = read_ident(elf);
+    if (!result)
+        result = read_header(elf, &tables);
+    if (!result) {
+        read_great_counts(elf, &tables);
+        result = read_segments(elf, &tables.segments);
+    }
+    if (!result)
+        result = read_sections(elf, &tables);
+    if (result)
+        elf_close(elf);
+    return elf_note_trouble(elf, result);
+}
+
+int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble)
+{
+    *elf = (struct elf){.fd = fd, .base = base, .trouble = trouble};
+    return open_parts(elf);
+}
+
+int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *trouble)
+{
+    *elf = (struct elf){.fd = -1, .base = ELF_UNPACKED, .trouble = trouble, .unpacked = unpacked};
+    return open_parts(elf);
+}
+
+int elf_open_at(struct elf *elf, int fd, uint64_t base)
+{
+    return elf_open_watched(elf, fd, base, NULL);
+}
+
+int elf_open(struct elf *elf, int fd)
+{
+    return elf_open_at(elf, fd, 0);
+}
+
+void elf_close(struct elf *elf)
+{
+    free(elf->segments);
+    free(elf->notes);
+    free(elf->sections);
+    elf->segments = elf->notes = NULL;
+    elf->sections = NULL;
+    elf->segment_count = elf->note_count = elf->section_count = 0;
+}
+
+/* ---- What is where ---- */
+
+bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address)
+{
+    const struct elf_segment *best = NULL;
+
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (offset >= segment->offset && offset - segment->offset < segment->file_size &&
+            (!best || (segment->flags & ~best->flags & PF_X)))
+            best = segment;
+    }
+    if (best)
+        *address = best->address + (offset - best->offset);
+    return best;
+}
+
+bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset)
+{
+    const struct elf_segment *best = NULL;
+
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (address >= segment->address && address - segment->address < segment->file_size &&
+            (!best || (segment->flags & ~best->flags & PF_X)))
+            best = segment;
+    }
+    if (best)
+        *offset = best->offset + (address - best->address);
+    return best;
+}
+
+const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (segment->flags & PF_X && address >= segment->address &&
+            address - segment->address < segment->memory_size)
+            return segment;
+    }
+    return NULL;
+}
+
+bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
+                  size_t size)
+{
+    const struct elf_section *names = &elf->sections[elf->section_names];
+    char bytes[64];
+
+    return elf->section_names && size <= sizeof(bytes) && names->type != SHT_NOBITS &&
+           section->name < names->size && size <= names->size - section->name &&
+           names->offset <= UINT64_MAX - section->name &&
+           !elf_read(elf, names->offset + section->name, bytes, size) && !memcmp(bytes, name, size);
+}
+
+const struct elf_section *elf_section(const struct elf *elf, const char *name)
+{
+    for (size_t i = 1; i < elf->section_count; i++)
+        if (elf_is_named(elf, &elf->sections[i], name, strlen(name) + 1))
+            return &elf->sections[i];
+    return NULL;
+}
+
+const struct elf_section *elf_section_of_type(const struct elf *elf, uint32_t type)
+{
+    for (size_t i = 1; i < elf->section_count; i++)
+        if (elf->sections[i].type == type)
+            return &elf->sections[i];
+    return NULL;
+}

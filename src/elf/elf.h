@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * One checked view of an ELF file, of either class and byte order. It reads from an open
+ * descriptor, never by path and never by mmap: a file that shrinks meanwhile gives an error, not a
+ * signal. All numbers that stand in the file are hostile.
+ */
+#ifndef STACKBOX_SYMBOLS_ELF_H
+#define STACKBOX_SYMBOLS_ELF_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/util.h"
+
+/* A part of the file that is loaded, or one that PT_NOTE or PT_DYNAMIC names. */
+struct elf_segment {
+    uint64_t offset, file_size, address, memory_size;
+    uint32_t flags; /* PF_X ... */
+};
+
+struct elf_section {
+    uint32_t name; /* where it begins in the table of their names: elf_section() knows */
+    uint32_t type, link, info;
+    uint64_t flags, address, offset, size, entry_size;
+};
+
+/*
+ * Symbols that stand compressed in a file, as elf_unpacked.h unpacks them when they are wanted. {0}:
+ * nothing was wanted yet.
+ */
+struct elf_unpacked {
+    enum { UNPACKED_NOTHING, UNPACKED_SYMBOLS, UNPACKED_IMAGE } kind;
+    bool symbols_tried, image_tried;
+    struct text parts[2]; /* .symtab and its names, or the image in .gnu_debugdata */
+    struct elf_section symbols, names; /* as they would stand in the file, were they not compressed */
+    const char *refusal; /* why something that is there is not unpacked: "its ... is damaged"; or NULL */
+};
+
+/* Bytes from here on are those of elf_unpacked.parts[0]; no file has so many. */
+#define ELF_UNPACKED ((uint64_t)1 << 63)
+/* And from here on those of parts[1]. */
+#define ELF_UNPACKED_MORE (ELF_UNPACKED | (uint64_t)1 << 40)
+
+struct elf {
+    int fd;        /* the caller's */
+    uint64_t base; /* where in fd the image begins, or ELF_UNPACKED */
+    bool is_64, swapped;
+    uint16_t type, machine;
+    struct elf_segment *segments; /* PT_LOAD alone, as the file has them */
+    size_t segment_count;
+    struct elf_segment *notes; /* PT_NOTE */
+    size_t note_count;
+    struct elf_segment dynamic; /* PT_DYNAMIC; all 0: none */
+    struct elf_section *sections; /* none where their table is missing or cut off */
+    size_t section_count;
+    size_t section_names; /* index of the section that holds them; 0: none */
+    int *trouble; /* the caller's, or NULL: see elf_open_watched() */
+    struct elf_unpacked *unpacked; /* the caller's, set after opening; NULL: nothing is unpacked */
+};
+
+/*
+ * 0, or a negative errno: -ENOEXEC for what is no ELF file or contradicts itself. elf_close is
+ * needed after 0 and does no harm after an error; it leaves the descriptor open.
+ */
+int elf_open(struct elf *elf, int fd);
+/* The same of an image that begins at `base` of the descriptor: the vDSO in /proc/self/mem. */
+int elf_open_at(struct elf *elf, int fd, uint64_t base);
+/*
+ * The same, and where what was asked later is answered as if it were not in the file, because that
+ * could not be read or memory ran out, *trouble becomes that error: the first, unless it was one
+ * already. What the file itself is to blame for is none.
+ */
+int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble);
+/* The same of the image that was unpacked. */
+int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *trouble);
+void elf_close(struct elf *elf);
+/* Notes an error, if it is one of those. Returns it. */
+int elf_note_trouble(const struct elf *elf, int error);
+
+/* Every read of the file goes through here: all of the bytes, or a negative errno. */
+int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size);
+
+/* Numbers in the file's byte order, at any alignment; a word has the size of the file's class. */
+uint64_t elf_get(const struct elf *elf, const void *bytes, size_t size);
+static inline uint16_t elf_get16(const struct elf *elf, const void *bytes)
+{
+    return (uint16_t)elf_get(elf, bytes, 2);
+}
+static inline uint32_t elf_get32(const struct elf *elf, const void *bytes)
+{
+    return (uint32_t)elf_get(elf, bytes, 4);
+}
+static inline uint64_t elf_get64(const struct elf *elf, const void *bytes)
+{
+    return elf_get(elf, bytes, 8);
+}
+static inline size_t elf_word_size(const struct elf *elf)
+{
+    return elf->is_64 ? 8 : 4;
+}
+static inline uint64_t elf_get_word(const struct elf *elf, const void *bytes)
+{
+    return elf_get(elf, bytes, elf_word_size(elf));
+}
+
+/*
+ * A field of a structure of <elf.h> as its bytes stand in the file, whatever the class:
+ * ELF_FIELD(elf, bytes, Shdr, sh_size) is sh_size of an Elf32_Shdr or of an Elf64_Shdr.
+ */
+#define ELF_FIELD(elf, bytes, kind, field)                                                     \
+    elf_field(elf, bytes, ELF_PLACE(Elf32_##kind, field) << 16 | ELF_PLACE(Elf64_##kind, field))
+#define ELF_PLACE(type, field) (uint32_t)(offsetof(type, field) << 4 | sizeof(((type *)0)->field))
+uint64_t elf_field(const struct elf *elf, const void *bytes, uint32_t places);
+#define ELF_SIZE(elf, kind) ((elf)->is_64 ? sizeof(Elf64_##kind) : sizeof(Elf32_##kind))
+
+/*
+ * The virtual address that the file gives to one of its bytes: by the segment that holds it, since
+ * the distance between the two may differ from segment to segment; of several by one of code.
+ * False: no segment holds it.
+ */
+bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address);
+/* And back. False: nothing of the file is loaded there. */
+bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset);
+/* The loaded segment of code that holds an address; NULL: none. */
+const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address);
+
+/* Whether the first `size` bytes of a section's name are these; its NUL may be one of them. */
+bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
+                  size_t size);
+/* The first section of that name; NULL: none. */
+const struct elf_section *elf_section(const struct elf *elf, const char *name);
+/* The first section of that SHT_ type; NULL: none. */
+const struct elf_section *elf_section_of_type(const struct elf *elf, uint32_t type);
+
+struct elf_note {
+    const char *owner; /* "GNU", "stapsdt" */
+    uint32_t type;
+    const unsigned char *descriptor; /* numbers in it by elf_get... */
+    size_t size;
+};
+
+/*
+ * Calls `each` with every note of the section of that name, in a file without it with those of all
+ * PT_NOTE; what it points to holds for that call. A value other than 0 ends it: a negative
+ * one is returned, any other counts as done. 0 where there are no notes; -ENOEXEC where they lead
+ * out of their section, or are longer than any.
+ */
+typedef int elf_note_callback(void *context, const struct elf_note *note);
+int elf_each_note(const struct elf *elf, const char *section, elf_note_callback *each,
+                  void *context);
+
+/* The longest that is made by any tool; SHA-1 gives 20. */
+#define ELF_LONGEST_BUILD_ID 64
+/* 0 with *length of 1 and more, -ENOENT where the file has none. */
+int elf_build_id(const struct elf *elf, unsigned char id[ELF_LONGEST_BUILD_ID], size_t *length);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/elf_plt.h"
+#include "elf/elf_symbols.h"
+#include "elf/elf_tables.h"
+
+/*
+ * Tables that are made to be slow: so many of a symbol's addresses are looked at and so many names
+ * are compared (each counts as NAME_WORK and its bytes); behind that a symbol counts for one
+ * address alone.
+ */
+#define MOST_WORK (1 << 26)
+#define NAME_WORK 64
+
+/* What makes one symbol better than another of the same start. */
+#define RANK_STRONG 16 /* typed, sized or seen by other files: no label within a function */
+#define RANK_SIZED 8
+#define RANK_TYPED 4
+#define RANK_GLOBAL 2
+#define RANK_WEAK 1
+
+struct candidate {
+    uint64_t start, end; /* of its section, not its own */
+    uint32_t name;
+    uint8_t table; /* that the name is in */
+    uint8_t rank;
+    bool any;
+};
+
+/* For one address: */
+struct slot {
+    struct candidate best;    /* of those that cover it */
+    struct candidate nearest; /* of those that begin at it or before it; strong ones */
+};
+
+struct search {
+    const struct elf_symbol_tables *tables;
+    const uint64_t *addresses;
+    size_t count;
+    struct slot *slots;
+    /* buckets[b]: the first address that is not below the b-th part of their range */
+    uint32_t *buckets;
+    size_t bucket_count;
+    unsigned shift;
+    uint64_t work;
+    struct text names[2];         /* those that were compared last, */
+    struct candidate compared[2]; /* whose they are, */
+    bool first_is_better;         /* and how that came out */
+};
+
+/* ---- Which addresses a symbol may be for, so fast that a million are asked ---- */
+
+static int make_buckets(struct search *search)
+{
+    const uint64_t least = search->addresses[0];
+    const uint64_t range = search->addresses[search->count - 1] - least;
+    size_t most = 64;
+
+    while (most < 65536 && most < search->count * 16)
+        most *= 2;
+    while (range >> search->shift >= most)
+        search->shift++;
+    search->bucket_count = (size_t)(range >> search->shift) + 1;
+    search->buckets = calloc(search->bucket_count + 1, sizeof(*search->buckets));
+    if (!search->buckets)
+        return -ENOMEM;
+    size_t bucket = 0;
+    for (size_t i = 0; i < search->count; i++)
+        while (bucket <= (search->addresses[i] - least) >> search->shift)
+            search->buckets[bucket++] = (uint32_t)i;
+    while (bucket <= search->bucket_count)
+        search->buckets[bucket++] = (uint32_t)search->count;
+    return 0;
+}
+
+/* The first address not below `start`; most buckets hold none or one. */
+static inline size_t first_in_reach(const struct search *search, uint64_t start)
+{
+    const uint64_t *addresses = search->addresses;
+
+    if (start <= addresses[0])
+        return 0;
+    const uint64_t bucket = (start - addresses[0]) >> search->shift;
+    if (bucket >= search->bucket_count)
+        return search->count;
+    const size_t low = search->buckets[bucket], high = search->buckets[bucket + 1];
+    return low == high ? low : low + first_not_below(addresses + low, high - low, start);
+}
+
+/* ---- Which of two symbols is the better one ---- */
+
+static bool better_name(const struct text *names)
+{
+    size_t underscores[2];
+
+    for (int i = 0; i < 2; i++)
+        underscores[i] = names[i].length ? strspn(names[i].data, "_") : SIZE_MAX;
+    if (underscores[0] != underscores[1])
+        return underscores[0] < underscores[1];
+    if (names[0].length != names[1].length)
+        return names[0].length < names[1].length;
+    return names[0].length && strcmp(names[0].data, names[1].data) < 0;
+}
+
+static bool same_name(const struct candidate *a, const struct candidate *b)
+{
+    return a->any && a->name == b->name && a->table == b->table;
+}
+
+/* The same two names meet at every address of their function: what came out is kept. */
+static bool name_wins(struct search *search, const struct candidate *ours,
+                      const struct candidate *theirs)
+{
+    struct candidate *compared = search->compared;
+
+    if (same_name(ours, theirs))
+        return false;
+    if (same_name(&compared[0], ours) && same_name(&compared[1], theirs))
+        return search->first_is_better;
+    if (search->work > MOST_WORK)
+        return false;
+    search->work += NAME_WORK;
+    compared[0] = *ours;
+    compared[1] = *theirs;
+    for (int i = 0; i < 2; i++) {
+        int result = elf_read_name(&search->tables->items[compared[i].table], compared[i].name,
+                                   &search->names[i]);
+        search->work += search->names[i].length;
+        if (result)
+            text_clear(&search->names[i]);
+    }
+    search->first_is_better = better_name(search->names);
+    return search->first_is_better;
+}
+
+static void offer(struct search *search, struct candidate *held, const struct candidate *candidate)
+{
+    if (held->any) {
+        const uint8_t strong = candidate->rank & RANK_STRONG;
+        if (strong != (held->rank & RANK_STRONG)) {
+            if (!strong)
+                return;
+        } else if (candidate->start != held->start) {
+            if (candidate->start < held->start)
+                return;
+        } else if (candidate->rank != held->rank) {
+            if (candidate->rank < held->rank)
+                return;
+        } else if (!name_wins(search, candidate, held)) {
+            return;
+        }
+    }
+    *held = *candidate;
+}
+
+static uint8_t rank_of(const struct elf_entry *entry)
+{
+    uint8_t rank = entry->binding == STB_LOCAL ? 0
+        : entry->binding == STB_WEAK           ? RANK_WEAK
+                                               : RANK_GLOBAL;
+
+    if (entry->type != STT_NOTYPE)
+        rank |= RANK_TYPED;
+    if (entry->size)
+        rank |= RANK_SIZED;
+    return rank ? rank | RANK_STRONG : 0;
+}
+
+/* ---- One pass over a table ---- */
+
+static void offer_entry(struct search *search, uint8_t table, const struct elf_entry *entry)
+{
+    const size_t first = first_in_reach(search, entry->address);
+    uint64_t end;
+
+    if (first == search->count)
+        return;
+    if (__builtin_add_overflow(entry->address, entry->size + !entry->size, &end))
+        end = UINT64_MAX;
+    struct slot *slot = &search->slots[first];
+    const bool covers = search->addresses[first] < end;
+    /* Where functions may be missing it is not known what is behind one without size. */
+    const bool is_near = search->tables->is_full &&
+                         (!slot->nearest.any || entry->address >= slot->nearest.start);
+    struct candidate candidate = {entry->address, 0, entry->name, table, rank_of(entry), true};
+    if ((!covers && !is_near) ||
+        !elf_is_code(search->tables->items[table].elf, entry, &candidate.end))
+        return;
+    if (is_near && candidate.rank & RANK_STRONG)
+        offer(search, &slot->nearest, &candidate);
+    for (size_t i = first; i < search->count && search->addresses[i] < end; i++) {
+        offer(search, &search->slots[i].best, &candidate);
+        if (++search->work > MOST_WORK)
+            break;
+    }
+}
+
+static int pass(struct search *search, uint8_t which)
+{
+    const struct elf_symbol_table *table = &search->tables->items[which];
+    struct elf_pieces pieces;
+    struct elf_entry entry;
+    int result = elf_pieces_open(&pieces, table->elf, &table->symbols);
+
+    if (result)
+        return result;
+    while (elf_pieces_next(&pieces))
+        for (size_t i = 0; i < pieces.count; i++)
+            if (elf_get_entry(table->elf, pieces.bytes + i * pieces.left.entry_size, &entry))
+                offer_entry(search, which, &entry);
+    elf_pieces_close(&pieces);
+    return pieces.error;
+}
+
+/* Up to the next function reaches what has no size; a label never reaches so far. */
+static const struct candidate *winner(const struct search *search, size_t i)
+{
+    const struct slot *slot = &search->slots[i];
+    const struct candidate *nearest = &slot->nearest;
+
+    if (slot->best.any && slot->best.rank & RANK_STRONG)
+        return &slot->best;
+    if (nearest->any && !(nearest->rank & RANK_SIZED) && search->addresses[i] < nearest->end)
+        return nearest;
+    return slot->best.any ? &slot->best : NULL;
+}
+
+static int name_found(const struct search *search, const struct candidate *candidate,
+                      struct elf_found *found)
+{
+    const struct elf_entry entry = {
+        .type = candidate->rank & RANK_TYPED ? STT_FUNC : STT_NOTYPE,
+    };
+    const struct elf_symbol_table *table = &search->tables->items[candidate->table];
+    int result = elf_read_name(table, candidate->name, &found->name);
+
+    if (result)
+        return result == -ENOEXEC ? 0 : result;
+    if (found->name.length && !elf_is_mark(table->elf, &entry, found->name.data)) {
+        found->found = true;
+        found->start = candidate->start;
+    }
+    return 0;
+}
+
+static int name_all(const struct search *search, const size_t *where, struct elf_found *found)
+{
+    const struct candidate *last = NULL;
+    int result = 0;
+
+    for (size_t i = 0; i < search->count && !result; i++) {
+        struct slot *slot = &search->slots[i];
+        if (i && !slot->nearest.any)
+            slot->nearest = slot[-1].nearest;
+        const struct candidate *candidate = winner(search, i);
+        struct elf_found *to = &found[where[i]];
+        if (candidate && last && same_name(candidate, last) && candidate->start == last->start) {
+            const struct elf_found *from = &found[where[i - 1]];
+            text_append(&to->name, from->name.data, from->name.length);
+            to->found = from->found;
+            to->start = from->start;
+            result = to->name.failed ? -ENOMEM : 0;
+        } else if (candidate) {
+            result = name_found(search, candidate, to);
+        }
+        last = candidate;
+    }
+    return result;
+}
+
+/* ---- Tables that are as one, then others ---- */
+
+/* The addresses that have no name yet, and where they stand. */
+struct wanted {
+    uint64_t *addresses;
+    size_t *where, count;
+};
+
+static int find_in_tables(const struct elf_symbol_tables *tables, const struct wanted *wanted,
+                          struct elf_found *found)
+{
+    struct search search = {
+        .tables = tables,
+        .addresses = wanted->addresses,
+        .count = wanted->count,
+        .slots = calloc(wanted->count, sizeof(*search.slots)),
+    };
+    int result = search.slots ? make_buckets(&search) : -ENOMEM;
+
+    for (size_t i = 0; i < tables->count && !result; i++)
+        result = pass(&search, (uint8_t)i);
+    if (!result)
+        result = name_all(&search, wanted->where, found);
+    free(search.slots);
+    free(search.buckets);
+    text_free(&search.names[0]);
+    text_free(&search.names[1]);
+    return result == -ENOEXEC ? 0 : result;
+}
+
+static bool collect_wanted(struct wanted *wanted, const uint64_t *addresses, size_t count,
+                           const struct elf_found *found)
+{
+    wanted->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (found[i].found)
+            continue;
+        wanted->addresses[wanted->count] = addresses[i];
+        wanted->where[wanted->count++] = i;
+    }
+    return wanted->count;
+}
+
+static int find_symbols(const struct elf *elf, bool dynamic_only, const uint64_t *addresses,
+                        size_t count, struct elf_found *found)
+{
+    struct elf_symbol_tables tables = {0};
+    struct wanted wanted = {calloc(count + 1, sizeof(*addresses)),
+                            calloc(count + 1, sizeof(*wanted.where)), 0};
+    int result = wanted.addresses && wanted.where ? 0 : -ENOMEM;
+
+    if (!result && !dynamic_only && collect_wanted(&wanted, addresses, count, found)) {
+        elf_symbol_tables_open(elf, &tables);
+        if (tables.count)
+            result = find_in_tables(&tables, &wanted, found);
+        elf_symbol_tables_close(&tables);
+        /* What those do not have .dynsym may, in a file that somebody worked on. */
+        dynamic_only = tables.is_full;
+        tables = (struct elf_symbol_tables){0};
+    }
+    if (!result && dynamic_only && collect_wanted(&wanted, addresses, count, found) &&
+        elf_dynamic_symbols(elf, &tables.items[0])) {
+        tables.count = 1;
+        result = find_in_tables(&tables, &wanted, found);
+    }
+    free(wanted.addresses);
+    free(wanted.where);
+    return result;
+}
+
+int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
+                     struct elf_found *found)
+{
+    return find_symbols(elf, false, addresses, count, found);
+}
+
+int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
+             struct elf_found *found)
+{
+    int result = find_symbols(elf, false, addresses, count, found);
+
+    return result ? result : elf_plt_find(elf, addresses, count, found);
+}
+
+int elf_find_rest(const struct elf *elf, const uint64_t *addresses, size_t count,
+                  struct elf_found *found)
+{
+    int result = find_symbols(elf, true, addresses, count, found);
+
+    return result ? result : elf_plt_find(elf, addresses, count, found);
+}
+
+void elf_found_free(struct elf_found *found, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        text_free(&found[i].name);
+}

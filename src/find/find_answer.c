@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "find/find_answer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apart/answer.h"
+#include "find/library_names.h"
+
+enum { AT_RETURN = 1, NAMED = 2, IS_USDT = 4, SAME_FILE = 8 }; /* of a place */
+
+#define LONGEST ((size_t)1 << 20)
+
+bool find_is_users(const struct pattern *pattern)
+{
+    return pattern->kind == PATTERN_USER_FUNCTION || pattern->kind == PATTERN_USDT;
+}
+
+/* ---- Writing ---- */
+
+/* Of one file there may be many thousands: its paths stand once. */
+static void put_place(struct text *answer, const struct place *place, const struct place *before)
+{
+    bool same = before && before->file == place->file && before->path == place->path;
+
+    answer_put_byte(answer, (place->at_return ? AT_RETURN : 0) | (place->named ? NAMED : 0) |
+                            (place->is_usdt ? IS_USDT : 0) | (same ? SAME_FILE : 0));
+    if (!same) {
+        answer_put_bytes(answer, place->file, strlen(place->file));
+        answer_put_bytes(answer, place->path, strlen(place->path));
+    }
+    answer_put_bytes(answer, place->name, strlen(place->name));
+    answer_put_byte(answer, place->start);
+    answer_put_number(answer, place->address);
+    answer_put_number(answer, place->offset);
+    answer_put_number(answer, place->file_offset);
+    answer_put_number(answer, place->semaphore);
+}
+
+void find_answer_write(const struct find *find, size_t known, int result, const struct text *error,
+                       struct text *answer)
+{
+    answer_put_number(answer, (uint64_t)-result);
+    answer_put_text(answer, error);
+    answer_put_text(answer, &find->unread);
+    answer_put_text(answer, &find->left_out);
+    for (size_t i = 0; i < find->count; i++)
+        if (find_is_users(&find->patterns[i]))
+            answer_put_number(answer, find->matched[i]);
+    answer_put_number(answer, find->places.count - known);
+    for (size_t i = known; i < find->places.count; i++)
+        put_place(answer, &find->places.items[i], i > known ? &find->places.items[i - 1] : NULL);
+}
+
+/* ---- Reading ---- */
+
+struct paths {
+    struct text file, path, name;
+    size_t files, most; /* how many were told, and may be: one for each pattern */
+};
+
+/* "libc.so.6:malloc", of which place_own_name() gives what is behind the file's name. */
+static bool is_named_well(const struct paths *paths)
+{
+    const char *base = paths->path.length ? base_name(paths->path.data) : "";
+    const size_t length = strlen(base);
+
+    return paths->file.length && paths->path.length && paths->name.length > length + 1 &&
+           !memcmp(paths->name.data, base, length) && paths->name.data[length] == ':';
+}
+
+static void take_place(struct answer *answer, struct paths *paths, struct places *places)
+{
+    const unsigned flags = answer_take_flags(answer, AT_RETURN | NAMED | IS_USDT | SAME_FILE);
+    struct place place = {
+        .kind = PLACE_USER, .at_return = flags & AT_RETURN, .named = flags & NAMED,
+        .is_usdt = flags & IS_USDT,
+    };
+
+    if (!(flags & SAME_FILE)) {
+        answer_take_text(answer, LONGEST, &paths->file);
+        answer_take_text(answer, LONGEST, &paths->path);
+        answer->is_bad = answer->is_bad || paths->files++ >= paths->most;
+    }
+    answer_take_text(answer, LONGEST, &paths->name);
+    place.start = (enum place_start)answer_take_byte(answer);
+    place.address = answer_take_number(answer);
+    place.offset = answer_take_number(answer);
+    place.file_offset = answer_take_number(answer);
+    place.semaphore = answer_take_number(answer);
+    answer->is_bad = answer->is_bad || place.start > START_OTHER || place.file_offset > INT64_MAX ||
+                     place.semaphore > INT64_MAX || (!answer->failed && !is_named_well(paths));
+    if (answer->is_bad || answer->failed)
+        return;
+    place.name = paths->name.data;
+    place.file = paths->file.data;
+    place.path = paths->path.data;
+    answer->failed = places_add(places, &place) != 0;
+}
+
+/* As find, with nothing in it but what is found here. */
+static void take_all(struct answer *answer, struct find *read, int *found, struct text *error)
+{
+    struct paths paths = {.most = read->count};
+    const uint64_t negative = answer_take_number(answer);
+
+    answer->is_bad = answer->is_bad || negative > 4095;
+    *found = answer->is_bad ? 0 : -(int)negative;
+    answer_take_text(answer, LONGEST, error);
+    answer_take_text(answer, LONGEST, &read->unread);
+    answer_take_text(answer, LONGEST, &read->left_out);
+    for (size_t i = 0; i < read->count; i++)
+        if (find_is_users(&read->patterns[i]))
+            read->matched[i] = (size_t)answer_take_number(answer);
+    for (uint64_t left = answer_take_number(answer);
+         left && !answer->is_bad && !answer->failed; left--)
+        take_place(answer, &paths, &read->places);
+    answer->is_bad = answer->is_bad || (!answer->failed && answer->at != answer->end);
+    text_free(&paths.file);
+    text_free(&paths.path);
+    text_free(&paths.name);
+}
+
+int find_answer_read(const char *bytes, size_t length, struct find *find, int *found,
+                     struct text *error)
+{
+    struct answer answer = {.at = bytes, .end = bytes + length, .for_good = true};
+    struct find read = {.patterns = find->patterns, .count = find->count,
+                        .matched = calloc(find->count + 1, sizeof(*read.matched))};
+    int result = read.matched && length ? 0 : read.matched ? -EBADMSG : -ENOMEM;
+
+    if (!result) {
+        take_all(&answer, &read, found, error);
+        result = answer.is_bad ? -EBADMSG : answer.failed ? -ENOMEM : 0;
+    }
+    for (size_t i = 0; i < read.places.count && !result; i++)
+        result = places_add(&find->places, &read.places.items[i]);
+    for (size_t i = 0; i < find->count && !result; i++)
+        if (find_is_users(&find->patterns[i]))
+            find->matched[i] = read.matched[i];
+    if (!result && read.unread.length && !find->unread.length)
+        text_append(&find->unread, read.unread.data, read.unread.length);
+    if (!result && read.left_out.length && !find->left_out.length)
+        text_append(&find->left_out, read.left_out.data, read.left_out.length);
+    if (result || !*found)
+        text_clear(error);
+    places_free(&read.places);
+    text_free(&read.unread);
+    text_free(&read.left_out);
+    free(read.matched);
+    return result;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "find/find_user.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apart/apart.h"
+#include "find/find_answer.h"
+#include "find/root_path.h"
+#include "find/thumb.h"
+#include "find/usdt.h"
+#include "find/user_functions.h"
+
+struct search {
+    struct find *find;
+    size_t known; /* so many places were found before */
+    struct library_where where;
+};
+
+/* ---- In the process apart ---- */
+
+/* One pattern of a function or USDT probe; the file of the one before it may be open already. */
+static int find_in_file(struct find *find, size_t i, const struct library_where *where,
+                        struct user_file *file, const char **opened, struct text *error)
+{
+    const struct pattern *pattern = &find->patterns[i];
+    const size_t first = find->places.count;
+    int result = 0;
+
+    if (!*opened || strcmp(*opened, pattern->library)) {
+        if (*opened)
+            user_file_close(file);
+        result = user_file_open(file, where, pattern->library, error);
+        *opened = result ? NULL : pattern->library;
+    }
+    if (result)
+        return result;
+    result = pattern->kind == PATTERN_USDT
+        ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
+        : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
+    if (!result)
+        result = thumb_remove(file, pattern, &find->places, first, &find->left_out, error);
+    /* Who names one function, and gets it, misses none. */
+    if (!result && file->unpacked.refusal && pattern->kind == PATTERN_USER_FUNCTION &&
+        !pattern->is_address && pattern->name.kind != MATCH_PLAIN && !find->unread.length)
+        text_format(&find->unread, "%s: %s", file->library.path.data, file->unpacked.refusal);
+    if (!file->trouble)
+        return result;
+    /* What was not found may be there. */
+    text_clear(error);
+    text_format(error, "cannot read \"%s\": %s", pattern->library, strerror(-file->trouble));
+    return file->trouble;
+}
+
+static int find_in_files(struct search *search, struct text *error)
+{
+    struct find *find = search->find;
+    struct user_file file;
+    const char *opened = NULL;
+    int result = 0;
+
+    for (size_t i = 0; i < find->count && !result; i++)
+        if (find_is_users(&find->patterns[i]))
+            result = find_in_file(find, i, &search->where, &file, &opened, error);
+    if (opened)
+        user_file_close(&file);
+    return result;
+}
+
+static int search_apart(void *context, struct text *answer)
+{
+    struct search *search = context;
+    struct text error = {0};
+    int result = find_in_files(search, &error);
+
+    find_answer_write(search->find, search->known, result, &error, answer);
+    text_free(&error);
+    return 0;
+}
+
+/* ---- Here ---- */
+
+static int run_apart(struct search *search, const int *keep, size_t count, struct text *error)
+{
+    const struct apart_job job = {
+        .work = search_apart, .context = search, .keep = keep, .keep_count = count,
+        .open = root_take_here,
+    };
+    struct text answer = {0};
+    int signal, found = 0;
+    int result = apart_run(&job, &answer, &signal);
+
+    if (!result)
+        result = find_answer_read(answer.data, answer.length, search->find, &found, error);
+    if (result) {
+        text_clear(error);
+        text_add(error, "cannot look for functions: the process that reads programs ");
+        apart_explain(result, signal, error);
+    }
+    text_free(&answer);
+    return result ? result : found;
+}
+
+/* What the process has mapped of what is meant goes with the search. */
+static int see(const struct find *find, struct library_seen *seen)
+{
+    const char **typed = calloc(find->count + 1, sizeof(*typed));
+    size_t count = 0;
+
+    if (!typed)
+        return -ENOMEM;
+    for (size_t i = 0; i < find->count; i++)
+        if (find_is_users(&find->patterns[i]))
+            typed[count++] = find->patterns[i].library;
+    int result = library_see(find->pid, typed, count, seen);
+    free(typed);
+    return result;
+}
+
+int find_user_places(struct find *find, struct text *error)
+{
+    struct text root = {0};
+    struct library_seen seen = {0};
+    struct search search = {.find = find, .known = find->places.count};
+    int result = 0;
+
+    if (!find_any_of_kind(find, PATTERN_USER_FUNCTION) && !find_any_of_kind(find, PATTERN_USDT))
+        return 0;
+    if (find->pid)
+        result = root_of_process(find->pid, &root);
+    if (!result && find->pid)
+        result = see(find, &seen);
+    search.where = (struct library_where){root.length ? root.data : "", find->pid, &seen};
+    int *keep = result ? NULL : calloc(seen.count + 1, sizeof(*keep));
+    for (size_t i = 0; keep && i < seen.count; i++)
+        keep[i] = seen.items[i].fd;
+    if (!result)
+        result = keep ? run_apart(&search, keep, seen.count, error) : -ENOMEM;
+    free(keep);
+    library_seen_free(&seen);
+    text_free(&root);
+    return result;
+}

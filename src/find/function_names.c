@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "find/function_names.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "demangle/demangle.h"
+
+static const struct demangle_wishes whole = {0}, said = {.without_parameters = true};
+
+/* Where in the name begins what compilers added to it: "f() [clone .cold]", of Rust "f (.cold)". */
+static const char *added_part(const char *name)
+{
+    const char *clone = strstr(name, " [clone ");
+
+    return clone ? clone : strstr(name, " (.");
+}
+
+/* A piece that was cut off a function runs within a call of that: it is not what its name means. */
+static bool is_piece(const char *name)
+{
+    const char *added = added_part(name);
+
+    return added && (strstr(added, ".cold") || strstr(added, ".warm") || strstr(added, ".part."));
+}
+
+/* What is not mangled matches by nothing else. */
+static int matches_readable(const struct matcher *wanted, const char *symbol, struct text *scratch)
+{
+    int result = demangle_symbol(symbol, &whole, scratch);
+
+    if (!result && matcher_matches(wanted, scratch->data))
+        return 1;
+    if (!result && is_piece(scratch->data))
+        return 0;
+    if (!result)
+        result = demangle_symbol(symbol, &said, scratch);
+    if (result)
+        return result == -ENOMEM ? result : 0;
+    return matcher_matches(wanted, scratch->data);
+}
+
+int function_matches(const struct matcher *wanted, const char *symbol, struct text *scratch)
+{
+    return matcher_matches(wanted, symbol) ? 1 : matches_readable(wanted, symbol, scratch);
+}
+
+int function_is_typed(const struct matcher *typed, const char *symbol, struct text *scratch)
+{
+    const struct matcher plain = {.kind = MATCH_PLAIN, .text = typed->text};
+
+    return matches_readable(&plain, symbol, scratch);
+}

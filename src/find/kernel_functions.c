@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "find/kernel_functions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/near.h"
+#include "find/function_names.h"
+#include "kernel/kallsyms.h"
+
+#define LONGEST_NAME 512 /* KSYM_NAME_LEN */
+
+static bool is_function(char type)
+{
+    return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* What stands before a function for those who patch it there is code of nobody: never run as itself. */
+static bool is_padding(const char *name)
+{
+    return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);
+}
+
+struct pass {
+    const struct pattern *patterns;
+    size_t pattern_count;
+    struct places *places;
+    size_t *matched;
+    /* Of names that share an address, which follow each other, ftrace lists the first. */
+    uint64_t address;
+    char first_name[LONGEST_NAME];
+    struct text scratch;
+};
+
+static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct pass *pass = context;
+
+    if (symbol->address != pass->address || !symbol->address) {
+        pass->address = symbol->address;
+        size_t length = strnlen(symbol->name, LONGEST_NAME - 1);
+        memcpy(pass->first_name, symbol->name, length);
+        pass->first_name[length] = '\0';
+    }
+    if (!is_function(symbol->type))
+        return 0;
+    for (size_t i = 0; i < pass->pattern_count; i++) {
+        const struct pattern *pattern = &pass->patterns[i];
+        if (pattern->kind != PATTERN_KERNEL_FUNCTION ||
+            (pattern->name.kind != MATCH_PLAIN && is_padding(symbol->name)))
+            continue;
+        int result = function_matches(&pattern->name, symbol->name, &pass->scratch);
+        if (result < 0)
+            return result;
+        if (!result)
+            continue;
+        struct place place = {
+            .kind = PLACE_KERNEL_FUNCTION,
+            .at_return = pattern->at_return,
+            .named = pattern->name.kind == MATCH_PLAIN,
+            .name = (char *)symbol->name,
+            .first_name = pass->first_name,
+            .address = symbol->address,
+            .offset = pattern->offset,
+        };
+        pass->matched[i]++;
+        result = places_add(pass->places, &place);
+        if (result)
+            return result;
+    }
+    return 0;
+}
+
+int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t count,
+                          struct places *places, size_t *matched)
+{
+    struct pass pass = {
+        .patterns = patterns,
+        .pattern_count = count,
+        .places = places,
+        .matched = matched,
+    };
+    int result = kallsyms_each(kallsyms, match_symbol, &pass);
+
+    text_free(&pass.scratch);
+    return result;
+}
+
+static int check_offset(int kallsyms, const struct place *place, struct text *error)
+{
+    uint64_t address = place->address + place->offset;
+    const struct kallsyms_search search = {.addresses = &address, .count = 1};
+    struct kallsyms_found found = {0};
+    int result = kallsyms_find(kallsyms, &search, &found);
+
+    if (!result && (!found.found || found.start != place->address)) {
+        text_format(error, "\"%s+0x%llx\" is behind the end of %s", place->name,
+                    (unsigned long long)place->offset, place->name);
+        result = -ERANGE;
+    }
+    kallsyms_free(&found, 1);
+    return result;
+}
+
+int kernel_functions_check_offsets(int kallsyms, const struct places *places, struct text *error)
+{
+    int result = 0;
+
+    /* Where the kernel hides addresses there is nothing to compare. */
+    for (size_t i = 0; i < places->count && !result; i++)
+        if (places->items[i].offset && places->items[i].address)
+            result = check_offset(kallsyms, &places->items[i], error);
+    return result;
+}
+
+/* A function under a name that ftrace may list it by. */
+struct listed {
+    const char *name;
+    size_t function;
+};
+
+static int compare_listed(const void *left, const void *right)
+{
+    const struct listed *a = left, *b = right;
+
+    return strcmp(a->name, b->name);
+}
+
+static void mark_name(const struct listed *names, size_t count, const char *name, bool *found)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(names[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && !strcmp(names[low].name, name); low++)
+        found[names[low].function] = true;
+}
+
+/* How many letters all names begin with: most of what ftrace lists differs in these. */
+static size_t common_prefix(const struct listed *names, size_t count)
+{
+    const char *first = names[0].name, *last = names[count - 1].name; /* they are sorted */
+    size_t length = 0;
+
+    while (first[length] && first[length] == last[length])
+        length++;
+    return length;
+}
+
+/* Reads what ftrace can trace: "name" or "name [module]", a line each. */
+static int mark_listed(int tracefs, const struct listed *names, size_t count, bool *found)
+{
+    struct lines lines;
+    size_t length, prefix = common_prefix(names, count);
+    char *line;
+    int fd = openat(tracefs, "available_filter_functions", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int result = lines_open(&lines, fd);
+    if (!result) {
+        while ((line = lines_next(&lines, &length))) {
+            if (length < prefix || memcmp(line, names[0].name, prefix))
+                continue;
+            line[strcspn(line, " \t")] = '\0';
+            mark_name(names, count, line, found);
+        }
+        result = lines.error;
+        lines_close(&lines);
+    }
+    close(fd);
+    return result;
+}
+
+int kernel_functions_sift(int tracefs, struct place *const *functions, size_t count)
+{
+    struct listed *names = calloc(count * 2, sizeof(*names));
+    bool *found = calloc(count, sizeof(*found));
+    size_t name_count = 0;
+    int result = names && found ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        names[name_count++] = (struct listed){functions[i]->name, i};
+        if (functions[i]->first_name && strcmp(functions[i]->first_name, functions[i]->name))
+            names[name_count++] = (struct listed){functions[i]->first_name, i};
+    }
+    if (!result) {
+        qsort(names, name_count, sizeof(*names), compare_listed);
+        result = mark_listed(tracefs, names, name_count, found);
+    }
+    for (size_t i = 0; i < count && !result; i++)
+        if (!found[i])
+            functions[i]->error = -ENOENT;
+    free(names);
+    free(found);
+    return result;
+}
+
+static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    if (is_function(symbol->type))
+        near_offer(context, symbol->name);
+    return 0;
+}
+
+int kernel_functions_near(int kallsyms, const char *name, struct text *near_names)
+{
+    struct near near = {.wanted = name};
+    int result = kallsyms_each(kallsyms, offer_symbol, &near);
+
+    near_add_to(&near, near_names);
+    near_free(&near);
+    return result;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "find/library.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "find/library_names.h"
+#include "find/link_cache.h"
+#include "find/root_path.h"
+#include "machine/machine.h"
+
+#define CACHE_LIMIT (8 << 20)     /* 200,000 libraries */
+#define PATH_FILE_LIMIT (64 << 10)
+#define MOST_FILES 200000         /* of a directory */
+
+#define LINKER_DIRECTORIES \
+    "/lib/" MACHINE_MULTIARCH ":/usr/lib/" MACHINE_MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib"
+#define MUSL_DIRECTORIES "/lib:/usr/local/lib:/usr/lib"
+#define PROGRAM_DIRECTORIES "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+struct search {
+    const struct library_where *where;
+    const char *typed;
+    struct library_candidates candidates;
+    struct library *library;
+    struct text *error;
+};
+
+/* 1: it is the library now; else a negative errno. */
+static int take_file(struct search *search, const char *root, const char *path)
+{
+    struct library *library = search->library;
+
+    library->fd = root_take(ROOT_FILE, root, path, &library->path);
+    if (library->fd < 0)
+        return library->fd;
+    text_clear(&library->file);
+    text_format(&library->file, "%s%s", root, library->path.data);
+    if (!library->file.failed)
+        return 1;
+    close(library->fd);
+    return -ENOMEM;
+}
+
+/* The likeliest candidate that is an ELF file for this machine: 64-bit ones first. */
+static int take_candidate(struct search *search)
+{
+    struct library_candidates *candidates = &search->candidates;
+    int result = 0;
+
+    library_sort(candidates);
+    for (int class = ELFCLASS64; class >= ELFCLASS32 && !result; class--) {
+        for (size_t i = 0; i < candidates->count && !result; i++) {
+            result = take_file(search, search->where->root, candidates->items[i].path);
+            if (result > 0 && machine_class_of(search->library->fd) != class) {
+                close(search->library->fd);
+                result = 0;
+            }
+            result = result == -ENOMEM || result > 0 ? result : 0;
+        }
+    }
+    library_forget(candidates);
+    return result;
+}
+
+static int offer_mapped(void *context, const struct maps_entry *entry)
+{
+    struct search *search = context;
+    const char *path = entry->path;
+    size_t count = search->candidates.count;
+
+    if (!entry->inode || *path != '/' ||
+        (count && !strcmp(search->candidates.items[count - 1].path, path)))
+        return 0;
+    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
+    if (!name)
+        return -ENOMEM;
+    const struct library_candidate mapped = {path, 0, 0, entry->start, entry->end, entry->inode};
+    int result = library_offer(&search->candidates, name, &mapped);
+    free(name);
+    return result;
+}
+
+/* A descriptor of what is mapped, the caller's, or a negative errno. */
+static int take_link(const struct search *search, const struct library_candidate *mapped,
+                     uint32_t pid)
+{
+    const struct library_seen *seen = search->where->seen;
+
+    for (size_t i = 0; seen && i < seen->count; i++)
+        if (seen->items[i].entry.start == mapped->start) {
+            int fd = seen->items[i].fd;
+            fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+            return fd == -1 ? -errno : fd;
+        }
+    return seen ? -ENOENT : library_open_mapping(pid, mapped->start, mapped->end);
+}
+
+/*
+ * A file that was deleted, or that we cannot see by its name, is there under the addresses where it
+ * is mapped, which only root may open.
+ */
+static int take_mapping(struct search *search, const struct library_candidate *mapped,
+                        uint32_t pid)
+{
+    struct text path = {0};
+    size_t length = length_without_deleted(mapped->path);
+
+    text_append(&path, mapped->path, length);
+    text_clear(&search->library->file);
+    text_format(&search->library->file, "/proc/%u/map_files/%llx-%llx", pid,
+                (unsigned long long)mapped->start, (unsigned long long)mapped->end);
+    int fd = search->library->file.failed || path.failed ? -ENOMEM
+                                                         : take_link(search, mapped, pid);
+    if (fd < 0) {
+        if (fd != -ENOMEM)
+            text_format(search->error, "process %u runs a %s that %s: %s", search->where->pid,
+                        path.data, mapped->path[length] ? "was deleted, and cannot be opened"
+                        : "cannot be opened", strerror(-fd));
+        text_free(&path);
+        return fd;
+    }
+    text_free(&search->library->path);
+    search->library->path = path;
+    search->library->fd = fd;
+    return 1;
+}
+
+/* In a chroot the kernel shows the path from our root, if both are of one namespace. */
+static int take_ours(struct search *search, const struct library_candidate *mapped)
+{
+    struct stat file;
+    int result = take_file(search, "", mapped->path);
+
+    if (result > 0 && (fstat(search->library->fd, &file) || file.st_ino != mapped->inode)) {
+        close(search->library->fd);
+        result = -ENOENT;
+    }
+    return result;
+}
+
+static int take_mapped(struct search *search, const struct library_candidate *mapped, uint32_t pid)
+{
+    int result = 0;
+
+    if (!mapped->path[length_without_deleted(mapped->path)]) {
+        result = take_file(search, search->where->root, mapped->path);
+        if (result < 0 && *search->where->root)
+            result = take_ours(search, mapped);
+    }
+    return result > 0 ? result : take_mapping(search, mapped, pid);
+}
+
+/*
+ * Of what the process has mapped, the likeliest by its name; or by a path, if it was deleted: what
+ * is there now is another file. Of a process that is gone or not ours to look at nothing is known.
+ */
+static int find_mapped(struct search *search)
+{
+    bool by_path = strchr(search->typed, '/');
+    uint32_t shown_by = 0;
+    int result = 0;
+
+    if (!search->where->pid)
+        return 0;
+    search->candidates.typed = base_name(search->typed);
+    if (search->where->seen) {
+        const struct library_seen *seen = search->where->seen;
+        shown_by = seen->shown_by;
+        for (size_t i = 0; i < seen->count && !result; i++)
+            result = offer_mapped(search, &seen->items[i].entry);
+        if (result)
+            return result;
+    } else {
+        (void)maps_each_of(search->where->pid, &shown_by, offer_mapped, search);
+    }
+    library_sort(&search->candidates);
+    for (size_t i = 0; i < search->candidates.count && !result; i++) {
+        const struct library_candidate *mapped = &search->candidates.items[i];
+        size_t length = length_without_deleted(mapped->path);
+        if (!by_path || (mapped->path[length] && strlen(search->typed) == length &&
+                         !memcmp(search->typed, mapped->path, length)))
+            result = take_mapped(search, mapped, shown_by);
+    }
+    library_forget(&search->candidates);
+    return result;
+}
+
+/* Appends a file of the root, if it is there. */
+static int read_in_root(struct search *search, const char *path, size_t limit, struct text *bytes)
+{
+    struct text resolved = {0};
+    int fd = root_take(ROOT_FILE, search->where->root, path, &resolved), result = 0;
+
+    text_free(&resolved);
+    if (fd < 0)
+        return fd;
+    for (ssize_t got = 1; got && !result && bytes->length < limit && !bytes->failed;) {
+        char piece[4096];
+        got = read(fd, piece, sizeof(piece));
+        if (got < 0 && errno != EINTR)
+            result = -errno;
+        text_append(bytes, piece, got > 0 ? (size_t)got : 0);
+    }
+    close(fd);
+    return bytes->failed ? -ENOMEM : result;
+}
+
+static int offer_cached(void *context, const struct link_cache_entry *entry)
+{
+    struct search *search = context;
+
+    struct library_candidate candidate = {.path = entry->path};
+
+    if (entry->special)
+        candidate.level = machine_level_of(entry->path);
+    if (entry->special && !candidate.level)
+        return 0; /* the dynamic linker does not take it here */
+    return library_offer(&search->candidates, entry->name, &candidate);
+}
+
+static int find_cached(struct search *search)
+{
+    struct text bytes = {0};
+    int result = read_in_root(search, "/etc/ld.so.cache", CACHE_LIMIT, &bytes);
+
+    if (!result)
+        result = link_cache_each(bytes.data, bytes.length, offer_cached, search);
+    text_free(&bytes);
+    return result == -ENOMEM ? result : take_candidate(search);
+}
+
+/* The files of a directory of the root; `each` may look at one directory alone. */
+static DIR *open_directory(struct search *search, const char *path)
+{
+    struct text resolved = {0};
+    int fd = root_take(ROOT_DIRECTORY, search->where->root, path, &resolved);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !directory)
+        close(fd);
+    text_free(&resolved);
+    return directory;
+}
+
+static int find_in_directory(struct search *search, const char *path)
+{
+    DIR *directory = open_directory(search, path);
+    struct text whole = {0};
+    const struct dirent *file;
+    int result = 0;
+
+    if (!directory)
+        return 0;
+    for (size_t i = 0; i < MOST_FILES && !result && (file = readdir(directory)); i++) {
+        if (!library_name_rank(search->typed, file->d_name))
+            continue;
+        text_clear(&whole);
+        text_format(&whole, "%s/%s", path, file->d_name);
+        const struct library_candidate candidate = {.path = whole.data};
+        result = whole.failed ? -ENOMEM
+                              : library_offer(&search->candidates, file->d_name, &candidate);
+    }
+    text_free(&whole);
+    closedir(directory);
+    return result ? result : take_candidate(search);
+}
+
+static int find_program_in(struct search *search, const char *path)
+{
+    struct text whole = {0};
+    struct stat file;
+
+    text_format(&whole, "%s/%s", path, search->typed);
+    int result = whole.failed ? -ENOMEM : take_file(search, search->where->root, whole.data);
+    text_free(&whole);
+    if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111))) {
+        close(search->library->fd);
+        result = 0;
+    }
+    return result == -ENOMEM || result > 0 ? result : 0;
+}
+
+/* The directories of a list, parted by colons or newlines, one after the other. */
+static int find_in_list(struct search *search, const char *list,
+                        int (*find_in)(struct search *search, const char *path))
+{
+    int result = 0;
+
+    while (*list && !result) {
+        size_t length = strcspn(list, ":\n");
+        char *path = strndup(list, length);
+        if (!path)
+            return -ENOMEM;
+        if (*path == '/')
+            result = find_in(search, path);
+        free(path);
+        list += length + (list[length] != '\0');
+    }
+    return result;
+}
+
+/* musl's linker looks where /etc/ld-musl-ARCH.path says. */
+static int find_by_musl(struct search *search)
+{
+    DIR *directory = open_directory(search, "/etc");
+    struct text path = {0}, list = {0};
+    const struct dirent *file;
+    int result = 0;
+
+    while (directory && (file = readdir(directory))) {
+        const char *ending = strstr(file->d_name, ".path");
+        if (strncmp(file->d_name, "ld-musl-", 8) || !ending || ending[5])
+            continue;
+        text_clear(&path);
+        text_format(&path, "/etc/%s", file->d_name);
+        result = path.failed ? -ENOMEM : read_in_root(search, path.data, PATH_FILE_LIMIT, &list);
+        text_add(&list, "\n");
+    }
+    if (directory)
+        closedir(directory);
+    if (result != -ENOMEM)
+        result = find_in_list(search, list.data ? list.data : MUSL_DIRECTORIES,
+                              find_in_directory);
+    text_free(&path);
+    text_free(&list);
+    return result;
+}
+
+/* "goapp" where one was just built: as ./goapp, which stands behind all others. */
+static int find_here(struct search *search)
+{
+    struct text path = {0};
+    struct stat file;
+
+    text_format(&path, "./%s", search->typed);
+    int result = path.failed ? -ENOMEM : take_file(search, "", path.data);
+    text_free(&path);
+    if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111) ||
+                       !machine_class_of(search->library->fd))) {
+        close(search->library->fd);
+        result = 0;
+    }
+    return result == -ENOMEM || result > 0 ? result : 0;
+}
+
+static int find_by_name(struct search *search)
+{
+    const char *programs = getenv("PATH");
+    int result = find_mapped(search);
+
+    if (!result)
+        result = find_cached(search);
+    if (!result)
+        result = find_in_list(search, LINKER_DIRECTORIES, find_in_directory);
+    if (!result)
+        result = find_by_musl(search);
+    if (!result)
+        result = find_in_list(search, programs && *programs ? programs : PROGRAM_DIRECTORIES,
+                              find_program_in);
+    if (!result)
+        result = find_here(search);
+    if (!result)
+        text_format(search->error, "no library or program \"%s\": looked %sin /etc/ld.so.cache, "
+                    "the directories of libraries, PATH%s%s, and here", search->typed,
+                    search->where->pid ? "at what the process has mapped, " : "",
+                    *search->where->root ? ", below " : "", search->where->root);
+    return result;
+}
+
+static int find_by_path(struct search *search)
+{
+    int result = find_mapped(search);
+
+    if (result)
+        return result;
+    result = -ENOENT;
+    if (*search->typed == '/' && *search->where->root)
+        result = take_file(search, search->where->root, search->typed);
+    if (result < 0)
+        result = take_file(search, "", search->typed);
+    if (result == -EISDIR || result == -EINVAL)
+        text_format(search->error, "\"%s\" is no file with functions: %s", search->typed,
+                    result == -EISDIR ? "it is a directory" : "it is no regular file");
+    else if (result < 0)
+        text_format(search->error, "cannot open \"%s\": %s", search->typed, strerror(-result));
+    return result;
+}
+
+int library_find(const struct library_where *where, const char *typed, struct library *library,
+                 struct text *error)
+{
+    struct search search = {
+        .where = where, .typed = typed, .candidates.typed = typed, .library = library,
+        .error = error,
+    };
+
+    *library = (struct library){.fd = -1};
+    int result = strchr(typed, '/') ? find_by_path(&search) : find_by_name(&search);
+    library_forget(&search.candidates);
+    if (result > 0)
+        return 0;
+    library->fd = -1;
+    library_close(library);
+    return result ? result : -ENOENT;
+}
+
+void library_close(struct library *library)
+{
+    if (library->fd >= 0)
+        close(library->fd);
+    text_free(&library->file);
+    text_free(&library->path);
+    *library = (struct library){.fd = -1};
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* From a tracepoint pattern to the tracepoints of this kernel. */
+#ifndef STACKBOX_PROBES_TRACEPOINTS_H
+#define STACKBOX_PROBES_TRACEPOINTS_H
+
+#include "find/pattern.h"
+#include "find/place.h"
+
+/*
+ * Adds each tracepoint that `pattern` matches; *matched is how many. `tracefs` is an open directory.
+ * Where a pattern without wildcards matches none, near names are appended to `near`. 0 or a negative
+ * errno.
+ */
+int tracepoints_find(int tracefs, const struct pattern *pattern, struct places *places,
+                     size_t *matched, struct text *near);
+
+#endif

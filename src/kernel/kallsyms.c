@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/kallsyms.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * kallsyms gives no sizes: behind the last function of a module its name would go on to the next
+ * symbol, wherever that is, over code that has no symbol. No function is near this long.
+ */
+#define LONGEST_FUNCTION (1 << 20)
+
+/* Aliases: what is preferred, then global over weak over local, then fewer leading underscores. */
+#define RANK_PREFERRED 1000
+#define RANK_GLOBAL 200
+#define RANK_WEAK 100
+#define MOST_UNDERSCORES 50
+
+/* A longer name is cut: the kernel's own limits, MODULE_NAME_LEN and KSYM_NAME_LEN, are these. */
+#define LONGEST_NAME 512
+#define LONGEST_MODULE 64
+
+/* The values of hexadecimal digits plus one; 0 for what is none. */
+static const uint8_t digit_values[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* Hexadecimal digits up to a blank; NULL when it is something else or longer than 64 bits. */
+static char *parse_address(char *at, const char *end, uint64_t *address)
+{
+    char *start = at;
+    uint64_t value = 0;
+
+    for (; at < end && *at != ' '; at++) {
+        unsigned digit = digit_values[(unsigned char)*at];
+        if (!digit || value >> 60)
+            return NULL;
+        value = value << 4 | (digit - 1);
+    }
+    *address = value;
+    return at == start ? NULL : at;
+}
+
+/* "ffffffff81000000 T name" or "ffffffffc0000000 t name\t[module]"; false: something else. */
+static bool parse_symbol(char *line, size_t length, struct kallsyms_symbol *symbol)
+{
+    char *end = line + length, *at = parse_address(line, end, &symbol->address);
+
+    if (!at || end - at < 4 || at[2] != ' ')
+        return false;
+    symbol->type = at[1];
+    symbol->name = at + 3;
+    symbol->module = NULL;
+    char *tab = memchr(at + 3, '\t', (size_t)(end - at - 3));
+    if (tab) {
+        *tab = '\0';
+        if (end[-1] == ']' && tab[1] == '[') {
+            end[-1] = '\0';
+            symbol->module = tab + 2;
+        }
+    }
+    return *symbol->name;
+}
+
+int kallsyms_each(int fd, kallsyms_callback *each, void *context)
+{
+    struct lines lines;
+    struct kallsyms_symbol symbol;
+    size_t length;
+    char *line;
+
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return -errno;
+    int result = lines_open(&lines, fd);
+    if (result)
+        return result;
+    while (!result && (line = lines_next(&lines, &length)))
+        if (parse_symbol(line, length, &symbol))
+            result = each(context, &symbol);
+    if (!result)
+        result = lines.error;
+    lines_close(&lines);
+    return result < 0 ? result : 0;
+}
+
+/* The last symbol: it is an answer only if the next one is behind an address that is looked for. */
+struct candidate {
+    bool any;
+    size_t slot; /* of the first address that is not below it */
+    struct kallsyms_symbol symbol; /* its texts are these */
+    char name[LONGEST_NAME], module[LONGEST_MODULE];
+};
+
+struct pass {
+    const struct kallsyms_search *search;
+    struct kallsyms_found *found;
+    struct candidate candidate;
+    bool any;
+    /* As long as the symbols come sorted, which those of the kernel itself do: */
+    bool sorted;
+    uint64_t first, last;
+};
+
+/* The first address not below `start`: the only one that a symbol there can be nearest to. */
+static size_t first_reached(const struct kallsyms_search *search, uint64_t start)
+{
+    return first_not_below(search->addresses, search->count, start);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool is_weak(char type)
+{
+    return type == 'w' || type == 'W' || type == 'v' || type == 'V';
+}
+
+static int rank_of(const struct kallsyms_search *search, const struct kallsyms_symbol *symbol)
+{
+    const char *name = symbol->name;
+    int underscores = 0, rank = 0;
+
+    if (search->preferred_count && bsearch(&name, search->preferred, search->preferred_count,
+                                           sizeof(name), compare_names))
+        return RANK_PREFERRED;
+    if (is_weak(symbol->type))
+        rank = RANK_WEAK;
+    else if (symbol->type >= 'A' && symbol->type <= 'Z')
+        rank = RANK_GLOBAL;
+    while (name[underscores] == '_' && underscores < MOST_UNDERSCORES)
+        underscores++;
+    /* A system call without arguments is one function under the names of both of x86's ABIs. */
+    if (!strncmp(name, "__ia32_", 7))
+        rank--;
+    return rank - underscores;
+}
+
+static int keep(struct kallsyms_found *found, const struct kallsyms_symbol *symbol, int rank)
+{
+    found->found = true;
+    found->type = symbol->type;
+    found->rank = rank;
+    found->start = symbol->address;
+    text_clear(&found->name);
+    text_add(&found->name, symbol->name);
+    text_clear(&found->module);
+    text_add(&found->module, symbol->module ? symbol->module : "");
+    return found->name.failed || found->module.failed ? -ENOMEM : 0;
+}
+
+/* Is an address that is looked for behind `low` and below `high`, too far from it to be its? */
+static bool any_between(const struct kallsyms_search *search, uint64_t low, uint64_t high)
+{
+    if (high - low <= LONGEST_FUNCTION)
+        return false;
+    size_t slot = first_reached(search, low + LONGEST_FUNCTION);
+    return slot < search->count && search->addresses[slot] < high;
+}
+
+/*
+ * Once the sorted part has passed the last address, nothing that follows can be nearer to any: what
+ * is not in that part (modules, BPF programs) lies outside of its range, or in a wide gap of it.
+ * That saves half the pass.
+ */
+static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
+{
+    const struct kallsyms_search *search = pass->search;
+
+    if (symbol->module || symbol->address < pass->last)
+        pass->sorted = false;
+    if (!pass->sorted)
+        return false;
+    if (pass->first && any_between(search, pass->last, symbol->address))
+        pass->sorted = false;
+    pass->last = symbol->address;
+    /* Before it stand the per-CPU symbols of some kernels, which are no addresses. */
+    if (!pass->first && symbol->address >> 63)
+        pass->first = symbol->address;
+    return pass->sorted && pass->first && search->addresses[0] >= pass->first &&
+           symbol->address > search->addresses[search->count - 1];
+}
+
+/* The slot of a symbol; most are of the same as the one before. */
+static size_t slot_of(const struct pass *pass, uint64_t start)
+{
+    const uint64_t *addresses = pass->search->addresses;
+    size_t slot = pass->candidate.slot;
+
+    if (pass->candidate.any && start <= addresses[slot] && (!slot || start > addresses[slot - 1]))
+        return slot;
+    return first_reached(pass->search, start);
+}
+
+static int settle_candidate(struct pass *pass)
+{
+    const struct candidate *candidate = &pass->candidate;
+    struct kallsyms_found *found = &pass->found[candidate->slot];
+
+    if (!candidate->any || (found->found && candidate->symbol.address < found->start))
+        return 0;
+    int rank = rank_of(pass->search, &candidate->symbol);
+    if (found->found && candidate->symbol.address == found->start && rank <= found->rank)
+        return 0;
+    return keep(found, &candidate->symbol, rank);
+}
+
+static void cut_copy(char *to, size_t room, const char *from)
+{
+    size_t length = strnlen(from, room - 1);
+
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+static void set_candidate(struct candidate *candidate, const struct kallsyms_symbol *symbol,
+                          size_t slot)
+{
+    candidate->any = true;
+    candidate->slot = slot;
+    candidate->symbol = *symbol;
+    cut_copy(candidate->name, sizeof(candidate->name), symbol->name);
+    candidate->symbol.name = candidate->name;
+    if (!symbol->module)
+        return;
+    cut_copy(candidate->module, sizeof(candidate->module), symbol->module);
+    candidate->symbol.module = candidate->module;
+}
+
+static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct pass *pass = context;
+    const struct kallsyms_search *search = pass->search;
+
+    if (!symbol->address || symbol->type == 'a' || symbol->type == 'A')
+        return 0;
+    pass->any = true;
+    if (passed_all(pass, symbol))
+        return 1;
+    if (symbol->address > search->addresses[search->count - 1])
+        return 0;
+    size_t slot = slot_of(pass, symbol->address);
+    bool nearer = pass->candidate.any && slot == pass->candidate.slot &&
+                  symbol->address > pass->candidate.symbol.address;
+    int result = nearer ? 0 : settle_candidate(pass);
+    set_candidate(&pass->candidate, symbol, slot);
+    return result;
+}
+
+static bool is_function(char type)
+{
+    return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* What is nearest to an address is also nearest to the next, unless that has a nearer one. */
+static int spread(const struct kallsyms_search *search, struct kallsyms_found *found)
+{
+    for (size_t i = 1; i < search->count; i++) {
+        const struct kallsyms_found *before = &found[i - 1];
+        if (found[i].found || !before->found)
+            continue;
+        const struct kallsyms_symbol same = {
+            before->start, before->type, before->name.data, before->module.data};
+        if (keep(&found[i], &same, before->rank))
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < search->count; i++)
+        if (!is_function(found[i].type) ||
+            search->addresses[i] - found[i].start >= LONGEST_FUNCTION)
+            found[i].found = false;
+    return 0;
+}
+
+int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_found *found)
+{
+    struct pass pass = {.search = search, .found = found, .sorted = true};
+
+    if (!search->count)
+        return 0;
+    int result = kallsyms_each(fd, offer_symbol, &pass);
+    if (!result)
+        result = settle_candidate(&pass);
+    if (!result && !pass.any)
+        result = -EACCES;
+    return result ? result : spread(search, found);
+}
+
+void kallsyms_free(struct kallsyms_found *found, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        text_free(&found[i].name);
+        text_free(&found[i].module);
+    }
+}

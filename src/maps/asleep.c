@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "maps/asleep.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KERNEL_THREAD 0x00200000 /* PF_KTHREAD */
+#define MOST_BYTES 65536
+
+struct listing {
+    const struct asleep_wishes *wishes;
+    asleep_each *each;
+    void *context;
+    struct stat cgroup;
+    char mount[4096]; /* where the cgroup's hierarchy is mounted; "": no cgroup is asked for */
+    struct text content;
+};
+
+/* ---- What is asked for ---- */
+
+static bool is_one_of(const uint32_t *numbers, size_t count, uint64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return !count;
+}
+
+/* Up from the cgroup's directory as far as it is one file system: its hierarchy's root. */
+static int find_mount(struct listing *listing)
+{
+    const char *path = listing->wishes->cgroup;
+    struct stat above;
+
+    if (!path)
+        return 0;
+    if (stat(path, &listing->cgroup) || !realpath(path, listing->mount))
+        return -errno;
+    for (;;) {
+        char *slash = strrchr(listing->mount, '/');
+        if (!slash || slash == listing->mount)
+            return 0;
+        *slash = '\0';
+        if (stat(listing->mount, &above) || above.st_dev != listing->cgroup.st_dev) {
+            *slash = '/';
+            return 0;
+        }
+    }
+}
+
+/* Is it in the cgroup, or in one below it? /proc says where: "0::/a/b". */
+static bool is_in_cgroup(struct listing *listing, int thread)
+{
+    size_t least = strlen(listing->mount);
+    struct text path = {0};
+    bool found = false;
+
+    if (!listing->wishes->cgroup)
+        return true;
+    text_clear(&listing->content);
+    if (read_file(thread, "cgroup", MOST_BYTES, &listing->content) || !listing->content.data)
+        return false;
+    char *line = strstr(listing->content.data, "0::/");
+    if (!line || (line != listing->content.data && line[-1] != '\n'))
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    text_format(&path, "%s%s", listing->mount, line + 3);
+    for (size_t length = path.length; !path.failed && !found && length >= least; length--) {
+        struct stat about;
+        if (path.data[length] != '/' && path.data[length])
+            continue;
+        path.data[length] = '\0';
+        found = !stat(path.data, &about) && about.st_ino == listing->cgroup.st_ino &&
+                about.st_dev == listing->cgroup.st_dev;
+    }
+    text_free(&path);
+    return found;
+}
+
+/* ---- /proc/TID/stat ---- */
+
+/* The fields of stat(5) that are looked at, by their numbers there. */
+struct stat_fields {
+    char state;                      /* 3 */
+    uint64_t flags, started, processor; /* 9, 22, 39 */
+};
+
+static bool read_stat(struct listing *listing, int thread, struct asleep *about,
+                      struct stat_fields *fields)
+{
+    struct text *content = &listing->content;
+
+    text_clear(content);
+    if (read_file(thread, "stat", MOST_BYTES, content) || !content->data)
+        return false;
+    char *name = strchr(content->data, '('), *at = strrchr(content->data, ')');
+    if (!name || !at || at < name || strlen(at) < 4)
+        return false;
+    snprintf(about->comm, sizeof(about->comm), "%.*s", (int)(at - name - 1), name + 1);
+    fields->state = at[2];
+    at += 3;
+    for (int field = 4; field <= 39; field++) {
+        char *end = at + 1 + strcspn(at + 1, " \n");
+        uint64_t number = strtoull(at, NULL, 10);
+        if (*at != ' ')
+            return false;
+        if (field == 9)
+            fields->flags = number;
+        if (field == 22)
+            fields->started = number;
+        if (field == 39)
+            fields->processor = number;
+        at = end;
+    }
+    return true;
+}
+
+static bool is_asked_for(const struct asleep_wishes *wishes, const struct stat_fields *fields)
+{
+    uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+
+    return fields->state && strchr(wishes->states, fields->state) &&
+           (wishes->cpu < 0 || fields->processor == (uint64_t)wishes->cpu) &&
+           fields->started * tick <= wishes->started_before &&
+           (fields->flags & KERNEL_THREAD ? wishes->kernel : wishes->user);
+}
+
+/* ---- Threads ---- */
+
+static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64_t tid)
+{
+    struct asleep about = {.pid = (uint32_t)pid, .tid = (uint32_t)tid};
+    struct stat_fields fields = {0};
+
+    if (!read_stat(listing, thread, &about, &fields) ||
+        !is_asked_for(listing->wishes, &fields) || !is_in_cgroup(listing, thread))
+        return 0;
+    text_clear(&listing->content);
+    if (!read_file(thread, "stack", MOST_BYTES, &listing->content))
+        about.stack = listing->content.data;
+    return listing->each(listing->context, &about);
+}
+
+/* The next entry of a directory that is a number, opened; below 0: there is none. */
+static int next_number(DIR *directory, uint64_t *number)
+{
+    struct dirent *entry;
+
+    while ((entry = readdir(directory))) {
+        if (parse_number(entry->d_name, 1, UINT32_MAX, number))
+            continue;
+        int opened = openat(dirfd(directory), entry->d_name,
+                            O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (opened >= 0)
+            return opened;
+    }
+    return -1;
+}
+
+static int take_process(struct listing *listing, int process, uint64_t pid)
+{
+    const struct asleep_wishes *wishes = listing->wishes;
+    int thread, result = 0, tasks = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = tasks < 0 ? NULL : fdopendir(tasks);
+    uint64_t tid;
+
+    if (!directory && tasks >= 0)
+        close(tasks);
+    while (directory && !result && (thread = next_number(directory, &tid)) >= 0) {
+        if (is_one_of(wishes->tids, wishes->tid_count, tid))
+            result = take_thread(listing, thread, pid, tid);
+        close(thread);
+    }
+    if (directory)
+        closedir(directory);
+    return result;
+}
+
+int asleep_list(const struct asleep_wishes *wishes, asleep_each *each, void *context)
+{
+    struct listing listing = {.wishes = wishes, .each = each, .context = context};
+    int process, result = find_mount(&listing);
+    uint64_t pid;
+    DIR *directory = opendir("/proc");
+
+    if (!directory && !result)
+        result = -errno;
+    while (!result && (process = next_number(directory, &pid)) >= 0) {
+        if (is_one_of(wishes->pids, wishes->pid_count, pid))
+            result = take_process(&listing, process, pid);
+        close(process);
+    }
+    if (directory)
+        closedir(directory);
+    text_free(&listing.content);
+    return result;
+}

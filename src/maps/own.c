@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "maps/own.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "insns/layout.h"
+#include "kernel/bpf.h"
+
+/* The kernel maps whole pages. */
+static size_t mapped_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Events may come at any moment: a pid is there whole, or not yet. */
+static void put(const struct own *own, size_t place, uint32_t pid)
+{
+    __atomic_store_n(&own->pids[place], pid, __ATOMIC_RELAXED);
+}
+
+int own_open(struct own *own)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY,
+        .name = "own",
+        .key_size = sizeof(uint32_t),
+        .value_size = OWN_PROCESSES * sizeof(uint32_t),
+        .entries = 1,
+        .flags = BPF_F_MMAPABLE, /* 5.5 */
+    };
+    int map = bpf_create_map(&shape);
+
+    *own = (struct own){.map = 0};
+    if (map < 0)
+        return map;
+    void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+    if (at == MAP_FAILED) {
+        int result = -errno;
+        close(map);
+        return result;
+    }
+    *own = (struct own){.map = map, .pids = at};
+    for (size_t i = 0; i < OWN_PROCESSES; i++)
+        put(own, i, OWN_NOBODY);
+    put(own, OWN_TRACER, (uint32_t)getpid());
+    return 0;
+}
+
+void own_close(struct own *own)
+{
+    if (!own->map)
+        return;
+    munmap(own->pids, mapped_bytes());
+    close(own->map);
+    *own = (struct own){.map = 0};
+}
+
+void own_watch(void *context, bool begins, bool reader)
+{
+    struct own *own = context;
+
+    if (!begins) {
+        put(own, OWN_OPENER, OWN_NOBODY);
+        put(own, OWN_READER, OWN_NOBODY);
+    } else if (own->pids) {
+        put(own, reader ? OWN_READER : OWN_OPENER, (uint32_t)getpid());
+        /* What it is to read could turn it against us: it writes no other. The opener begins the reader. */
+        if (reader)
+            own_close(own);
+    }
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "maps/recorder.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "kernel/bpf.h"
+#include "maps/store.h"
+
+/* Room for a third of a second of 50,000 events a second with two stacks of 127 frames. */
+#define DEFAULT_BYTES (32u << 20)
+#define MOST_BYTES (1u << 30)
+#define LEAST_RECORDS 2
+/*
+ * The kernel's fast clock can go back for a moment when the time is adjusted: by less than a
+ * microsecond. What is as old as this is in order in any case.
+ */
+#define CLOCK_SLACK_NS 1000000
+
+/* ---- Maps ---- */
+
+static int open_controls(struct recorder *recorder)
+{
+    int result = bpf_create_numbered(&recorder->control, BPF_MAP_TYPE_ARRAY, "control",
+                                     sizeof(uint32_t), 1);
+
+    if (!result)
+        result = bpf_create_numbered(&recorder->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
+                                     sizeof(struct account), ACCOUNTS);
+    return result ? result : grace_open(&recorder->grace);
+}
+
+static uint64_t power_of_two_below(uint64_t number)
+{
+    uint64_t power = 1;
+
+    while (power <= number / 2)
+        power *= 2;
+    return power;
+}
+
+static uint64_t least_bytes(uint64_t record)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes = page;
+
+    while (bytes < LEAST_RECORDS * record)
+        bytes *= 2;
+    return bytes;
+}
+
+/* As was wished, else as a quarter of the free memory allows. */
+static uint64_t first_size(const struct recorder_wishes *wishes)
+{
+    uint64_t available = store_free_memory(), bytes = wishes->bytes;
+
+    if (!bytes)
+        bytes = available && available / 4 < DEFAULT_BYTES ? available / 4 : DEFAULT_BYTES;
+    return power_of_two_below(bytes < MOST_BYTES ? bytes : MOST_BYTES);
+}
+
+/* Tries sizes from `bytes` down to `least` while there is not the memory for more. */
+static int open_ring(struct recorder *recorder, uint64_t bytes, uint64_t least)
+{
+    int result;
+
+    bytes = bytes < least ? least : bytes;
+    do {
+        bpf_ring_close(&recorder->ring);
+        result = bpf_ring_open(&recorder->ring, (size_t)bytes);
+        recorder->bytes = bytes;
+        bytes /= 2;
+    } while (result == -ENOMEM && bytes >= least);
+    return result;
+}
+
+/* Locked pages beyond a limit are refused as well: -EPERM. */
+static int open_buffers(struct recorder *recorder, uint64_t bytes, uint64_t least)
+{
+    int result;
+
+    bytes = power_of_two_below(bytes / (uint64_t)sysconf(_SC_NPROCESSORS_CONF));
+    bytes = bytes < least ? least : bytes;
+    do {
+        perf_rings_close(&recorder->buffers);
+        result = perf_rings_open(&recorder->buffers, (size_t)bytes);
+        recorder->bytes = bytes * recorder->buffers.count;
+        bytes /= 2;
+    } while ((result == -ENOMEM || result == -EPERM) && bytes >= least);
+    return result;
+}
+
+/* A record for a perf buffer is made in a slot, where both stacks must have room. */
+static uint32_t most_of_slot(uint32_t stacks)
+{
+    size_t room = MOST_CPU_VALUE_BYTES - SNOOP_SLOT_BYTES(0, 0);
+
+    return (uint32_t)(room / sizeof(uint64_t) / (stacks ? stacks : 1));
+}
+
+static int open_kind(struct recorder *recorder, enum recorder_kind kind,
+                     const struct recorder_wishes *wishes)
+{
+    uint64_t bytes = first_size(wishes);
+    uint64_t least = least_bytes(SNOOP_RECORD_BYTES(wishes->stacks, recorder->depth) + 16);
+
+    recorder->kind = kind;
+    if (kind == RECORDER_PERF && recorder->depth > most_of_slot(wishes->stacks))
+        recorder->depth = most_of_slot(wishes->stacks);
+    if (kind == RECORDER_RING)
+        return open_ring(recorder, bytes, least);
+    int result = bpf_create_numbered(&recorder->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
+                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth), SLOTS_PER_CPU);
+    return result ? result : open_buffers(recorder, bytes, least);
+}
+
+void recorder_init(struct recorder *recorder)
+{
+    *recorder = (struct recorder){
+        .kind = RECORDER_RING,
+        .control = -1,
+        .account = -1,
+        .slots = -1,
+        .grace = GRACE_NONE,
+        .ring = {.map = -1},
+        .buffers = {.map = -1},
+    };
+}
+
+int recorder_open(struct recorder *recorder, const struct recorder_wishes *wishes)
+{
+    recorder_init(recorder);
+    recorder->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
+    int result = open_controls(recorder);
+
+    if (!result)
+        result = open_kind(recorder, wishes->kind == RECORDER_PERF ? RECORDER_PERF : RECORDER_RING,
+                           wishes);
+    /* EINVAL is what a kernel says that does not know the kind of map. */
+    if (result == -EINVAL && wishes->kind == RECORDER_BEST)
+        result = open_kind(recorder, RECORDER_PERF, wishes);
+    return result;
+}
+
+static void close_map(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void recorder_close(struct recorder *recorder)
+{
+    bpf_ring_close(&recorder->ring);
+    perf_rings_close(&recorder->buffers);
+    grace_close(&recorder->grace);
+    close_map(&recorder->control);
+    close_map(&recorder->account);
+    close_map(&recorder->slots);
+}
+
+int recorder_buffer(const struct recorder *recorder)
+{
+    return recorder->kind == RECORDER_RING ? recorder->ring.map : recorder->buffers.map;
+}
+
+int recorder_fd(const struct recorder *recorder, size_t index)
+{
+    if (recorder->kind == RECORDER_RING)
+        return index ? -1 : recorder->ring.map;
+    return index < recorder->buffers.count ? recorder->buffers.rings[index].fd : -1;
+}
+
+/* ---- Recording ---- */
+
+static int set_mode(struct recorder *recorder, uint32_t mode)
+{
+    uint32_t zero = 0;
+
+    bpf_begin_unpreempted();
+    int result = bpf_update(recorder->control, &zero, &mode, BPF_ANY);
+    bpf_end_unpreempted();
+    return result;
+}
+
+int recorder_start(struct recorder *recorder)
+{
+    return set_mode(recorder, CONTROL_MAIN);
+}
+
+int recorder_stop(struct recorder *recorder)
+{
+    int result = set_mode(recorder, CONTROL_PAUSED);
+
+    return result ? result : grace_wait(&recorder->grace);
+}
+
+/*
+ * A program that has taken its time may not have written its record yet; once all that ran then
+ * have ended, it has.
+ */
+static int read_buffers(struct recorder *recorder, ring_take *take, void *context)
+{
+    uint64_t now = now_ns();
+    int result = grace_wait(&recorder->grace);
+
+    if (!result)
+        result = perf_rings_read(&recorder->buffers, take, context);
+    if (result >= 0)
+        recorder->settled = now - CLOCK_SLACK_NS;
+    return result;
+}
+
+int recorder_read(struct recorder *recorder, ring_take *take, void *context)
+{
+    if (recorder->kind == RECORDER_PERF)
+        return read_buffers(recorder, take, context);
+    int result = bpf_ring_read(&recorder->ring, take, context);
+    if (recorder->ring.settled)
+        recorder->settled = recorder->ring.settled - CLOCK_SLACK_NS;
+    return result;
+}
+
+bool recorder_is_behind(const struct recorder *recorder)
+{
+    return recorder->kind == RECORDER_RING && recorder->ring.is_marked;
+}
+
+int recorder_account(const struct recorder *recorder, struct account *account)
+{
+    bpf_begin_unpreempted();
+    int result = bpf_sum_of_cpus(recorder->account, CONTROL_MAIN, (uint64_t *)account,
+                                 ACCOUNT_WORDS);
+    bpf_end_unpreempted();
+    /* Before 5.2 programs were not told, and the buffers alone say what they had no room for. */
+    if (recorder->buffers.lost > account->table_full)
+        account->table_full = recorder->buffers.lost;
+    return result;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "maps/settled.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "insns/layout.h"
+#include "kernel/bpf.h"
+
+/* Waiting for programs holds up the tracer: rarely where there is always something new. */
+#define LEAST_PAUSE_NS 10000000
+#define MOST_PAUSE_NS 320000000
+
+/* As the kernel does it for the buckets of a stack map. */
+static uint32_t power_of_two(uint32_t entries)
+{
+    uint32_t power = 1;
+
+    while (power < entries)
+        power *= 2;
+    return power;
+}
+
+static int open_states(struct settled *settled, uint32_t buckets)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY,
+        .name = "settled",
+        .key_size = sizeof(uint32_t),
+        .value_size = buckets,
+        .entries = 1,
+        .flags = BPF_F_MMAPABLE,
+    };
+
+    settled->ids.settled = bpf_create_map(&shape);
+    if (settled->ids.settled < 0)
+        return settled->ids.settled;
+    void *at = mmap(NULL, buckets, PROT_READ | PROT_WRITE, MAP_SHARED, settled->ids.settled, 0);
+    if (at == MAP_FAILED)
+        return -errno;
+    settled->states = at;
+    madvise(at, buckets, MADV_DONTFORK);
+    return 0;
+}
+
+int settled_open(struct settled *settled, uint32_t stacks, uint32_t depth)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_STACK_TRACE,
+        .name = "ids",
+        .key_size = sizeof(uint32_t),
+        .value_size = depth * (uint32_t)sizeof(uint64_t),
+        .entries = stacks,
+    };
+
+    *settled = (struct settled)SETTLED_NONE;
+    int result = open_states(settled, power_of_two(stacks));
+    if (result == -EINVAL)
+        return 0;
+    if (result)
+        return result;
+    settled->ids.buckets = power_of_two(stacks);
+    settled->ids.map = bpf_create_map(&shape);
+    return settled->ids.map < 0 ? settled->ids.map : 0;
+}
+
+void settled_close(struct settled *settled)
+{
+    if (settled->states)
+        munmap((void *)settled->states, settled->ids.buckets);
+    if (settled->ids.settled >= 0)
+        close(settled->ids.settled);
+    if (settled->ids.map >= 0)
+        close(settled->ids.map);
+    *settled = (struct settled)SETTLED_NONE;
+}
+
+uint32_t settled_used(const struct settled *settled)
+{
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < settled->ids.buckets; i++)
+        used += settled->states[i] != BUCKET_UNKNOWN;
+    return used;
+}
+
+/* What is `from` becomes `to`: how many. */
+static uint32_t turn(struct settled *settled, enum bucket_state from, enum bucket_state to)
+{
+    uint32_t turned = 0;
+
+    for (uint32_t i = 0; i < settled->ids.buckets; i++)
+        if (settled->states[i] == from) {
+            settled->states[i] = (uint8_t)to;
+            turned++;
+        }
+    return turned;
+}
+
+static bool has_filled(const struct settled *settled)
+{
+    return settled->ids.buckets &&
+           memchr((const void *)settled->states, BUCKET_FILLED, settled->ids.buckets);
+}
+
+int settled_advance(struct settled *settled, const struct grace *grace)
+{
+    if (now_ns() < settled->next)
+        return 0;
+    if (!has_filled(settled)) {
+        settled->pause = 0;
+        return 0;
+    }
+    turn(settled, BUCKET_FILLED, BUCKET_WATCHED);
+    int result = grace_wait(grace);
+    if (!result)
+        turn(settled, BUCKET_WATCHED, BUCKET_SETTLED);
+    settled->pause = settled->pause ? settled->pause * 2 : LEAST_PAUSE_NS;
+    if (settled->pause > MOST_PAUSE_NS)
+        settled->pause = MOST_PAUSE_NS;
+    settled->next = now_ns() + settled->pause;
+    return result;
+}
+
+static int clear_ids(const struct settled *settled)
+{
+    uint32_t id, next;
+    int more = bpf_next_key(settled->ids.map, NULL, &id);
+
+    while (!more) {
+        /* Asked before the delete: from a stack that is gone, the search would begin anew. */
+        more = bpf_next_key(settled->ids.map, &id, &next);
+        int result = bpf_delete(settled->ids.map, &id);
+        if (result && result != -ENOENT)
+            return result;
+        id = next;
+    }
+    return more == -ENOENT ? 0 : more;
+}
+
+int settled_clear(struct settled *settled)
+{
+    if (!settled->ids.buckets)
+        return 0;
+    memset((void *)settled->states, BUCKET_UNKNOWN, settled->ids.buckets);
+    return clear_ids(settled);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The map that get_stackid fills, and which of its ids hold already: see insns/stacks.c. A program
+ * notes that it got an id; once all programs that ran when the tracer saw that note have ended, nobody
+ * is left that saw the bucket empty, and its stack stays.
+ */
+#ifndef STACKBOX_KERNEL_SETTLED_H
+#define STACKBOX_KERNEL_SETTLED_H
+
+#include "insns/stacks.h"
+#include "maps/grace.h"
+
+struct settled {
+    struct stack_ids ids; /* no buckets: stacks are kept by their own hash alone */
+    volatile uint8_t *states; /* of each bucket: enum bucket_state; shared with the programs */
+    uint64_t next, pause;     /* when to look again, and how long after that one, ns */
+};
+#define SETTLED_NONE {.ids = {-1, -1, 0}}
+
+/*
+ * 0 or a negative errno; settled_close after either. Where the kernel shares no arrays with us (before
+ * 5.5) there are no buckets, and all is right but slower.
+ */
+int settled_open(struct settled *settled, uint32_t stacks, uint32_t depth);
+void settled_close(struct settled *settled);
+
+/* How many buckets may be taken. */
+uint32_t settled_used(const struct settled *settled);
+
+/* Makes ids hold whose buckets were filled since the last time, if it is time for that. */
+int settled_advance(struct settled *settled, const struct grace *grace);
+
+/* Empties all buckets: while no program can come to one. 0 or a negative errno. */
+int settled_clear(struct settled *settled);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "maps/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drain/drain.h"
+#include "kernel/bpf.h"
+#include "maps/banks.h"
+#include "maps/store_sizes.h"
+
+/* ---- Maps ---- */
+
+static int open_controls(struct store *store)
+{
+    int result = bpf_create_numbered(&store->control, BPF_MAP_TYPE_ARRAY, "control",
+                                     sizeof(uint32_t), 1);
+
+    if (!result)
+        result = bpf_create_numbered(&store->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
+                                     sizeof(struct account), ACCOUNTS);
+    if (!result)
+        result = bpf_create_numbered(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
+                                     SLOT_BYTES(store->depth), SLOTS_PER_CPU);
+    return result ? result : grace_open(&store->grace);
+}
+
+int store_open_cgroup(const char *path)
+{
+    uint32_t zero = 0;
+    int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (directory < 0)
+        return -errno;
+    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t), 1);
+    if (!result)
+        result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
+    close(directory);
+    if (result && map >= 0)
+        close(map);
+    return result ? result : map;
+}
+
+void store_init(struct store *store)
+{
+    *store = (struct store){
+        .main = {.mode = CONTROL_MAIN, .maps = {-1, -1, -1}},
+        .stand_in = {.mode = CONTROL_STAND_IN, .maps = {-1, -1, -1}},
+        .banks = {.first = {-1, -1, -1}, .others = {-1, -1, -1}},
+        .settled = SETTLED_NONE,
+        .control = -1,
+        .account = -1,
+        .slots = -1,
+        .grace = GRACE_NONE,
+    };
+}
+
+int store_open(struct store *store, const struct store_wishes *wishes)
+{
+    store_init(store);
+    store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
+    store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
+    store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
+    uint64_t stacks = store_first_sizes(store, wishes);
+    int result = open_controls(store);
+
+    if (!result)
+        result = banks_open(store);
+    while (result == -ENOMEM && !wishes->stacks && stacks > LEAST_STACKS) {
+        store_set_sizes(store, stacks /= 2, wishes);
+        result = banks_open(store);
+    }
+    /* Whoever wishes a size has all of it, or hears at once that there is not the memory. */
+    if (!result && wishes->stacks)
+        result = banks_enlarge(store, &store->stand_in);
+    return result;
+}
+
+static void close_map(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void store_close(struct store *store)
+{
+    banks_close(store);
+    close_map(&store->control);
+    close_map(&store->account);
+    close_map(&store->slots);
+    grace_close(&store->grace);
+}
+
+/* ---- Reports ---- */
+
+static int write_mode(struct store *store, uint32_t mode)
+{
+    uint32_t zero = 0;
+
+    bpf_begin_unpreempted();
+    int result = bpf_update(store->control, &zero, &mode, BPF_ANY);
+    bpf_end_unpreempted();
+    return result;
+}
+
+/* Sets the word, and returns when every program that may have seen the old one has ended. */
+static int set_mode(struct store *store, uint32_t mode)
+{
+    int result = write_mode(store, mode);
+
+    return result ? result : grace_wait(&store->grace);
+}
+
+/* Nobody needs to wait for programs that found it paused. */
+int store_start(struct store *store)
+{
+    return write_mode(store, store->main.mode);
+}
+
+static int read_account(const struct store *store, const struct bank *bank,
+                        struct account *account)
+{
+    bpf_begin_unpreempted();
+    int result = bpf_sum_of_cpus(store->account, bank->mode, (uint64_t *)account, ACCOUNT_WORDS);
+    bpf_end_unpreempted();
+    return result;
+}
+
+/* What the programs have counted in a bank's account since the last time: nobody writes to it now. */
+static int take_account(struct store *store, struct bank *bank)
+{
+    struct account now;
+    int result = read_account(store, bank, &now);
+
+    if (result)
+        return result;
+    const uint64_t *words = (const uint64_t *)&now, *before = (const uint64_t *)&bank->before;
+    for (size_t i = 0; i < ACCOUNT_WORDS; i++)
+        ((uint64_t *)&store->sum)[i] += words[i] - before[i];
+    uint64_t entries[BANK_MAPS];
+    store_new_entries(&now, &bank->before, entries);
+    store_want(store, entries);
+    bank->kept[BANK_SHALLOW] += entries[BANK_SHALLOW];
+    bank->kept[BANK_DEEP] += entries[BANK_DEEP];
+    bank->before = now;
+    return 0;
+}
+
+static uint64_t stacks_kept(const struct bank *bank)
+{
+    return bank->kept[BANK_SHALLOW] + bank->kept[BANK_DEEP];
+}
+
+uint64_t store_stacks_kept(const struct store *store)
+{
+    return stacks_kept(&store->main) + stacks_kept(&store->stand_in) +
+           settled_used(&store->settled);
+}
+
+uint64_t store_lost(const struct store *store)
+{
+    const struct account *sum = &store->sum;
+
+    return sum->table_full + sum->slots_taken + sum->waits_full + sum->ends_unseen;
+}
+
+int64_t store_account_gap(const struct store *store)
+{
+    return (int64_t)(store->sum.seen - store->sum.filtered - store->counted - store_lost(store));
+}
+
+/* A table that is emptied when it is so full has room for what comes meanwhile. */
+#define FILLED 4 /* a quarter */
+/* And long before that the stand-in is there, for which the counting does not have to wait then. */
+#define IN_USE 16
+
+/* So many entries are a part of a map, or of what it is wanted to be. */
+static bool fill(const uint64_t entries[BANK_MAPS], const struct bank *bank, uint32_t part)
+{
+    for (int map = 0; map < BANK_MAPS; map++)
+        if (entries[map] && entries[map] >= bank->entries[map] / part)
+            return true;
+    return false;
+}
+
+enum store_news store_look(struct store *store)
+{
+    struct bank *bank = &store->main;
+    uint64_t entries[BANK_MAPS];
+    struct account now;
+
+    if (read_account(store, bank, &now))
+        return STORE_NOTHING_NEW;
+    bool has_news = now.inserted != store->looked_at;
+    store->looked_at = now.inserted;
+    store_new_entries(&now, &bank->before, entries);
+    store_want(store, entries);
+    entries[BANK_SHALLOW] += bank->kept[BANK_SHALLOW];
+    entries[BANK_DEEP] += bank->kept[BANK_DEEP];
+    if (fill(entries, bank, IN_USE))
+        store->needs_stand_in = true;
+    if (fill(entries, bank, FILLED))
+        return STORE_IS_FILLING;
+    return has_news ? STORE_HAS_NEWS : STORE_NOTHING_NEW;
+}
+
+/* If there is not the memory for one the next report tries it again, and says so. */
+static void prepare(struct store *store)
+{
+    if (store->stand_in.maps[BANK_COUNTS] < 0)
+        (void)banks_enlarge(store, &store->stand_in);
+}
+
+int store_settle(struct store *store)
+{
+    if (store->needs_stand_in)
+        prepare(store);
+    return settled_advance(&store->settled, &store->grace);
+}
+
+static int empty_bank(struct store *store, struct bank *bank, bool again, store_drain *drain,
+                      void *context)
+{
+    int result = take_account(store, bank);
+
+    return result ? result : drain(context, bank, again);
+}
+
+static int collect(struct store *store, bool again, store_drain *drain, void *context)
+{
+    bool has_stand_in = store->stand_in.maps[BANK_COUNTS] >= 0;
+    /* What came while the last report was drained: nobody writes there now. */
+    int result = has_stand_in ? empty_bank(store, &store->stand_in, again, drain, context) : 0;
+
+    if (!result && again)
+        result = banks_enlarge(store, &store->stand_in);
+    if (!result)
+        result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
+    if (!result)
+        result = empty_bank(store, &store->main, again, drain, context);
+    if (!result && again)
+        result = banks_enlarge(store, &store->main);
+    if (!result && again)
+        result = set_mode(store, store->main.mode);
+    return result;
+}
+
+int store_collect_by(struct store *store, bool again, store_drain *drain, void *context)
+{
+    bpf_begin_unpreempted();
+    int result = collect(store, again, drain, context);
+    bpf_end_unpreempted();
+    return result;
+}
+
+int store_add_uncounted(struct tally *tally, uint64_t events, uint64_t value)
+{
+    struct tally_entry *entry;
+
+    if (!events)
+        return 0;
+    entry = tally_add(tally);
+    if (!entry)
+        return -ENOMEM;
+    entry->mark = MARK_TABLE_FULL;
+    entry->events = events;
+    entry->value = value;
+    return 0;
+}
+
+struct collecting {
+    struct store *store;
+    struct tally *tally;
+    struct losses *losses;
+};
+
+/* Stacks stay from report to report: what they are kept by says what they are, and nothing else. */
+static int drain_counts(void *context, struct bank *bank, bool again)
+{
+    struct collecting *collecting = context;
+    struct store *store = collecting->store;
+    int result = drain_bank(store, bank, collecting->tally, collecting->losses);
+
+    if (result || !again || !fill(bank->kept, bank, FILLED))
+        return result;
+    bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
+    return drain_clear_stacks(store, bank);
+}
+
+int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
+{
+    struct collecting collecting = {store, tally, losses};
+    uint64_t full = store->sum.table_full;
+    int result = store_collect_by(store, again, drain_counts, &collecting);
+
+    full = store->sum.table_full - full;
+    return result ? result : store_add_uncounted(tally, full, full);
+}

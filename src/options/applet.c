@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "options/applet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "session/command.h"
+
+const struct applet *const applets[] = {
+    &stackcount_applet,
+    &profile_applet,
+    &offcputime_applet,
+    &wakeuptime_applet,
+    &offwaketime_applet,
+    &stacksnoop_applet,
+    &flamegraph_applet,
+    &check_applet,
+    NULL,
+};
+
+const struct option common_options[] = {
+    {'h', "help", NULL, option_help, 0, 0, 0, "this help"},
+    {0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
+    {0},
+};
+
+int applet_refuse(int result, const struct text *error, bool has_command)
+{
+    bool is_usage = result != -ENOMEM && !error->failed;
+
+    say("%s", is_usage && error->data ? error->data : "out of memory");
+    return is_usage ? EXIT_USAGE : has_command ? EXIT_TRACER : EXIT_FAILURE;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "options/install.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "options/applet.h"
+
+static bool same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/* The absolute path of the running binary, which may not be there any more. 0 or -1, errno set. */
+static int find_self(const char *called, char self[PATH_MAX], struct stat *status)
+{
+    ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
+
+    if (length >= 0)
+        self[length] = '\0';
+    else if (!strchr(called, '/') || !realpath(called, self)) /* without /proc */
+        return -1;
+    return stat(self, status);
+}
+
+/* What a link in `directory` has to say to lead to `self`. */
+static const char *link_target(const struct stat *directory, const char *self)
+{
+    const char *name = strrchr(self, '/') + 1;
+    char parent[PATH_MAX];
+    struct stat status;
+
+    memcpy(parent, self, (size_t)(name - self));
+    parent[name - self] = '\0';
+    return !stat(parent, &status) && same_file(&status, directory) ? name : self;
+}
+
+/* 0, the exit status, or -1 where the other links could not be made, either. All is said. */
+static int make_link(const char *target, const char *path, const struct stat *self)
+{
+    struct stat there;
+
+    if (!symlink(target, path))
+        return 0;
+    if (errno != EEXIST) {
+        say("cannot make %s: %s", path, strerror(errno));
+        return -1;
+    }
+    if (!stat(path, &there) && same_file(&there, self))
+        return 0;
+    say("%s is there already, is not stackbox, and stays as it is", path);
+    return EXIT_FAILURE;
+}
+
+/* 0, or -1 with errno set. */
+static int stat_directory(const char *path, struct stat *status)
+{
+    if (stat(path, status))
+        return -1;
+    if (S_ISDIR(status->st_mode))
+        return 0;
+    errno = ENOTDIR;
+    return -1;
+}
+
+int install_links(const char *directory, const char *called)
+{
+    char self[PATH_MAX];
+    struct stat self_status, directory_status;
+    struct text path = {0};
+    int status = 0;
+
+    if (stat_directory(directory, &directory_status)) {
+        say("cannot make links in \"%s\": %s", directory, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (find_self(called, self, &self_status)) {
+        say("cannot tell where this binary is (/proc is needed): %s", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    const char *target = link_target(&directory_status, self);
+    for (const struct applet *const *applet = applets; *applet && status >= 0; applet++) {
+        text_clear(&path);
+        text_format(&path, "%s/%s", directory, (*applet)->name);
+        int made = path.failed ? EXIT_FAILURE : make_link(target, path.data, &self_status);
+        status = made < 0 ? made : status | made;
+    }
+    text_free(&path);
+    return status ? EXIT_FAILURE : 0;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "options/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/near.h"
+
+int option_flag(const struct option *option, const char *text, void *destination,
+                struct text *error)
+{
+    (void)option, (void)text, (void)error;
+    *(bool *)destination = true;
+    return 0;
+}
+
+static int refuse_number(const struct option *option, const char *text, int why,
+                         struct text *error)
+{
+    if (why == -EINVAL)
+        text_format(error, "\"%s\" is not a whole number", text);
+    else if (option->greatest == UINT64_MAX)
+        text_format(error, "\"%s\" is out of range: it takes %llu or more", text,
+                    (unsigned long long)option->least);
+    else
+        text_format(error, "\"%s\" is out of range: it takes %llu to %llu", text,
+                    (unsigned long long)option->least, (unsigned long long)option->greatest);
+    return -EINVAL;
+}
+
+int option_number(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    int why = parse_number(text, option->least, option->greatest, destination);
+
+    return why ? refuse_number(option, text, why, error) : 0;
+}
+
+int option_signed(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    uint64_t number;
+    int why = parse_number(text, option->least, option->greatest, &number);
+
+    if (why)
+        return refuse_number(option, text, why, error);
+    *(int64_t *)destination = (int64_t)number;
+    return 0;
+}
+
+int option_seconds(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    int why = parse_seconds(text, destination);
+
+    (void)option;
+    if (why == -EINVAL)
+        text_format(error, "\"%s\" is no time: it takes seconds, such as 5 or 0.5", text);
+    else if (why)
+        text_format(error, "\"%s\" is out of range: it takes more than 0 seconds, at most %lld",
+                    text, (long long)MOST_SECONDS);
+    return why ? -EINVAL : 0;
+}
+
+/* "12,13": added to those of an earlier -p. */
+int option_numbers(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    struct number_list *list = destination;
+    char *copy = strdup(text), *rest = copy;
+    int result = copy ? 0 : -ENOMEM;
+
+    while (rest && !result) {
+        uint64_t number;
+        const char *word = strsep(&rest, ",");
+        int why = parse_number(word, option->least, option->greatest, &number);
+        if (why)
+            result = refuse_number(option, word, why, error);
+        if (!result && list->count == MOST_NUMBERS) {
+            text_format(error, "takes %d numbers at most", MOST_NUMBERS);
+            result = -EINVAL;
+        }
+        if (!result)
+            list->numbers[list->count++] = (uint32_t)number;
+    }
+    free(copy);
+    return result;
+}
+
+int option_string(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    (void)option, (void)error;
+    *(const char **)destination = text;
+    return 0;
+}
+
+/* Added to those of earlier ones. */
+int option_strings(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    struct string_list *list = destination;
+
+    (void)option;
+    if (list->count == MOST_STRINGS) {
+        text_format(error, "can be there %d times at most", MOST_STRINGS);
+        return -EINVAL;
+    }
+    list->strings[list->count++] = text;
+    return 0;
+}
+
+int option_ignore(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return 0;
+}
+
+int option_help(const struct option *option, const char *text, void *destination,
+                struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return ASKED_HELP;
+}
+
+int option_man(const struct option *option, const char *text, void *destination,
+               struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return ASKED_MAN;
+}
+
+int option_heading(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    return option_ignore(option, text, destination, error);
+}
+
+int option_letter(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    return option_ignore(option, text, destination, error);
+}
+
+/* ---- Finding rows ---- */
+
+/* Is this the row of the option that has this whole name? */
+static bool is_called(const struct option *row, const char *name, size_t length)
+{
+    return row->name && row->parse != option_letter && strlen(row->name) == length &&
+           !memcmp(row->name, name, length);
+}
+
+/* Is `row` listed, with a name that begins so? */
+static bool begins(const struct option *row, const char *beginning, size_t length)
+{
+    return row->name && row->help && length && !strncmp(row->name, beginning, length);
+}
+
+/* By its whole name, or by a beginning that no other has; *clashes is how many have it. */
+static const struct option *find_name(const struct option *const *tables, const char *name,
+                                      size_t length, size_t *clashes)
+{
+    const struct option *found = NULL;
+
+    *clashes = 0;
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++) {
+            if (is_called(row, name, length))
+                return row;
+            if (begins(row, name, length)) {
+                found = row;
+                ++*clashes;
+            }
+        }
+    return *clashes == 1 ? found : NULL;
+}
+
+static const struct option *find_letter(const struct option *const *tables, char letter)
+{
+    size_t clashes;
+
+    for (const struct option *const *table = tables; *table; table++)
+        for (const struct option *row = *table; row->parse; row++)
+            if (row->letter == letter)
+                return row->parse == option_letter
+                    ? find_name(tables, row->name, strlen(row->name), &clashes)
+                    : row;
+    return NULL;
+}
+
+static void add_clashes(const struct option *const *tables, const char *name, size_t length,
+                        struct text *error)
+{
+    const char *between = ": ";
+
+    for (; *tables; tables++)
+        for (const struct option *row = *tables; row->parse; row++)
+            if (begins(row, name, length)) {
+                text_format(error, "%s--%s", between, row->name);
+                between = ", ";
+            }
+}
+
+/* "; near: --pid" */
+static void add_near(const struct option *const *tables, const char *name, size_t length,
+                     struct text *error)
+{
+    struct text wanted = {0}, offered = {0};
+
+    text_format(&wanted, "--%.*s", (int)length, name);
+    struct near near = {.wanted = wanted.data};
+    for (; *tables && !wanted.failed; tables++)
+        for (const struct option *row = *tables; row->parse; row++) {
+            if (!row->name || !row->help)
+                continue;
+            text_clear(&offered);
+            text_format(&offered, "--%s", row->name);
+            if (!offered.failed)
+                near_offer(&near, offered.data);
+        }
+    near_add_to(&near, error);
+    near_free(&near);
+    text_free(&wanted);
+    text_free(&offered);
+}
+
+/* ---- The walk along argv ---- */
+
+struct walk {
+    const struct option *const *tables;
+    char **next; /* what comes after the word that is looked at */
+    void *settings;
+    struct text *error;
+};
+
+static int parse_row(struct walk *walk, const struct option *row, const char *shown,
+                     const char *text)
+{
+    struct text why = {0};
+    int result = row->parse(row, text, (char *)walk->settings + row->offset, &why);
+
+    if (result < 0)
+        text_format(walk->error, "%s: %s", shown, why.data ? why.data : strerror(-result));
+    text_free(&why);
+    return result;
+}
+
+/* Only a number is taken for an argument that may be left out: other words are not the option's. */
+static bool is_number(const char *word)
+{
+    return word && *word && !word[strspn(word, "0123456789")];
+}
+
+/* The argument that was not joined to the option is the next word, whatever it looks like. */
+static int parse_with_next(struct walk *walk, const struct option *row, const char *shown)
+{
+    if (!row->argument || (row->argument[0] == '[' && !is_number(*walk->next)))
+        return parse_row(walk, row, shown, NULL);
+    if (!*walk->next) {
+        text_format(walk->error, "%s: takes %s", shown, row->argument);
+        return -EINVAL;
+    }
+    return parse_row(walk, row, shown, *walk->next++);
+}
+
+static int refuse_long(struct walk *walk, const char *name, size_t length, size_t clashes)
+{
+    text_format(walk->error, "--%.*s: ", (int)length, name);
+    if (clashes) {
+        text_add(walk->error, "is the beginning of several options");
+        add_clashes(walk->tables, name, length, walk->error);
+    } else {
+        text_add(walk->error, "there is no such option");
+        add_near(walk->tables, name, length, walk->error);
+    }
+    return -EINVAL;
+}
+
+static int parse_long(struct walk *walk, const char *name)
+{
+    size_t length = strcspn(name, "="), clashes;
+    const struct option *row = find_name(walk->tables, name, length, &clashes);
+    char shown[64];
+
+    if (!row)
+        return refuse_long(walk, name, length, clashes);
+    snprintf(shown, sizeof(shown), "--%s", row->name);
+    if (!name[length])
+        return parse_with_next(walk, row, shown);
+    if (!row->argument) {
+        text_format(walk->error, "%s: takes no value", shown);
+        return -EINVAL;
+    }
+    return parse_row(walk, row, shown, name + length + 1);
+}
+
+/* "-folded" is -f, -o and so on: who writes that may mean --folded. */
+static int refuse_letter(struct walk *walk, const char *shown, const char *letters)
+{
+    text_format(walk->error, "%s: there is no such option", shown);
+    if (strlen(letters) > 2)
+        add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
+    return -EINVAL;
+}
+
+/* A long option behind one dash alone. */
+static int refuse_word(struct walk *walk, const char *letters)
+{
+    text_format(walk->error, "-%s: there is no such option", letters);
+    add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
+    return -EINVAL;
+}
+
+/* -KU5: flags, and at most one option with an argument, which is what is left, or the next word. */
+static int parse_letters(struct walk *walk, const char *letters)
+{
+    size_t clashes;
+    int result = 0;
+
+    /* "-folded" would be -f, and -o with a file called "lded". */
+    if (strlen(letters) > 2 && find_name(walk->tables, letters, strcspn(letters, "="), &clashes))
+        return refuse_word(walk, letters);
+    for (const char *at = letters; *at && !result;) {
+        char shown[] = {'-', *at, '\0'};
+        const struct option *row = find_letter(walk->tables, *at++);
+        if (!row)
+            return refuse_letter(walk, shown, letters);
+        if (row->argument && *at)
+            return parse_row(walk, row, shown, at);
+        result = parse_with_next(walk, row, shown);
+    }
+    return result;
+}
+
+int options_parse(const struct option *const *tables, int argc, char **argv, void *settings,
+                  struct arguments *arguments, struct text *error)
+{
+    struct walk walk = {tables, argv + 1, settings, error};
+    int result = 0;
+
+    *arguments = (struct arguments){
+        .words = calloc((size_t)argc + 1, sizeof(char *)),
+        .line = argv,
+    };
+    if (!arguments->words)
+        return -ENOMEM;
+    while (*walk.next && !result) {
+        char *word = *walk.next++;
+        if (!strcmp(word, "--")) {
+            arguments->command = walk.next;
+            break;
+        }
+        if (word[0] != '-' || !word[1])
+            arguments->words[arguments->count++] = word;
+        else if (word[1] == '-')
+            result = parse_long(&walk, word + 2);
+        else
+            result = parse_letters(&walk, word + 1);
+    }
+    if (result) {
+        free(arguments->words);
+        arguments->words = NULL;
+    }
+    return result;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Which frames of a flame are drawn, and where. */
+#ifndef STACKBOX_OUTPUT_SVG_LAYOUT_H
+#define STACKBOX_OUTPUT_SVG_LAYOUT_H
+
+#include <stdbool.h>
+
+#include "picture/flame.h"
+
+/*
+ * What a file may have: more makes it large and a browser slow, and nobody sees the least of them.
+ * A frame with its name on it is as much as four without.
+ */
+#define SVG_MOST_PARTS 24000
+#define SVG_NAMED_PARTS 4
+
+struct svg_frame {
+    const struct flame_node *node;
+    const struct flame_name *name;
+    uint64_t start; /* how much of the root's value is left of it */
+    uint32_t depth; /* the root has 0 */
+    bool waker;     /* it stands on a `--` */
+};
+
+struct svg_layout {
+    /* Each before those that stand on it, which are sorted by name; the root first. */
+    struct svg_frame *frames;
+    size_t count;
+    uint32_t levels;
+    double least_width; /* px: what is narrower is left out */
+    uint64_t narrow;    /* how many were */
+    uint64_t high;      /* and how many because they are on no level that is drawn */
+};
+
+/*
+ * The width of the whole picture is in px. least_width < 0: 0.1, or what it takes to have no more
+ * than SVG_MOST_PARTS. 0 or -ENOMEM; svg_layout_free after either.
+ */
+int svg_layout_make(struct svg_layout *layout, const struct flame *flame, double width,
+                    double least_width);
+void svg_layout_free(struct svg_layout *layout);
+
+#endif

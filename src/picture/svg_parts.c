@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "picture/svg_parts.h"
+
+/*
+ * The assembler reads them as they are; their path begins where make runs. The labels are global: of
+ * local ones GNU's linker for aarch64 makes one address, that of the section.
+ */
+#define PART(name, path)                              \
+    __asm__(".pushsection .rodata." #name ",\"a\"\n" \
+            ".globl " #name "_start, " #name "_end\n" \
+            #name "_start:\n"                         \
+            ".incbin \"" path "\"\n"                  \
+            #name "_end:\n"                           \
+            ".byte 0\n"                               \
+            ".popsection\n");                         \
+    extern __attribute__((visibility("hidden"))) const char name##_start[], name##_end[]
+
+PART(flame_css, "src/picture/flame.css");
+PART(flame_js, "src/picture/flame.js");
+
+struct svg_part svg_style(void)
+{
+    return (struct svg_part){flame_css_start, (size_t)(flame_css_end - flame_css_start)};
+}
+
+struct svg_part svg_script(void)
+{
+    return (struct svg_part){flame_js_start, (size_t)(flame_js_end - flame_js_start)};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Of two flames that are compared: frames that only the older one has, and so no picture shows. */
+#ifndef STACKBOX_OUTPUT_SVG_VANISHED_H
+#define STACKBOX_OUTPUT_SVG_VANISHED_H
+
+#include "base/util.h"
+#include "picture/flame.h"
+
+#define SVG_VANISHED_SHOWN 20
+
+struct svg_vanished {
+    uint64_t count; /* all of them */
+    /* The greatest of those that stand on one that is still there; the greatest first. */
+    uint32_t nodes[SVG_VANISHED_SHOWN];
+    size_t shown;
+    uint64_t lowest; /* how many stand so, shown or not */
+};
+
+void svg_find_vanished(struct svg_vanished *vanished, const struct flame *flame);
+
+/*
+ * Appends the names from the root's child to the node, `;` between them, clean. Of a path that
+ * comes to more than `most` bytes the beginning is left out.
+ */
+void svg_add_path(struct text *path, const struct flame *flame, uint32_t node, size_t most);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "processes/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_BUCKETS 256 /* a power of two */
+
+/* ---- What is kept of the past ---- */
+
+/* Somebody who lives runs it, or one less does. */
+static void image_enter(struct history *history, struct image *image)
+{
+    if (!image->current++ && image->references > 1)
+        history->past_bytes -= image_bytes(image);
+}
+
+static void image_leave(struct history *history, struct image *image)
+{
+    if (!--image->current)
+        history->past_bytes += image_bytes(image);
+}
+
+static void drop_image(struct history *history, struct image *image)
+{
+    if (image->references == 1)
+        history->past_bytes -= image_bytes(image);
+    image_drop(image, history->files);
+}
+
+static void free_program(struct history *history, struct program *program)
+{
+    history->past_bytes -= sizeof(*program);
+    replaced_free(&program->replaced, history->files);
+    drop_image(history, program->image);
+    free(program);
+}
+
+/* From here on the program counts as past. */
+static void leave_program(struct history *history, struct program *program)
+{
+    history->past_bytes += sizeof(*program);
+    image_leave(history, program->image);
+}
+
+static struct program *make_program(struct history *history, uint64_t since,
+                                    enum program_origin origin, struct image *image)
+{
+    struct program *program = malloc(sizeof(*program));
+
+    if (!program) {
+        image_drop(image, history->files);
+        return NULL;
+    }
+    *program = (struct program){.since = since, .origin = origin, .image = image};
+    image_enter(history, image);
+    return program;
+}
+
+/* ---- Lives by their pids ---- */
+
+static struct life **bucket_of(const struct history *history, uint32_t pid)
+{
+    return &history->buckets[pid * 0x9e3779b1u >> 7 & (history->bucket_count - 1)];
+}
+
+static int grow(struct history *history)
+{
+    size_t before = history->bucket_count;
+    struct life **old = history->buckets, *life;
+    struct life **buckets = calloc(before ? before * 2 : FIRST_BUCKETS, sizeof(*buckets));
+
+    if (!buckets)
+        return -ENOMEM;
+    history->buckets = buckets;
+    history->bucket_count = before ? before * 2 : FIRST_BUCKETS;
+    for (size_t i = 0; i < before; i++)
+        while ((life = old[i])) {
+            struct life **to = bucket_of(history, life->pid);
+            old[i] = life->next;
+            while (*to) /* at the end, so that the newest stay first */
+                to = &(*to)->next;
+            life->next = NULL;
+            *to = life;
+        }
+    free(old);
+    return 0;
+}
+
+struct life *history_newest(const struct history *history, uint32_t pid)
+{
+    struct life *life = *bucket_of(history, pid);
+
+    while (life && life->pid != pid)
+        life = life->next;
+    return life;
+}
+
+struct life *history_living(const struct history *history, uint32_t pid)
+{
+    struct life *life = history_newest(history, pid);
+
+    return life && !life->ended ? life : NULL;
+}
+
+static void free_owner(struct history *history, struct life *life)
+{
+    if (life->owner)
+        mapped_root_drop(history->files, life->owner->root);
+    free(life->owner);
+    life->owner = NULL;
+}
+
+/* Of a life that has ended, and is in no list of these any more. */
+static void free_life(struct history *history, struct life *life)
+{
+    struct life **at = bucket_of(history, life->pid);
+
+    while (*at != life)
+        at = &(*at)->next;
+    *at = life->next;
+    while (life->programs) {
+        struct program *older = life->programs->older;
+        free_program(history, life->programs);
+        life->programs = older;
+    }
+    free_owner(history, life);
+    history->past_bytes -= sizeof(*life);
+    history->count--;
+    free(life);
+}
+
+static void forget_first(struct history *history)
+{
+    struct life *life = history->first_ended;
+
+    history->first_ended = life->later;
+    if (!life->later)
+        history->last_ended = NULL;
+    free_life(history, life);
+}
+
+static void keep_within_bound(struct history *history)
+{
+    while (history->past_bytes > history->most_bytes && history->first_ended) {
+        forget_first(history);
+        history->forgotten++;
+    }
+}
+
+struct life *history_begin(struct history *history, uint32_t pid, uint64_t time,
+                           enum program_origin origin, struct image *image)
+{
+    struct life *before = history_living(history, pid);
+
+    if (before)
+        history_end(history, before,
+                    before->first_thread_ended ? before->first_thread_ended : time);
+    struct life *life = calloc(1, sizeof(*life));
+    if (!life || (history->count >= history->bucket_count && grow(history))) {
+        image_drop(image, history->files);
+        free(life);
+        return NULL;
+    }
+    life->programs = make_program(history, time, origin, image);
+    if (!life->programs) {
+        free(life);
+        return NULL;
+    }
+    struct life **bucket = bucket_of(history, pid);
+    life->pid = pid;
+    life->forked = time;
+    life->program_count = 1;
+    life->next = *bucket;
+    *bucket = life;
+    history->count++;
+    return life;
+}
+
+static void forget_oldest_program(struct history *history, struct life *life)
+{
+    struct program **at = &life->programs;
+
+    while ((*at)->older)
+        at = &(*at)->older;
+    free_program(history, *at);
+    *at = NULL;
+    life->program_count--;
+}
+
+int history_exec(struct history *history, struct life *life, uint64_t time, struct image *image)
+{
+    struct program *program = make_program(history, time, PROGRAM_EXECUTED, image);
+
+    if (!program)
+        return -ENOMEM;
+    leave_program(history, life->programs);
+    program->older = life->programs;
+    life->programs = program;
+    if (++life->program_count > HISTORY_PROGRAMS) {
+        forget_oldest_program(history, life);
+        history->forgotten++;
+    }
+    keep_within_bound(history);
+    return 0;
+}
+
+/* The newest program of a living process gets another image. */
+static void replace_image(struct history *history, struct program *program, struct image *image)
+{
+    image_leave(history, program->image);
+    drop_image(history, program->image);
+    program->image = image;
+    image_enter(history, image);
+}
+
+void history_see(struct history *history, struct life *life, struct image *image)
+{
+    replace_image(history, life->programs, image);
+    life->programs->origin = PROGRAM_SEEN;
+}
+
+int history_map(struct history *history, struct life *life, const struct mapping *mapping,
+                uint64_t time)
+{
+    struct program *program = life->programs;
+    struct image *image = program->image;
+    int kept = replaced_keep(&program->replaced, history->files, image, mapping, time);
+
+    if (kept < 0) {
+        mapped_file_drop(history->files, mapping->file);
+        return kept;
+    }
+    history->forgotten += (uint64_t)kept;
+    image_hold(image); /* so that a shared one can be left in order */
+    bool shared = image->references > 2;
+    if (!shared)
+        image->references--;
+    int result = image_add(&program->image, history->files, mapping);
+    if (shared) {
+        if (program->image != image) {
+            image_enter(history, program->image);
+            image_leave(history, image);
+        }
+        drop_image(history, image);
+    }
+    return result;
+}
+
+void history_end(struct history *history, struct life *life, uint64_t time)
+{
+    if (life->ended)
+        return;
+    life->ended = true;
+    life->ended_at = time;
+    leave_program(history, life->programs);
+    history->past_bytes += sizeof(*life);
+    if (history->last_ended)
+        history->last_ended->later = life;
+    else
+        history->first_ended = life;
+    history->last_ended = life;
+    keep_within_bound(history);
+}
+
+/* Programs that were left before: each until the next one began. */
+static void forget_programs(struct history *history, struct life *life, uint64_t time)
+{
+    struct program *at = life->programs, *older;
+
+    while (at->older && at->since >= time)
+        at = at->older;
+    older = at->older;
+    at->older = NULL;
+    for (; older; life->program_count--) {
+        struct program *next = older->older;
+        free_program(history, older);
+        older = next;
+    }
+}
+
+void history_forget(struct history *history, uint64_t time, uint64_t replaced)
+{
+    while (history->first_ended && history->first_ended->ended_at < time)
+        forget_first(history);
+    for (size_t i = 0; i < history->bucket_count; i++)
+        for (struct life *life = history->buckets[i]; life; life = life->next) {
+            forget_programs(history, life, time);
+            for (struct program *at = life->programs; at; at = at->older)
+                replaced_forget(&at->replaced, history->files, replaced);
+        }
+}
+
+/* ---- Which one ---- */
+
+/* The newest that had begun by then; else the first. */
+static struct program *program_at(const struct life *life, uint64_t time)
+{
+    struct program *program = life->programs;
+
+    while (program->older && program->since > time)
+        program = program->older;
+    return program;
+}
+
+static struct program *first_program(const struct life *life)
+{
+    return program_at(life, 0);
+}
+
+/* Who had the pid at `time`, or the first who had it later. */
+static struct life *life_from(const struct history *history, uint32_t pid, uint64_t time)
+{
+    struct life *found = NULL;
+
+    for (struct life *life = history_newest(history, pid); life; life = life->next)
+        if (life->pid == pid && !(life->ended && life->ended_at < time))
+            found = life;
+    return found;
+}
+
+/* The first who got the pid after `time`. */
+static struct life *life_after(const struct history *history, uint32_t pid, uint64_t time)
+{
+    struct life *found = NULL;
+
+    for (struct life *life = history_newest(history, pid); life; life = life->next)
+        if (life->pid == pid && life->forked > time)
+            found = life;
+    return found;
+}
+
+/* The program of an exec that was counted at `time`; we were told of it before. */
+static struct program *executed_at(struct life *life, uint64_t time)
+{
+    if (!life || life->forked > time)
+        return NULL;
+    struct program *program = program_at(life, time);
+    bool is_it = program->origin == PROGRAM_EXECUTED ||
+                 (program->origin == PROGRAM_SEEN && life->seen >= time);
+    return is_it && program->since <= time ? program : NULL;
+}
+
+struct program *history_find(const struct history *history, uint32_t pid, uint64_t born,
+                             uint64_t begin, struct life **of)
+{
+    if (born && !(born & 1)) {
+        *of = life_from(history, pid, born);
+        return executed_at(*of, born);
+    }
+    *of = born ? life_after(history, pid, born) : life_from(history, pid, begin);
+    if (*of)
+        return (*of)->forked > begin || born ? first_program(*of) : program_at(*of, begin);
+    if (!born)
+        return NULL;
+    *of = life_from(history, pid, born);
+    return *of ? program_at(*of, born) : NULL;
+}
+
+bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t born,
+                         uint64_t begin)
+{
+    return history->ends_forgotten && !born &&
+           life_from(history, pid, begin) != history_newest(history, pid);
+}
+
+/* ---- Opening ---- */
+
+int history_open(struct history *history, struct mapped_files *files, size_t most_bytes)
+{
+    *history = (struct history){.files = files, .most_bytes = most_bytes};
+    return grow(history);
+}
+
+void history_close(struct history *history)
+{
+    history->most_bytes = SIZE_MAX;
+    for (size_t i = 0; i < history->bucket_count; i++)
+        for (struct life *life = history->buckets[i]; life; life = life->next)
+            if (!life->ended)
+                history_end(history, life, 0);
+    history_forget(history, UINT64_MAX, UINT64_MAX);
+    free(history->buckets);
+}

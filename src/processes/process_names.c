@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "processes/process_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "processes/process_parts.h"
+
+/* ---- What the kernel tells ---- */
+
+/* A worker of the kernel shows there what it works at, too: what its events have is its name. */
+static bool read_comm(uint32_t pid, char *comm)
+{
+    char path[32], shown[64];
+
+    snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t size = read(fd, shown, sizeof(shown));
+    close(fd);
+    if (size < 1 || size > COMM_BYTES || !strncmp(shown, "kworker/", 8))
+        return false;
+    shown[size - 1] = '\0'; /* the end of the line */
+    snprintf(comm, COMM_BYTES + 1, "%.*s", COMM_BYTES, shown);
+    return true;
+}
+
+bool processes_name(struct processes *processes, uint32_t pid, uint64_t born, char *comm)
+{
+    struct life *life = NULL;
+    struct program *program = history_find(&processes->history, pid, born, processes->begin, &life);
+
+    if (!program)
+        return processes->listening && !born && read_comm(pid, comm);
+    if (!life->ended && life->programs == program && read_comm(pid, comm))
+        snprintf(program->name, sizeof(program->name), "%s", comm);
+    else if (processes->lost_at >= program->since && processes->lost_at)
+        return false; /* that it got another may be among what was lost */
+    snprintf(comm, COMM_BYTES + 1, "%s", program->name);
+    return comm[0];
+}
+
+/* ---- Those of a tally ---- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct process_name *a = left, *b = right;
+
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->born != b->born)
+        return a->born < b->born ? -1 : 1;
+    return a->foreign - b->foreign;
+}
+
+static int add_party(struct process_names *names, const struct tally_party *party)
+{
+    if (!party->pid)
+        return 0;
+    if (array_reserve(&names->items, &names->room, names->count + 1, sizeof(*names->items)))
+        return -ENOMEM;
+    struct process_name *added = &names->items[names->count++];
+    *added = (struct process_name){
+        .pid = party->pid,
+        .foreign = party->foreign,
+        .born = party->born,
+        .from_thread = party->tid == party->pid,
+    };
+    memcpy(added->comm, party->comm, sizeof(added->comm));
+    return 0;
+}
+
+/* Two names of one process: that of its first thread is its own, if it has not had two. */
+static void join(struct process_name *kept, const struct process_name *other)
+{
+    if (!other->from_thread)
+        return;
+    kept->doubtful = kept->doubtful ||
+                     (kept->from_thread && strcmp(kept->comm, other->comm) != 0);
+    kept->from_thread = true;
+    memcpy(kept->comm, other->comm, sizeof(kept->comm));
+}
+
+static void make_unique(struct process_names *names)
+{
+    size_t kept = 0;
+
+    if (names->count)
+        qsort(names->items, names->count, sizeof(*names->items), compare);
+    for (size_t i = 0; i < names->count; i++)
+        if (kept && !compare(&names->items[kept - 1], &names->items[i]))
+            join(&names->items[kept - 1], &names->items[i]);
+        else
+            names->items[kept++] = names->items[i];
+    names->count = kept;
+}
+
+int process_names_make(struct process_names *names, const struct tally *tally,
+                       struct processes *processes)
+{
+    int result = 0;
+
+    *names = (struct process_names){0};
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        result = add_party(names, &tally->entries[i].task);
+        if (!result && tally->entries[i].has_waker)
+            result = add_party(names, &tally->entries[i].waker);
+    }
+    make_unique(names);
+    for (size_t i = 0; i < names->count; i++) {
+        struct process_name *name = &names->items[i];
+        char comm[COMM_BYTES + 1];
+        if (processes && !name->foreign && processes_name(processes, name->pid, name->born, comm)) {
+            memcpy(name->comm, comm, sizeof(comm));
+            name->known = true;
+        } else {
+            name->known = name->from_thread && !name->doubtful;
+        }
+    }
+    return result;
+}
+
+void process_names_free(struct process_names *names)
+{
+    free(names->items);
+    *names = (struct process_names){0};
+}
+
+const char *process_names_find(const struct process_names *names, const struct tally_party *party)
+{
+    const struct process_name wanted = {
+        .pid = party->pid, .foreign = party->foreign, .born = party->born};
+    const struct process_name *found = NULL;
+
+    if (names->count)
+        found = bsearch(&wanted, names->items, names->count, sizeof(*names->items), compare);
+    return found && found->known && found->comm[0] ? found->comm : party->comm;
+}

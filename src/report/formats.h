@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The formats of reports: what they are called, and what files of them end in. */
+#ifndef STACKBOX_OUTPUT_FORMATS_H
+#define STACKBOX_OUTPUT_FORMATS_H
+
+#include <stdbool.h>
+
+#include "base/util.h"
+
+enum report_format {
+    REPORT_TEXT,
+    REPORT_FOLDED,
+    REPORT_FLAT,
+    REPORT_SVG,
+    REPORT_PPROF,
+    REPORT_SPEEDSCOPE,
+};
+
+/* The format of this name, or of a file with this ending. False: there is none. */
+bool format_by_name(const char *name, enum report_format *format);
+bool format_by_ending(const char *path, enum report_format *format);
+/* How many bytes of a path that ending is; 0: it has none of ours. */
+size_t format_ending_length(const char *path);
+
+/* Is it one document from its beginning to its end? Of the others two may follow one another. */
+bool format_is_document(enum report_format format);
+
+/* Appends the names, or the endings, of all: "text, folded, svg". */
+void formats_add_names(struct text *text);
+void formats_add_endings(struct text *text);
+
+#endif

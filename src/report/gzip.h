@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A gzip file of stored blocks: what is written stands in it as it is, with its checksum. Nothing
+ * is packed, so that no library is needed; the same bytes always become the same file.
+ */
+#ifndef STACKBOX_OUTPUT_GZIP_H
+#define STACKBOX_OUTPUT_GZIP_H
+
+#include <stdio.h>
+
+#include "base/crc32.h"
+
+#define GZIP_BLOCK_BYTES 65535 /* of a stored block: the most */
+
+struct gzip {
+    FILE *out; /* whether writing failed is seen there */
+    struct crc32 crc;
+    uint32_t size; /* modulo 2^32, as the file has it */
+    size_t used;   /* of the block that is not written yet */
+    unsigned char block[GZIP_BLOCK_BYTES];
+};
+
+void gzip_begin(struct gzip *gzip, FILE *out);
+void gzip_add(struct gzip *gzip, const void *bytes, size_t length);
+void gzip_end(struct gzip *gzip);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "report/labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+/* What stands before a frame. */
+static const char *indent(const struct report_options *options)
+{
+    return options->format != REPORT_TEXT          ? ""
+           : options->layout == LAYOUT_STACKCOUNT ? "  "
+                                                   : "    ";
+}
+
+static const char *delimiter(const struct report_options *options)
+{
+    if (options->format != REPORT_TEXT || options->layout == LAYOUT_OFFWAKETIME)
+        return "-";
+    return options->layout == LAYOUT_STACKCOUNT ? "  --" : "--";
+}
+
+static const char *special_name(enum special_frame special, const struct report_options *options)
+{
+    switch (special) {
+    case NO_STACK_FRAME:
+        return !options->kernel ? "[no user stack]"
+               : !options->user ? "[no kernel stack]"
+                                : "[no stack]";
+    case FULL_FRAME:
+        return "[stack storage full]";
+    case UNFINISHED_FRAME:
+        return "[unfinished]";
+    case ALL_ALONG_FRAME:
+        return "[blocked all along]";
+    case TABLE_FULL_FRAME:
+        return "[table full]";
+    default:
+        return delimiter(options);
+    }
+}
+
+static char *special_text(enum special_frame special, const struct report_options *options)
+{
+    struct text shown = {0};
+
+    text_add(&shown, indent(options));
+    text_add(&shown, special_name(special, options));
+    if (shown.failed)
+        text_free(&shown);
+    return shown.data;
+}
+
+void labels_add_tower(struct text *shown, size_t frames)
+{
+    text_format(shown, "[unknown] (%zu frames)", frames);
+}
+
+static char *tower_text(size_t frames, const struct report_options *options)
+{
+    struct text shown = {0};
+
+    text_add(&shown, indent(options));
+    labels_add_tower(&shown, frames);
+    if (shown.failed)
+        text_free(&shown);
+    return shown.data;
+}
+
+/* Where frames are summed a file stands for all its addresses: else a function would be slivers. */
+static void add_file(struct text *raw, const struct symbol *symbol, bool whole)
+{
+    bool bracketed = symbol->file.data[0] == '['; /* [vdso], [heap] */
+
+    text_format(raw, whole && !bracketed ? "[%s]" : "%s", symbol->file.data);
+    if (!whole)
+        text_format(raw, "+0x%llx", (unsigned long long)symbol->offset);
+}
+
+static void add_name(struct text *raw, const struct symbol *symbol,
+                     const struct report_options *options)
+{
+    bool text = options->format == REPORT_TEXT;
+
+    if (!symbol->function.length) {
+        if (symbol->file.length)
+            add_file(raw, symbol, !text && options->format != REPORT_PPROF);
+        else
+            text_add(raw, "[unknown]");
+        return;
+    }
+    text_append(raw, symbol->function.data, symbol->function.length);
+    if (options->offset)
+        text_format(raw, "+0x%llx", (unsigned long long)symbol->offset);
+    if (options->verbose && text && symbol->kernel && symbol->file.length)
+        text_format(raw, " [%s]", symbol->file.data);
+}
+
+void labels_add_name(struct text *shown, const struct symbol *symbol,
+                     const struct report_options *options)
+{
+    struct text raw = {0};
+
+    add_name(&raw, symbol, options);
+    if (!raw.failed)
+        escape_bytes(shown, raw.data, raw.length);
+    shown->failed = shown->failed || raw.failed;
+    /* A picture has colours for these. */
+    if ((options->annotations || options->format == REPORT_SVG) && symbol->kernel)
+        text_add(shown, "_[k]");
+    else if (options->format == REPORT_SVG && symbol->jitted)
+        text_add(shown, "_[j]");
+    text_free(&raw);
+}
+
+/* What functions of one name are told apart by. */
+static void add_origin(struct text *shown, const struct symbol *symbol)
+{
+    if (!symbol->kernel && !symbol->file.length)
+        return;
+    text_add(shown, LABEL_FILE_MARK);
+    if (!symbol->file.length) {
+        text_add(shown, "[kernel]");
+        return;
+    }
+    text_add(shown, symbol->kernel ? "[" : "");
+    escape_bytes(shown, symbol->file.data, symbol->file.length);
+    text_add(shown, symbol->kernel ? "]" : "");
+}
+
+static char *symbol_text(const struct symbol *symbol, const struct report_options *options)
+{
+    struct text shown = {0};
+    bool text = options->format == REPORT_TEXT;
+
+    text_add(&shown, indent(options));
+    if (options->verbose && text)
+        text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
+    labels_add_name(&shown, symbol, options);
+    if (options->format == REPORT_SPEEDSCOPE)
+        add_origin(&shown, symbol);
+    if (shown.failed)
+        text_free(&shown);
+    else if (options->format == REPORT_FOLDED)
+        labels_fold(shown.data);
+    return shown.data;
+}
+
+void labels_fold(char *text)
+{
+    for (; *text; text++)
+        if (*text == ';')
+            *text = ':';
+}
+
+/*
+ * Readers of folded text take a last frame that ends in a blank and a number for a line with two
+ * counts. The blank of such a name; NULL for any other.
+ */
+static char *blank_before_number(char *name)
+{
+    char *blank = strrchr(name, ' ');
+
+    return blank && blank[1] && !blank[1 + strspn(blank + 1, "0123456789.")] ? blank : NULL;
+}
+
+void labels_make_last(char *text)
+{
+    char *blank = blank_before_number(text);
+
+    if (blank)
+        *blank = '_';
+}
+
+static int compare_strings(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Sorts the texts, leaves one of each, and gives every item the rank of its own. */
+static void rank_texts(struct labels *labels, char **by_item, size_t count)
+{
+    memcpy(labels->texts, by_item, count * sizeof(*by_item));
+    qsort(labels->texts, count, sizeof(*by_item), compare_strings);
+    for (size_t i = 0; i < count; i++)
+        if (!labels->count || strcmp(labels->texts[labels->count - 1], labels->texts[i]))
+            labels->texts[labels->count++] = labels->texts[i];
+    for (size_t i = 0; i < count; i++) {
+        char **found = bsearch(&by_item[i], labels->texts, labels->count, sizeof(*by_item),
+                               compare_strings);
+        labels->ranks[i] = (uint32_t)(found - labels->texts);
+    }
+    /* Of equal texts one is kept, the others have done their work. */
+    for (size_t i = 0; i < count; i++)
+        if (labels->texts[labels->ranks[i]] != by_item[i])
+            free(by_item[i]);
+}
+
+/* Two addresses of a function are two frames: the rank of every item is its own number. */
+static void number_texts(struct labels *labels, char **by_item, size_t count)
+{
+    memcpy(labels->texts, by_item, count * sizeof(*by_item));
+    labels->count = count;
+    for (size_t i = 0; i < count; i++)
+        labels->ranks[i] = (uint32_t)i;
+}
+
+static char *item_text(const struct symbols *symbols, const struct report_options *options,
+                       size_t item)
+{
+    size_t special = item - symbols->count;
+
+    if (item < symbols->count)
+        return symbol_text(&symbols->items[item], options);
+    if (special < SPECIAL_FRAMES)
+        return special_text((enum special_frame)special, options);
+    return tower_text(special - SPECIAL_FRAMES + 2, options);
+}
+
+/* Makes the texts of all items; behind them stand those that only the last of a line has. */
+static int make_texts(struct labels *labels, const struct symbols *symbols, size_t items,
+                      const struct report_options *options, char **by_item, size_t *made)
+{
+    for (; *made < items; ++*made) {
+        by_item[*made] = item_text(symbols, options, *made);
+        if (!by_item[*made])
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < items; i++) {
+        labels->as_last[i] = (uint32_t)i;
+        if (options->format != REPORT_FOLDED || !blank_before_number(by_item[i]))
+            continue;
+        char *copy = strdup(by_item[i]);
+        if (!copy)
+            return -ENOMEM;
+        labels_make_last(copy);
+        labels->as_last[i] = (uint32_t)*made;
+        by_item[(*made)++] = copy;
+    }
+    return 0;
+}
+
+int labels_make(struct labels *labels, const struct symbols *symbols,
+                const struct report_options *options, size_t highest)
+{
+    size_t towers = highest > 1 ? highest - 1 : 0;
+    size_t items = symbols->count + SPECIAL_FRAMES + towers, most = items * 2, made = 0;
+    char **by_item = calloc(most, sizeof(*by_item));
+    int result = -ENOMEM;
+
+    *labels = (struct labels){
+        .texts = calloc(most, sizeof(char *)),
+        .ranks = calloc(most, sizeof(uint32_t)),
+        .as_last = calloc(items, sizeof(uint32_t)),
+        .symbol_count = symbols->count,
+    };
+    if (by_item && labels->texts && labels->ranks && labels->as_last)
+        result = make_texts(labels, symbols, items, options, by_item, &made);
+    if (!result) {
+        if (options->format == REPORT_PPROF)
+            number_texts(labels, by_item, made);
+        else
+            rank_texts(labels, by_item, made);
+        for (size_t i = 0; i < items; i++)
+            labels->as_last[i] = labels->ranks[labels->as_last[i]];
+    }
+    for (size_t i = 0; result && i < made; i++)
+        free(by_item[i]);
+    free(by_item);
+    return result;
+}
+
+void labels_free(struct labels *labels)
+{
+    for (size_t i = 0; i < labels->count; i++)
+        free(labels->texts[i]);
+    free(labels->texts);
+    free(labels->ranks);
+    free(labels->as_last);
+    *labels = (struct labels){0};
+}

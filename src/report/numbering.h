@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Texts, or keys of any bytes, each of which gets a number: 0, 1, 2 ... as they come. */
+#ifndef STACKBOX_OUTPUT_NUMBERING_H
+#define STACKBOX_OUTPUT_NUMBERING_H
+
+#include "base/util.h"
+
+/* {0} is empty. */
+struct numbering {
+    struct text bytes; /* of all keys, one behind the other */
+    size_t *ends;      /* of each */
+    size_t count, room;
+    uint32_t *slots;   /* by hash: a number + 1, or 0 */
+    size_t slot_count; /* a power of two */
+};
+
+/* The number of a key, which is copied; *added (or NULL): it is new. 0 or -ENOMEM. */
+int numbering_find(struct numbering *numbering, const void *key, size_t length, uint32_t *number,
+                   bool *added);
+/* The bytes of a number. */
+const char *numbering_key(const struct numbering *numbering, uint32_t number, size_t *length);
+void numbering_free(struct numbering *numbering);
+
+#endif

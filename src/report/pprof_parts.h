@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the two halves of the pprof format share: the fields' numbers, and how they are written. */
+#ifndef STACKBOX_OUTPUT_PPROF_PARTS_H
+#define STACKBOX_OUTPUT_PPROF_PARTS_H
+
+#include "report/gzip.h"
+#include "report/lines.h"
+#include "report/numbering.h"
+#include "report/protobuf.h"
+
+/* The fields' numbers, by the messages that they are in. */
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_MAPPING = 3,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING = 6,
+    PROFILE_TIME = 9,
+    PROFILE_DURATION = 10,
+    PROFILE_PERIOD_TYPE = 11,
+    PROFILE_PERIOD = 12,
+    PROFILE_COMMENT = 13,
+    PROFILE_DEFAULT_TYPE = 14,
+};
+enum { TYPE_NAME = 1, TYPE_UNIT = 2 };
+enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3 };
+enum { LABEL_KEY = 1, LABEL_TEXT = 2, LABEL_NUMBER = 3 };
+enum {
+    MAPPING_ID = 1,
+    MAPPING_START = 2,
+    MAPPING_LIMIT = 3,
+    MAPPING_OFFSET = 4,
+    MAPPING_FILE = 5,
+    MAPPING_BUILD_ID = 6,
+    MAPPING_HAS_FUNCTIONS = 7,
+};
+enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
+enum { LINE_FUNCTION = 1 };
+enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
+
+/* Locations that have no label: their ids come behind those that do. */
+enum extra_location {
+    EXTRA_MEETING,
+    EXTRA_NO_WAKER,
+    EXTRA_NOTHING, /* a sample without any would be shown nowhere */
+    EXTRA_LOCATIONS,
+};
+
+struct pprof_writer {
+    const struct report *report;
+    struct gzip gzip;
+    struct numbering strings;
+    struct numbering functions; /* by the numbers of their name and their file */
+    bool *used;                 /* of all locations: a sample has it */
+    struct text message, head, part, raw; /* used again and again */
+    struct line line;
+    int result; /* 0 or -ENOMEM: what follows is not written any more */
+};
+
+/* A text's place in the table of strings. */
+uint32_t pprof_string(struct pprof_writer *writer, const char *text);
+/* The same of raw bytes: what reads it wants UTF-8, and a terminal no control bytes. */
+uint32_t pprof_escaped(struct pprof_writer *writer, const char *bytes, size_t length);
+
+/* What is in `part` becomes a field of `message`. */
+void pprof_add_part(struct pprof_writer *writer, unsigned field);
+/* Writes `message` as fields of the profile itself, or as one that is a message. Empties it. */
+void pprof_put_fields(struct pprof_writer *writer);
+void pprof_put_message(struct pprof_writer *writer, unsigned field);
+
+static inline uint64_t pprof_label_id(uint32_t label)
+{
+    return (uint64_t)label + 1;
+}
+
+static inline uint64_t pprof_extra_id(const struct pprof_writer *writer, enum extra_location extra)
+{
+    return writer->report->blocks->label_count + (uint64_t)extra + 1;
+}
+
+/* Mappings, locations that samples have, and their functions. */
+void pprof_put_places(struct pprof_writer *writer);
+
+#endif

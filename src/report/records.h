@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * An event with its stack, as text that people read, or as perf script prints it. Pure: it asks
+ * nobody anything. Everything is appended to a text, whose `failed` tells of memory that ran out.
+ */
+#ifndef STACKBOX_OUTPUT_RECORDS_H
+#define STACKBOX_OUTPUT_RECORDS_H
+
+#include "base/util.h"
+#include "symbolize/symbolize.h"
+
+enum record_format {
+    RECORD_TEXT,
+    RECORD_PERF,
+};
+
+struct record_options {
+    enum record_format format;
+    bool kernel, user; /* which stacks were asked for */
+    bool delimited;    /* -d, where both were */
+    bool wall_clock;   /* times are since the epoch */
+    bool offset, verbose, annotations;
+};
+
+struct record_frame {
+    const struct text *line;
+    bool is_unknown; /* with others of the kind it is one line, where no addresses are shown */
+};
+
+struct record {
+    uint64_t time; /* ns */
+    const char *comm, *event; /* raw bytes */
+    uint32_t pid, tid, cpu;
+    bool foreign;  /* pid and tid are the host's numbers */
+    /* Lines that records_add_frame made, the kernel's first, each stack leaf first. */
+    const struct record_frame *frames;
+    size_t kernel_count, user_count;
+};
+
+/* The line above all records; perf's format has none. */
+void records_add_header(struct text *out, const struct record_options *options);
+void records_add_frame(struct text *line, const struct symbol *symbol,
+                       const struct record_options *options);
+void records_add(struct text *out, const struct record *record,
+                 const struct record_options *options);
+
+#endif

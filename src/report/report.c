@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "report/blocks.h"
+#include "report/labels.h"
+#include "symbolize/interrupts.h"
+
+struct making {
+    const struct tally *tally;
+    const struct symbols *symbols;
+    const struct report_options *options;
+    struct labels labels;
+    struct blocks blocks;
+    char **comms; /* as they are printed: of every entry the task's, then the waker's */
+    size_t comm_count;
+    bool *leading;    /* of each label, where that is asked for */
+    uint32_t *frames; /* of all blocks */
+    size_t frame_count;
+};
+
+/* ---- Names ---- */
+
+/* Is this party's name the last frame of a line? */
+static bool name_ends_line(const struct report_options *options, bool waker)
+{
+    if (options->format != REPORT_FOLDED || blocks_show_numbers(options))
+        return false;
+    return options->layout == (waker ? LAYOUT_OFFWAKETIME : LAYOUT_WAKEUPTIME);
+}
+
+static char *shown_comm(const char *name, const struct report_options *options, bool waker,
+                        enum interrupt interrupt)
+{
+    struct text comm = {0};
+
+    if (interrupt)
+        text_format(&comm, "%s%s", interrupts_name(interrupt), *name ? " on " : "");
+    escape_bytes(&comm, name, strnlen(name, COMM_BYTES));
+    if (!comm.length)
+        text_add(&comm, "[unknown]");
+    if (comm.failed)
+        text_free(&comm);
+    else if (options->format == REPORT_FOLDED)
+        labels_fold(comm.data);
+    if (comm.data && name_ends_line(options, waker))
+        labels_make_last(comm.data);
+    return comm.data;
+}
+
+/* ---- Frames ---- */
+
+/* Where addresses are shown they are what there is to know of such frames. */
+static bool collapses_towers(const struct report_options *options)
+{
+    return !(options->verbose && options->format == REPORT_TEXT);
+}
+
+/* How many frames from the `at`th on nothing is known of. */
+static uint32_t tower_at(const struct symbols *symbols, const struct stack *stack, size_t first,
+                         uint32_t at)
+{
+    uint32_t end = at;
+
+    while (end < stack->count &&
+           labels_is_unknown(&symbols->items[symbols->frames[first + end]]))
+        end++;
+    return end - at;
+}
+
+static size_t highest_of(const struct symbols *symbols, const struct stack *stack, size_t first)
+{
+    uint32_t highest = 0;
+
+    for (uint32_t at = 0, height; at < stack->count; at += height + 1) {
+        height = tower_at(symbols, stack, first, at);
+        highest = height > highest ? height : highest;
+    }
+    return highest;
+}
+
+static size_t highest_tower(const struct making *making)
+{
+    const struct tally *tally = making->tally;
+    size_t highest = 0;
+
+    if (!collapses_towers(making->options))
+        return 0;
+    for (size_t i = 0; i < tally->count; i++) {
+        const struct tally_entry *entry = &tally->entries[i];
+        size_t user = making->symbols->first[i] + entry->task.kernel.count;
+        size_t waker = user + entry->task.user.count + entry->waker.kernel.count;
+        size_t task = highest_of(making->symbols, &entry->task.user, user);
+        size_t other = highest_of(making->symbols, &entry->waker.user, waker);
+        highest = task > highest ? task : highest;
+        highest = other > highest ? other : highest;
+    }
+    return highest;
+}
+
+/* The items of one stack, leaf first; returns how many. */
+static size_t put_items(const struct making *making, const struct stack *stack, size_t first,
+                        uint32_t *to)
+{
+    bool collapses = collapses_towers(making->options);
+    size_t count = 0;
+
+    for (uint32_t at = 0, height; at < stack->count; at += height) {
+        height = collapses ? tower_at(making->symbols, stack, first, at) : 0;
+        to[count++] = height > 1 ? labels_tower(&making->labels, height)
+                                 : making->symbols->frames[first + at];
+        height = height ? height : 1;
+    }
+    return count;
+}
+
+static void turn_over(uint32_t *items, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        uint32_t item = items[i];
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = item;
+    }
+}
+
+/* Puts the labels' items of one stack at `to`, leaf first, or root first; returns how many. */
+static size_t add_stack(const struct making *making, const struct stack *stack, size_t first,
+                        bool root_first, uint32_t *to)
+{
+    if (stack->state == STACK_FULL) {
+        *to = labels_special(&making->labels, FULL_FRAME);
+        return 1;
+    }
+    size_t count = put_items(making, stack, first, to);
+    if (root_first)
+        turn_over(to, count);
+    return count;
+}
+
+/* stackcount has a delimiter also where one of the stacks is empty. */
+static bool is_delimited(const struct tally_party *party, const struct report_options *options)
+{
+    if (!options->delimited || !options->kernel || !options->user)
+        return false;
+    return options->layout == LAYOUT_STACKCOUNT ||
+           (party->kernel.state != STACK_NONE && party->user.state != STACK_NONE);
+}
+
+/*
+ * The labels' items of a party, whose frames begin at `first` of the symbols'. Leaf first: kernel,
+ * then user; root first: user, then kernel. Returns how many.
+ */
+static size_t add_party(const struct making *making, const struct tally_party *party, size_t first,
+                        bool root_first, uint32_t *to)
+{
+    const struct stack *stacks[2] = {&party->kernel, &party->user};
+    const size_t firsts[2] = {first, first + party->kernel.count};
+    size_t count = 0;
+
+    if (party->kernel.state == STACK_NONE && party->user.state == STACK_NONE)
+        to[count++] = labels_special(&making->labels, NO_STACK_FRAME);
+    count += add_stack(making, stacks[root_first], firsts[root_first], root_first, to + count);
+    if (is_delimited(party, making->options))
+        to[count++] = labels_special(&making->labels, DELIMITER_FRAME);
+    return count + add_stack(making, stacks[!root_first], firsts[!root_first], root_first,
+                             to + count);
+}
+
+/* What a wait is that had not ended is the root of its stack. */
+static size_t add_mark(const struct making *making, const struct tally_entry *entry, uint32_t *to)
+{
+    if (entry->mark == MARK_NONE)
+        return 0;
+    *to = labels_special(&making->labels,
+                         entry->mark == MARK_UNFINISHED ? UNFINISHED_FRAME : ALL_ALONG_FRAME);
+    return 1;
+}
+
+static size_t add_task(const struct making *making, size_t index, uint32_t *to)
+{
+    const struct tally_entry *entry = &making->tally->entries[index];
+    bool root_first = making->options->format != REPORT_TEXT;
+    size_t count = root_first ? add_mark(making, entry, to) : 0;
+
+    if (making->options->layout != LAYOUT_WAKEUPTIME)
+        count += add_party(making, &entry->task, making->symbols->first[index], root_first,
+                           to + count);
+    return root_first ? count : count + add_mark(making, entry, to + count);
+}
+
+/* offwaketime has them upside down, so that they meet the target's. */
+static size_t add_waker(const struct making *making, size_t index, uint32_t *to)
+{
+    const struct tally_entry *entry = &making->tally->entries[index];
+    const struct report_options *options = making->options;
+    size_t first = making->symbols->first[index] + entry->task.kernel.count +
+                   entry->task.user.count;
+    bool root_first = options->format != REPORT_TEXT;
+
+    if (!blocks_show_wakers(options) || !entry->has_waker)
+        return 0;
+    return add_party(making, &entry->waker, first,
+                     (options->layout == LAYOUT_OFFWAKETIME) != root_first, to);
+}
+
+/* ---- Blocks ---- */
+
+/* What was added behind the frames so far is this party's, as indices of labels. */
+static void take_frames(struct making *making, struct block_party *shown, size_t count,
+                        bool ends_line)
+{
+    const struct labels *labels = &making->labels;
+    uint32_t *items = making->frames + making->frame_count;
+
+    for (size_t i = 0; i < count; i++)
+        items[i] = ends_line && i + 1 == count ? labels->as_last[items[i]]
+                                               : labels->ranks[items[i]];
+    shown->frames = items;
+    shown->frame_count = count;
+    making->frame_count += count;
+}
+
+static int take_name(struct making *making, struct block_party *shown,
+                     const struct tally_party *party, bool waker)
+{
+    const struct report_options *options = making->options;
+    bool of_process = options->names && options->by != WHO_THREAD && blocks_show_numbers(options);
+    const char *name = of_process ? process_names_find(options->names, party) : party->comm;
+    char *comm = shown_comm(name, options, waker, party->interrupt);
+
+    if (!comm)
+        return -ENOMEM;
+    making->comms[making->comm_count++] = comm;
+    shown->comm = comm;
+    shown->interrupt = party->interrupt;
+    shown->pid = party->pid;
+    shown->tid = options->by == WHO_THREAD ? party->tid : 0;
+    shown->foreign = party->foreign;
+    return 0;
+}
+
+/* Of events that nothing is known of but how many they are. */
+static void make_nobodys(struct making *making, struct block *block, uint32_t *to)
+{
+    *to = labels_special(&making->labels, TABLE_FULL_FRAME);
+    take_frames(making, &block->task, 1, true);
+    block->nobodys = true;
+    block->task.comm = "";
+    block->task.nobody = true;
+}
+
+static int make_block(struct making *making, size_t index)
+{
+    const struct tally_entry *entry = &making->tally->entries[index];
+    bool wakers = blocks_show_wakers(making->options);
+    struct block *block = &making->blocks.items[making->blocks.count++];
+    uint32_t *to = making->frames + making->frame_count;
+
+    *block = (struct block){
+        .value = entry->value,
+        .events = entry->events,
+        .longest = entry->longest,
+        .waker = {.comm = "", .nobody = true},
+    };
+    if (entry->mark == MARK_TABLE_FULL) {
+        make_nobodys(making, block, to);
+        return 0;
+    }
+    take_frames(making, &block->task, add_task(making, index, to), !wakers);
+    to = making->frames + making->frame_count;
+    take_frames(making, &block->waker, add_waker(making, index, to), false);
+    int result = take_name(making, &block->task, &entry->task, false);
+    if (result || !wakers)
+        return result;
+    if (!entry->has_waker) {
+        block->waker.comm = "[no waker]";
+        return 0;
+    }
+    block->waker.nobody = false;
+    return take_name(making, &block->waker, &entry->waker, true);
+}
+
+/* Of one text may be several symbols: it leads to a wait if any of them does. */
+static int find_leading(struct making *making)
+{
+    const struct report_options *options = making->options;
+
+    if (options->format != REPORT_FLAT || !options->waiting)
+        return 0;
+    making->leading = calloc(making->labels.count + 1, sizeof(*making->leading));
+    if (!making->leading)
+        return -ENOMEM;
+    for (size_t i = 0; i < making->symbols->count; i++)
+        if (waiting_text_has(options->waiting, &making->symbols->items[i]))
+            making->leading[making->labels.ranks[i]] = true;
+    making->blocks.leading = making->leading;
+    return 0;
+}
+
+static size_t frames_of(const struct tally_party *party)
+{
+    return (size_t)party->kernel.count + party->user.count;
+}
+
+static int make_blocks(struct making *making)
+{
+    const struct tally *tally = making->tally;
+    int result = 0;
+    size_t room = 0;
+
+    /* Besides its own a party may have a delimiter, a mark, and frames for lost stacks. */
+    for (size_t i = 0; i < tally->count; i++)
+        room += frames_of(&tally->entries[i].task) + frames_of(&tally->entries[i].waker) + 8;
+    making->frames = calloc(room + 1, sizeof(*making->frames));
+    making->comms = calloc(2 * tally->count + 1, sizeof(*making->comms));
+    making->blocks.items = calloc(tally->count + 1, sizeof(*making->blocks.items));
+    making->blocks.labels = making->labels.texts;
+    making->blocks.label_count = making->labels.count;
+    if (!making->frames || !making->comms || !making->blocks.items)
+        return -ENOMEM;
+    for (size_t i = 0; i < tally->count && !result; i++)
+        result = make_block(making, i);
+    return result;
+}
+
+static void free_making(struct making *making)
+{
+    for (size_t i = 0; i < making->comm_count; i++)
+        free(making->comms[i]);
+    free(making->comms);
+    free(making->frames);
+    free(making->leading);
+    free(making->blocks.items);
+    labels_free(&making->labels);
+}
+
+static int write_format(FILE *out, const struct report *report)
+{
+    switch (report->options->format) {
+    case REPORT_FOLDED:
+        return folded_write(out, report);
+    case REPORT_FLAT:
+        return flat_write(out, report);
+    case REPORT_SVG:
+        return report_svg_write(out, report);
+    case REPORT_SPEEDSCOPE:
+        return speedscope_write(out, report);
+    case REPORT_PPROF:
+        return pprof_write(out, report);
+    default:
+        return report->options->pairs ? pairs_write(out, report) : text_write(out, report);
+    }
+}
+
+int report_write(FILE *out, const struct tally *tally, const struct symbols *symbols,
+                 const struct report_options *options, const struct tm *when,
+                 struct report_summary *summary)
+{
+    struct making making = {.tally = tally, .symbols = symbols, .options = options};
+    const struct report report = {&making.blocks, symbols, options, when};
+    int result = labels_make(&making.labels, symbols, options, highest_tower(&making));
+
+    *summary = (struct report_summary){0};
+    if (!result)
+        result = find_leading(&making);
+    if (!result)
+        result = make_blocks(&making);
+    if (!result) {
+        blocks_merge(&making.blocks, options);
+        if (!options->pairs || options->format != REPORT_TEXT)
+            blocks_keep_top(&making.blocks, options, summary);
+        errno = 0;
+        result = write_format(out, &report);
+        if (!result && (fflush(out) || ferror(out)))
+            result = errno ? -errno : -EIO;
+    }
+    free_making(&making);
+    return result;
+}

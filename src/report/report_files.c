@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "report/report_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/whole_file.h"
+
+#define NS_PER_SECOND 1000000000
+#define NS_PER_MILLISECOND 1000000
+
+/* ---- Which ---- */
+
+static int find_format(const struct report_files_wishes *wishes, enum report_format *format,
+                       struct text *error)
+{
+    *format = wishes->folded ? REPORT_FOLDED : wishes->flat ? REPORT_FLAT : REPORT_TEXT;
+    if (wishes->folded && wishes->flat) {
+        text_add(error, "-f and --flat exclude each other: they are two formats");
+        return -EINVAL;
+    }
+    if (!wishes->format)
+        return 0;
+    if (!format_by_name(wishes->format, format)) {
+        text_format(error, "--format: there is no \"%s\"; there are ", wishes->format);
+        formats_add_names(error);
+        return -EINVAL;
+    }
+    if ((wishes->folded && *format != REPORT_FOLDED) || (wishes->flat && *format != REPORT_FLAT)) {
+        text_format(error, "%s and --format %s exclude each other: they are two formats",
+                    wishes->folded ? "-f" : "--flat", wishes->format);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int refuse_ending(const char *path, struct text *error)
+{
+    text_format(error, "-o: \"%s\" does not say which format it is to have: files end in ", path);
+    formats_add_endings(error);
+    text_add(error, ", or --format says it");
+    return -EINVAL;
+}
+
+/* Has every report a name of its own? -EINVAL: some % is followed by what is not known. */
+static int varies(const char *path)
+{
+    bool does = false;
+
+    for (const char *at = strchr(path, '%'); at; at = strchr(at + 2, '%')) {
+        if (!at[1] || !strchr("nt%", at[1]))
+            return -EINVAL;
+        does = does || at[1] != '%';
+    }
+    return does;
+}
+
+static int check_name(const char *path, uint64_t interval, struct text *error)
+{
+    int result = varies(path);
+
+    if (result < 0)
+        text_format(error, "-o: \"%s\": after %% comes n for the number of the report, t for its "
+                    "time, or another %%", path);
+    else if (interval && !result)
+        text_format(error, "-o: with -i every report has a file of its own: \"%s\" needs %%n for the "
+                    "number of the report, or %%t for its time", path);
+    return error->length || error->failed ? -EINVAL : 0;
+}
+
+static int refuse_twice(const struct report_files *files, const char *path, struct text *error)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const char *other = files->items[i].path;
+        if (path && other ? !strcmp(path, other) : path == other) {
+            text_format(error, "-o: \"%s\" is there twice", path ? path : "-");
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+static int add_file(struct report_files *files, const char *path, const enum report_format *format,
+                    const struct report_files_wishes *wishes, struct text *error)
+{
+    struct report_file file = {.path = path};
+
+    if (!*path) {
+        text_add(error, "-o: takes the name of a file");
+        return -EINVAL;
+    }
+    if (!format_by_ending(path, &file.format)) {
+        if (!format)
+            return refuse_ending(path, error);
+        file.format = *format;
+    }
+    if (check_name(path, wishes->interval, error) || refuse_twice(files, path, error))
+        return -EINVAL;
+    files->items[files->count++] = file;
+    return 0;
+}
+
+/* Whatever else it is, what our stdout is called is our stdout. */
+static bool is_stdout(const char *path)
+{
+    return !strcmp(path, "-") || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
+           !strcmp(path, "/proc/self/fd/1");
+}
+
+bool report_files_use_stdout(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->items[i].path)
+            return true;
+    return false;
+}
+
+bool report_files_print_document(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->items[i].path && format_is_document(files->items[i].format))
+            return true;
+    return false;
+}
+
+int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
+                        struct text *error)
+{
+    enum report_format format, ending;
+    bool given = wishes->format || wishes->folded || wishes->flat, used = false;
+    int result = find_format(wishes, &format, error);
+
+    *files = (struct report_files){.plain = !given && !wishes->paths->count};
+    for (size_t i = 0; i < wishes->paths->count && !result; i++) {
+        const char *path = wishes->paths->strings[i];
+        if (is_stdout(path)) {
+            result = refuse_twice(files, NULL, error);
+            files->items[files->count++] = (struct report_file){.format = format};
+            used = true;
+            continue;
+        }
+        used = used || !format_by_ending(path, &ending) || ending == format;
+        result = add_file(files, path, given ? &format : NULL, wishes, error);
+    }
+    if (!result && (!wishes->paths->count || (given && !used)))
+        files->items[files->count++] = (struct report_file){.format = format};
+    if (!result && wishes->interval && report_files_print_document(files)) {
+        text_add(error, "-i: every report is a document of its own in this format: -o FILE, with %n for "
+                 "its number in the name, takes them one by one");
+        result = -EINVAL;
+    }
+    return result;
+}
+
+bool report_files_have(const struct report_files *files, enum report_format format)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->items[i].format == format)
+            return true;
+    return false;
+}
+
+/* ---- Names ---- */
+
+static void add_time(struct text *name, uint64_t began)
+{
+    time_t seconds = (time_t)(began / NS_PER_SECOND);
+    struct tm when = {0};
+    char shown[32];
+
+    localtime_r(&seconds, &when);
+    strftime(shown, sizeof(shown), "%Y%m%d-%H%M%S", &when);
+    text_format(name, "%s.%03u", shown, (unsigned)(began % NS_PER_SECOND / NS_PER_MILLISECOND));
+}
+
+void report_files_add_name(struct text *name, const char *path, const struct report_turn *turn)
+{
+    bool numbered = !turn->last && varies(path) <= 0;
+    const char *ending = path + strlen(path) - format_ending_length(path);
+
+    for (const char *at = path;; at++) {
+        if (at == ending && numbered)
+            text_format(name, ".%05llu", (unsigned long long)turn->number);
+        if (!*at)
+            return;
+        if (*at != '%')
+            text_append(name, at, 1);
+        else if (*++at == 'n')
+            text_format(name, "%05llu", (unsigned long long)turn->number);
+        else if (*at == 't')
+            add_time(name, turn->began);
+        else
+            text_add(name, "%");
+    }
+}
+
+/* ---- Writing ---- */
+
+/* What is no text would set a terminal to whatever its bytes mean there. */
+static bool refuse_terminal(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->items[i].path && files->items[i].format == REPORT_PPROF && isatty(STDOUT_FILENO)) {
+            say("--format pprof: its bytes are not for a terminal: -o FILE.pb.gz takes them");
+            return true;
+        }
+    return false;
+}
+
+int report_files_check(const struct report_files *files)
+{
+    const struct report_turn turn = {.number = 1, .last = true};
+    int status = refuse_terminal(files) ? EXIT_FAILURE : 0;
+
+    for (size_t i = 0; i < files->count && !status; i++) {
+        struct text name = {0};
+        if (!files->items[i].path)
+            continue;
+        report_files_add_name(&name, files->items[i].path, &turn);
+        int result = name.failed ? -ENOMEM : whole_file_check(name.data);
+        if (result) {
+            say("-o: cannot write \"%s\": %s", files->items[i].path, strerror(-result));
+            status = EXIT_FAILURE;
+        }
+        text_free(&name);
+    }
+    return status;
+}
+
+static int write_file(const struct report_file *file, const char *name, report_writer *write,
+                      void *context)
+{
+    struct whole_file whole;
+    int result = whole_file_open(&whole, name);
+
+    if (result)
+        return result;
+    result = write(context, whole.out, file->format);
+    if (!result)
+        return whole_file_finish(&whole);
+    whole_file_drop(&whole);
+    return result;
+}
+
+static bool is_file(const char *name)
+{
+    struct stat about;
+
+    return name && !stat(name, &about) && S_ISREG(about.st_mode);
+}
+
+/* Says what became of it, where that is not what was expected. */
+static void write_named(struct report_files *files, const struct report_file *file,
+                        const struct report_turn *turn, report_writer *write, void *context)
+{
+    struct text name = {0};
+
+    report_files_add_name(&name, file->path, turn);
+    int result = name.failed ? -ENOMEM : write_file(file, name.data, write, context);
+    if (result) {
+        say("cannot write \"%s\": %s%s", name.failed ? file->path : name.data, strerror(-result),
+            is_file(name.data) ? "; the file that is there is an older one" : "");
+        files->failed = true;
+    }
+    text_free(&name);
+}
+
+/* Of two reports that began within a millisecond the later one is said to have begun after it. */
+static struct report_turn tell_apart(struct report_files *files, const struct report_turn *turn)
+{
+    struct report_turn own = *turn;
+
+    if (own.began / NS_PER_MILLISECOND == files->began / NS_PER_MILLISECOND)
+        own.began = files->began + NS_PER_MILLISECOND;
+    files->began = own.began;
+    return own;
+}
+
+int report_files_write(struct report_files *files, const struct report_turn *turn,
+                       report_writer *write, void *context)
+{
+    const struct report_turn own = tell_apart(files, turn);
+    int result = 0;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const struct report_file *file = &files->items[i];
+        if (file->path)
+            write_named(files, file, &own, write, context);
+        else
+            result = write(context, stdout, file->format);
+    }
+    return result;
+}

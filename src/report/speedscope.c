@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A report as speedscope takes it: frames that are each there once, and for each thing that was
+ * measured a profile, with a sample and a weight for each stack. Numbers are written whole. Readers in
+ * JavaScript round what is beyond 2^53 (104 days in nanoseconds) to 16 digits, and that no picture
+ * shows; those that know whole numbers have them right.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "picture/flame.h"
+#include "report/labels.h"
+#include "report/lines.h"
+
+/* What a profile's weights are. */
+struct scale {
+    const char *name, *unit; /* unit: one that speedscope knows */
+    const char *what;        /* NULL: events */
+};
+
+struct writing {
+    FILE *out;
+    const struct report *report;
+    struct line line;
+    /* Frames by their texts: in a tree of nothing else the n-th child of the root is frame n - 1. */
+    struct flame frames;
+    uint32_t *by_label; /* the same, where it is known already; else 0 */
+    uint32_t written;   /* so many frames are in the file */
+};
+
+/* ---- JSON ---- */
+
+/* Of text without control bytes. What would end a script that it stands in is written otherwise. */
+static void write_text(FILE *out, const char *text, size_t length)
+{
+    for (const char *end = text + length; text < end; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if (*text == '<' && text + 1 < end && (text[1] == '/' || text[1] == '!'))
+            fputs("\\u003c", out);
+        else
+            putc(*text, out);
+}
+
+static void write_member(FILE *out, const char *name, const char *text, size_t length)
+{
+    fprintf(out, "\"%s\":\"", name);
+    write_text(out, text, length);
+    putc('"', out);
+}
+
+/* ---- Frames ---- */
+
+/* Behind the name of a label is its file. */
+static void write_frame(struct writing *writing, const char *text)
+{
+    size_t name = strcspn(text, LABEL_FILE_MARK);
+
+    fputs(writing->written ? ",\n{" : "\n{", writing->out);
+    write_member(writing->out, "name", text, name);
+    if (text[name]) {
+        putc(',', writing->out);
+        write_member(writing->out, "file", text + name + 1, strlen(text + name + 1));
+    }
+    putc('}', writing->out);
+    writing->written++;
+}
+
+/* The child that a frame is, or 0: memory ran out. */
+static uint32_t find_child(struct writing *writing, const struct line_frame *frame)
+{
+    bool labelled = frame->part == LINE_FRAME;
+
+    if (labelled && writing->by_label[frame->label])
+        return writing->by_label[frame->label];
+    const struct flame_slice text = {frame->name, strlen(frame->name)};
+    uint32_t child = flame_child(&writing->frames, 0, &text);
+    if (labelled)
+        writing->by_label[frame->label] = child;
+    return child;
+}
+
+static int write_frames(struct writing *writing)
+{
+    const struct blocks *blocks = writing->report->blocks;
+    int result = 0;
+
+    fputs("\"shared\":{\"frames\":[", writing->out);
+    for (size_t i = 0; i < blocks->count && !result; i++) {
+        result = line_make(&writing->line, writing->report, &blocks->items[i]);
+        for (size_t at = 0; at < writing->line.count && !result; at++) {
+            uint32_t child = find_child(writing, &writing->line.frames[at]);
+            if (!child)
+                result = -ENOMEM;
+            else if (child > writing->written)
+                write_frame(writing, writing->line.frames[at].name);
+        }
+    }
+    fputs("\n]},\n", writing->out);
+    return result;
+}
+
+/* ---- Profiles ---- */
+
+static uint64_t weigh(const struct writing *writing, const struct scale *scale,
+                      const struct block *block)
+{
+    const struct report_options *options = writing->report->options;
+    uint64_t weight;
+
+    if (!scale->what)
+        return block->events;
+    if (!options->measure.per_event)
+        return blocks_shown_value(block->value, options);
+    return __builtin_mul_overflow(block->events, options->measure.per_event, &weight) ? UINT64_MAX
+                                                                                    : weight;
+}
+
+static int write_samples(struct writing *writing)
+{
+    const struct blocks *blocks = writing->report->blocks;
+    int result = 0;
+
+    fputs("\"samples\":[", writing->out);
+    for (size_t i = 0; i < blocks->count && !result; i++) {
+        fputs(i ? ",\n[" : "\n[", writing->out);
+        result = line_make(&writing->line, writing->report, &blocks->items[i]);
+        for (size_t at = 0; at < writing->line.count && !result; at++) {
+            uint32_t child = find_child(writing, &writing->line.frames[at]);
+            if (!child)
+                result = -ENOMEM;
+            else
+                fprintf(writing->out, at ? ",%u" : "%u", child - 1);
+        }
+        putc(']', writing->out);
+    }
+    fputs("],\n", writing->out);
+    return result;
+}
+
+static void write_weights(struct writing *writing, const struct scale *scale)
+{
+    const struct blocks *blocks = writing->report->blocks;
+
+    fputs("\"weights\":[", writing->out);
+    for (size_t i = 0; i < blocks->count; i++)
+        fprintf(writing->out, i ? ",%llu" : "%llu",
+                (unsigned long long)weigh(writing, scale, &blocks->items[i]));
+    fputs("]}", writing->out);
+}
+
+static uint64_t add_up(const struct writing *writing, const struct scale *scale)
+{
+    const struct blocks *blocks = writing->report->blocks;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < blocks->count; i++)
+        if (__builtin_add_overflow(sum, weigh(writing, scale, &blocks->items[i]), &sum))
+            return UINT64_MAX;
+    return sum;
+}
+
+static int write_profile(struct writing *writing, const struct scale *scale)
+{
+    const struct report_about *about = writing->report->options->about;
+    struct text name = {0};
+
+    if (about)
+        text_format(&name, "%s: ", about->applet);
+    text_add(&name, scale->name);
+    if (scale->what && strcmp(scale->unit, "none"))
+        text_format(&name, " (%s)", scale->unit);
+    if (name.failed) {
+        text_free(&name);
+        return -ENOMEM;
+    }
+    fputs("{\"type\":\"sampled\",", writing->out);
+    write_member(writing->out, "name", name.data, name.length);
+    text_free(&name);
+    fprintf(writing->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\n", scale->unit,
+            (unsigned long long)add_up(writing, scale));
+    int result = write_samples(writing);
+    write_weights(writing, scale);
+    return result;
+}
+
+static int write_profiles(struct writing *writing)
+{
+    const struct report_measure *measure = &writing->report->options->measure;
+    const char *unit = measure->unit ? measure->unit : "";
+    const struct scale events = {
+        .name = blocks_events_name(measure),
+        .unit = "none",
+    };
+    const struct scale values = {
+        .name = measure->value,
+        .what = measure->value,
+        .unit = !strcmp(unit, "nanoseconds") || !strcmp(unit, "microseconds") ? unit : "none",
+    };
+
+    fputs("\"profiles\":[\n", writing->out);
+    int result = write_profile(writing, &events);
+    if (!result && values.what) {
+        fputs(",\n", writing->out);
+        result = write_profile(writing, &values);
+    }
+    fputs("\n]}\n", writing->out);
+    return result;
+}
+
+/* ---- The file ---- */
+
+/* What the file is of: of which run, where and how long, and what is missing. */
+static void add_title(struct text *title, const struct report_about *about,
+                      const struct report_measure *measure)
+{
+    escape_bytes(title, about->command_line, strlen(about->command_line));
+    text_add(title, " on ");
+    escape_bytes(title, about->host, strlen(about->host));
+    text_format(title, ", %.1f s, %llu %s", (double)(about->ended - about->began) / 1e9,
+                (unsigned long long)about->events, blocks_events_name(measure));
+    const char *rest = about->losses, *line;
+    for (size_t length; (line = next_line(&rest, &length));) {
+        text_add(title, "; ");
+        escape_bytes(title, line, length);
+    }
+}
+
+/* What the stacks are weighed by in text is shown first. */
+static int write_head(struct writing *writing)
+{
+    const struct report_options *options = writing->report->options;
+    struct text title = {0};
+
+    if (options->about)
+        add_title(&title, options->about, &options->measure);
+    else
+        text_add(&title, "stackbox");
+    if (title.failed) {
+        text_free(&title);
+        return -ENOMEM;
+    }
+    fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n", writing->out);
+    write_member(writing->out, "name", title.data, title.length);
+    fprintf(writing->out, ",\"exporter\":\"stackbox@%s\",\"activeProfileIndex\":%d,\n",
+            STACKBOX_VERSION, options->measure.value != NULL);
+    text_free(&title);
+    return 0;
+}
+
+int speedscope_write(FILE *out, const struct report *report)
+{
+    struct writing writing = {
+        .out = out,
+        .report = report,
+        .by_label = calloc(report->blocks->label_count + 1, sizeof(*writing.by_label)),
+    };
+    int result = flame_init(&writing.frames);
+
+    if (!writing.by_label)
+        result = -ENOMEM;
+    if (!result)
+        result = write_head(&writing);
+    if (!result)
+        result = write_frames(&writing);
+    if (!result)
+        result = write_profiles(&writing);
+    line_free(&writing.line);
+    flame_free(&writing.frames);
+    free(writing.by_label);
+    return result;
+}

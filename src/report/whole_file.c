@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "report/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES 65536
+#define MODE 0666 /* less the umask, as every file that one writes */
+#define TRIES 100
+#define LEFT_SECONDS 600
+#define NO_DESCRIPTOR INT_MIN
+
+/* ---- Where ---- */
+
+static int find_target(struct whole_file *file, const char *path)
+{
+    int result = walk_path(&file->target, path);
+
+    if (result || !file->target.there)
+        return result;
+    file->special = !S_ISREG(file->target.about.st_mode);
+    return S_ISDIR(file->target.about.st_mode) ? -EISDIR : 0;
+}
+
+/* Our own descriptors, which nobody means, are all closed by exec; those that were given are not. */
+static int given_descriptor(int number)
+{
+    int flags = fcntl(number, F_GETFD);
+
+    return flags < 0 || (flags & FD_CLOEXEC) ? -EBADF : number;
+}
+
+/* A path that stands for a descriptor that we were given: its number, -EBADF, or NO_DESCRIPTOR. */
+static int descriptor_of(const char *path)
+{
+    static const char *const places[] = {"/dev/fd/", "/proc/self/fd/"};
+    uint64_t number;
+
+    if (!strcmp(path, "/dev/stdout"))
+        return STDOUT_FILENO;
+    if (!strcmp(path, "/dev/stderr"))
+        return STDERR_FILENO;
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        if (!strncmp(path, places[i], strlen(places[i])) &&
+            !parse_number(path + strlen(places[i]), 0, INT_MAX, &number))
+            return given_descriptor((int)number);
+    return NO_DESCRIPTOR;
+}
+
+/* A name beside the target, which may have as long a one as names can be. */
+static int name_aside(struct whole_file *file, const char *whose, unsigned attempt)
+{
+    text_clear(&file->aside);
+    text_format(&file->aside, ".%.200s.%s-%u", file->target.name, whose, attempt);
+    return file->aside.failed ? -ENOMEM : 0;
+}
+
+/* ---- Opening ---- */
+
+/* With a name that nobody has, where there are no files without. A descriptor or a negative errno. */
+static int open_named(struct whole_file *file)
+{
+    char own[16];
+
+    snprintf(own, sizeof(own), "%ld", (long)getpid());
+    for (unsigned attempt = 0; attempt < TRIES; attempt++) {
+        if (name_aside(file, own, attempt))
+            return -ENOMEM;
+        int fd = openat(file->target.directory, file->aside.data,
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
+        if (fd >= 0)
+            return fd;
+        if (errno != EEXIST)
+            break;
+    }
+    int result = -errno;
+    text_clear(&file->aside);
+    return result;
+}
+
+/* What has no name is gone with us, however we end. */
+static int open_aside(struct whole_file *file)
+{
+    int fd = openat(file->target.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE);
+
+    if (fd >= 0 && !access("/proc/self/fd", X_OK))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return open_named(file);
+}
+
+/* It has who may read it from what was there, unless that was put there by somebody else. */
+static int keep_mode(const struct whole_file *file, int fd)
+{
+    const struct stat *before = &file->target.about;
+    struct stat around;
+
+    if (!file->target.there)
+        return 0;
+    if (fstat(file->target.directory, &around))
+        return -errno;
+    if ((around.st_mode & S_ISVTX) && before->st_uid != geteuid())
+        return 0;
+    /* Whoever may not give it away keeps it. */
+    if (fchown(fd, before->st_uid, before->st_gid) && fchown(fd, (uid_t)-1, before->st_gid))
+        errno = 0;
+    /* A file system without modes has none to keep. */
+    return fchmod(fd, before->st_mode & 0777) && errno != EPERM && errno != ENOTSUP ? -errno : 0;
+}
+
+static int open_beside(struct whole_file *file)
+{
+    int fd = open_aside(file);
+
+    if (fd < 0)
+        return fd;
+    int result = keep_mode(file, fd);
+    if (result)
+        close(fd);
+    return result ? result : fd;
+}
+
+/* What is written to as it is, and has not become anything else. A descriptor or a negative errno. */
+static int open_special(const struct whole_file *file)
+{
+    const struct stat *before = &file->target.about;
+    struct stat now;
+    int fd = openat(file->target.directory, file->target.name,
+                    O_WRONLY | O_CLOEXEC | (file->target.kernels ? 0 : O_NOFOLLOW));
+
+    if (fd < 0)
+        return -errno;
+    int result = fstat(fd, &now) ? -errno
+                 : now.st_dev == before->st_dev && now.st_ino == before->st_ino ? 0 : -EAGAIN;
+    if (result)
+        close(fd);
+    return result ? result : fd;
+}
+
+static int open_descriptor(int number)
+{
+    int fd = number < 0 ? number : fcntl(number, F_DUPFD_CLOEXEC, 0);
+
+    return fd == -1 ? -errno : fd;
+}
+
+static int open_path(struct whole_file *file, const char *path)
+{
+    int result = find_target(file, path);
+
+    return result ? result : file->special ? open_special(file) : open_beside(file);
+}
+
+static void close_all(struct whole_file *file)
+{
+    if (file->out)
+        fclose(file->out);
+    free(file->buffer);
+    if (file->target.directory >= 0)
+        close(file->target.directory);
+    text_free(&file->aside);
+    *file = (struct whole_file){.target.directory = -1};
+}
+
+int whole_file_open(struct whole_file *file, const char *path)
+{
+    int number = descriptor_of(path), result = 0;
+
+    *file = (struct whole_file){.target.directory = -1};
+    int fd = number == NO_DESCRIPTOR ? open_path(file, path) : open_descriptor(number);
+    if (fd < 0) {
+        result = fd;
+    } else {
+        file->out = fdopen(fd, "w");
+        result = file->out ? 0 : -errno;
+    }
+    if (!result) {
+        /* Small pieces cost many calls; without this memory it is the libc's small ones. */
+        file->buffer = malloc(BUFFER_BYTES);
+        if (file->buffer)
+            setvbuf(file->out, file->buffer, _IOFBF, BUFFER_BYTES);
+    }
+    if (!result)
+        return 0;
+    if (fd >= 0 && !file->out)
+        close(fd);
+    whole_file_drop(file);
+    return result;
+}
+
+/* ---- The end ---- */
+
+/* Links what was written without a name. 0 or a negative errno. */
+static int link_as(const struct whole_file *file, const char *name)
+{
+    char self[32];
+
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(file->out));
+    return linkat(AT_FDCWD, self, file->target.directory, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* On the disk: a file whose name outlives a power failure, and its bytes not, is not whole. */
+static int write_out(FILE *out)
+{
+    errno = 0;
+    if (fflush(out) || ferror(out))
+        return errno ? -errno : -EIO;
+    return fsync(fileno(out)) && errno != EINVAL && errno != EROFS && errno != ENOTSUP ? -errno : 0;
+}
+
+static int rename_aside(struct whole_file *file)
+{
+    int result = renameat(file->target.directory, file->aside.data, file->target.directory,
+                          file->target.name);
+
+    result = result ? -errno : 0;
+    if (!result)
+        text_clear(&file->aside);
+    return result;
+}
+
+/* Who is killed between link and renaming leaves a name; nobody else has one for so long. */
+static void remove_left(const struct whole_file *file)
+{
+    struct stat about;
+
+    if (!fstatat(file->target.directory, file->aside.data, &about, AT_SYMLINK_NOFOLLOW) &&
+        about.st_mtime < time(NULL) - LEFT_SECONDS)
+        unlinkat(file->target.directory, file->aside.data, 0);
+}
+
+/* A link takes nobody's place: it goes by a name beside the target. */
+static int replace(struct whole_file *file)
+{
+    int result = -EEXIST;
+
+    for (unsigned attempt = 0; attempt < TRIES && result == -EEXIST; attempt++) {
+        if (name_aside(file, "new", attempt))
+            return -ENOMEM;
+        remove_left(file);
+        result = link_as(file, file->aside.data);
+    }
+    if (!result)
+        return rename_aside(file);
+    text_clear(&file->aside);
+    return result;
+}
+
+static int put_in_place(struct whole_file *file)
+{
+    if (file->aside.length)
+        return rename_aside(file);
+    int result = file->target.there ? -EEXIST : link_as(file, file->target.name);
+    return result == -EEXIST ? replace(file) : result;
+}
+
+int whole_file_finish(struct whole_file *file)
+{
+    int result = write_out(file->out);
+
+    if (!result && file->target.directory >= 0 && !file->special)
+        result = put_in_place(file);
+    whole_file_drop(file);
+    return result;
+}
+
+void whole_file_drop(struct whole_file *file)
+{
+    if (file->aside.length)
+        unlinkat(file->target.directory, file->aside.data, 0);
+    close_all(file);
+}
+
+/* Who may not write to what is there is refused, and who may not put anything beside it. */
+static int check_rights(const struct whole_file *file)
+{
+    if (file->target.there && faccessat(file->target.directory, file->target.name, W_OK, AT_EACCESS))
+        return -errno;
+    if (!file->special && faccessat(file->target.directory, ".", W_OK | X_OK, AT_EACCESS))
+        return -errno;
+    return 0;
+}
+
+int whole_file_check(const char *path)
+{
+    struct whole_file file = {.target.directory = -1};
+    int number = descriptor_of(path);
+
+    if (number != NO_DESCRIPTOR)
+        return number < 0 ? number : 0;
+    int result = find_target(&file, path);
+    if (!result)
+        result = check_rights(&file);
+    close_all(&file);
+    return result;
+}

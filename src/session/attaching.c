@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "session/attaching.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "find/exact.h"
+#include "find/list.h"
+#include "find/rivals.h"
+#include "insns/layout.h"
+#include "kernel/refusal.h"
+#include "options/applet.h"
+#include "session/command.h"
+#include "session/decisions.h"
+
+#define MOST_LISTED 5 /* functions that could not be traced */
+
+const struct manual_row attaching_patterns[] = {
+    {"vfs_read, p::vfs_read", "a kernel function"},
+    {"vfs_read+0x10", "the instruction at this offset in it"},
+    {"r::vfs_read", "a return from it"},
+    {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
+    {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
+    {"c:malloc, p:c:malloc", "a function of a library, found as the dynamic linker finds it"},
+    {"bash:readline", "of a program in PATH, where no library has that name"},
+    {"/path/file:func", "of this file; also func+0x10, and a wildcard"},
+    {"r:c:malloc", "a return from it"},
+    {"/path/file:0x1234", "the instruction at this address of the file, as addr2line takes it"},
+    {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
+    {"kprobe:f, uprobe:lib:f, ...", "kretprobe, uretprobe, tracepoint and usdt, as other tools have it; "
+     "a:b, where there is such a tracepoint"},
+    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are "
+     "extended regular expressions, found anywhere as grep -E does. With -p libraries and paths "
+     "are those of that process, in its mount namespace."},
+    {0},
+};
+
+int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error)
+{
+    static const struct {
+        const char *name;
+        enum attach_way way;
+    } ways[] = {{"multi", ATTACH_MULTI}, {"pmu", ATTACH_PMU}, {"tracefs", ATTACH_TRACEFS}};
+
+    *way = ATTACH_BEST;
+    if (!typed)
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        if (!strcmp(typed, ways[i].name)) {
+            *way = ways[i].way;
+            return 0;
+        }
+    text_format(error, "--attach-by: \"%s\" is none of multi, pmu, tracefs", typed);
+    return -EINVAL;
+}
+
+/* "5" or "0.5": the first word is no duration. "." alone may be a regular expression. */
+static bool is_number(const char *word)
+{
+    uint64_t nanoseconds;
+
+    return parse_seconds(word, &nanoseconds) != -EINVAL;
+}
+
+static size_t first_number(const struct arguments *arguments)
+{
+    size_t i = 0;
+
+    while (i < arguments->count && !is_number(arguments->words[i]))
+        i++;
+    return i;
+}
+
+/* "c:malloc sleep 1": where among the first `count` words a command begins; `count`: nowhere. */
+static size_t first_command(char *const *words, size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && (strchr(words[i], ':') || !command_exists(words[i])))
+        i++;
+    return i < count ? i : count;
+}
+
+int attaching_check_words(const struct arguments *arguments, const char *see_help,
+                          struct text *error)
+{
+    const size_t number = first_number(arguments);
+    const size_t command = number < arguments->count && !arguments->command
+                               ? first_command(arguments->words, number) : number;
+
+    if (!arguments->count)
+        text_format(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch%s", see_help);
+    else if (command < number) {
+        text_format(error, "\"%s\" is no pattern; ", arguments->words[command]);
+        command_suggest(arguments->words + command, arguments->count - command, error);
+    } else if (number < arguments->count)
+        text_format(error, "\"%s\" is no pattern; did you mean -D %s?", arguments->words[number],
+                    arguments->words[number]);
+    return error->length || error->failed ? -EINVAL : 0;
+}
+
+/* "c:malloc make": no function, but a command that was meant to be run? */
+static void suggest_command(const struct find *find, struct text *error)
+{
+    size_t at = 1;
+
+    while (at < find->count && (find->matched[at] ||
+                                find->patterns[at].kind != PATTERN_KERNEL_FUNCTION))
+        at++;
+    if (at >= find->count || !command_exists(find->patterns[at].typed))
+        return;
+    char **words = calloc(find->count, sizeof(*words));
+    for (size_t i = at; words && i < find->count; i++)
+        words[i - at] = (char *)(uintptr_t)find->patterns[i].typed;
+    if (words) {
+        text_add(error, "; ");
+        command_suggest(words, find->count - at, error);
+    }
+    free(words);
+}
+
+int attaching_find(struct find *find, int kallsyms, uint32_t pid)
+{
+    struct text error = {0};
+
+    find->kallsyms = kallsyms;
+    find->pid = pid;
+    int result = find_places(find, &error);
+    if (result == -ENOENT && error.length)
+        suggest_command(find, &error);
+    if (result)
+        say("%s", error.data ? error.data : strerror(-result));
+    else if (find->unread.length)
+        say("there may be more functions: %s", find->unread.data);
+    if (!result && find->left_out.length)
+        say("%s", find->left_out.data);
+    text_free(&error);
+    return result ? EXIT_FAILURE : 0;
+}
+
+static int print_list(const struct find *find, const struct demangle_wishes *readable)
+{
+    struct text lines = {0};
+    int result = list_places(&find->places, readable, &lines);
+
+    if (!result && (fwrite(lines.data, 1, lines.length, stdout) != lines.length || fflush(stdout)))
+        result = errno ? -errno : -EIO;
+    text_free(&lines);
+    if (!result || result == -EPIPE)
+        return 0; /* a reader that has enough is no error */
+    say("cannot print the list: %s", output_error(-result));
+    return EXIT_FAILURE;
+}
+
+int attaching_list(struct find *find, const struct trace_options *options)
+{
+    /* Its lines are patterns, which --shorten would leave no sense. */
+    static const struct demangle_wishes whole = {0};
+    int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int status = attaching_find(find, kallsyms, trace_options_process(options));
+
+    if (!status)
+        status = print_list(find, options->raw_names ? NULL : &whole);
+    if (kallsyms >= 0)
+        close(kallsyms);
+    return status;
+}
+
+void attaching_show_progress(size_t done, size_t total)
+{
+    static uint64_t shown;
+    uint64_t now = now_ns();
+
+    if (!shown)
+        shown = now;
+    if (now - shown < 500000000 || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rattaching: %zu of %zu functions%s", done, total, done == total ? "\n" : "");
+    if (done < total)
+        shown = now - 300000000;
+}
+
+static void say_skipped(const struct attachment *attachment, const struct places *places)
+{
+    size_t failed = attachment->failed, listed = 0;
+    struct text names = {0};
+
+    if (!failed)
+        return;
+    for (size_t i = 0; i < places->count && listed < MOST_LISTED; i++)
+        if (places->items[i].error && places->items[i].error != ATTACH_LEFT_OUT)
+            text_format(&names, "%s%s", listed++ ? ", " : "", places->items[i].name);
+    say("skipped %zu of %zu, which this kernel does not let trace: %s%s", failed,
+        places->count, names.data ? names.data : "", failed > listed ? ", ..." : "");
+    text_free(&names);
+}
+
+static void say_left_out(const struct attachment *attachment)
+{
+    if (attachment->left_out)
+        say("left out %zu functions that tracing itself runs through, such as those of BPF, of stack "
+            "walks, of locks and of clocks: with so many others probed they would bring the machine "
+            "to a stand; named without a wildcard they are traced", attachment->left_out);
+}
+
+/* Functions are told apart by their addresses: without, several names are a matter of luck. */
+static void say_undistinguished(const struct find *find)
+{
+    size_t matched = 0, hidden = 0;
+
+    for (size_t i = 0; i < find->count; i++)
+        matched += find->patterns[i].kind == PATTERN_KERNEL_FUNCTION ? find->matched[i] : 0;
+    for (size_t i = 0; i < find->places.count; i++)
+        hidden += find->places.items[i].kind == PLACE_KERNEL_FUNCTION &&
+                  !find->places.items[i].address;
+    if (hidden && matched > 1)
+        say("the kernel hides its addresses: a function with several of these names counts for each, "
+            "and of several with one name one is traced; run as root or with CAP_SYSLOG, and with "
+            "kernel.kptr_restrict below 2");
+}
+
+static void say_inexact(const struct find *find)
+{
+    struct text pattern = {0};
+    const struct place *place = exact_instead(&find->places, find->kallsyms, &pattern);
+
+    if (place)
+        say("\"t:%s\" may miss events on this kernel, where several threads come by it on one CPU; \"%s\" "
+            "misses none", place->name, pattern.data);
+    text_free(&pattern);
+}
+
+/* Each place was refused for itself. */
+static void say_none_traced(const struct places *places)
+{
+    const struct place *first = &places->items[0];
+
+    if (places->count > 1)
+        say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
+            "them after boot (\"%s\", ...)", places->count, first->name);
+    else if (first->offset)
+        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
+            "out of it", first->name, (unsigned long long)first->offset);
+    else
+        say("\"%s\" cannot be traced: the kernel keeps probes out of it, or freed it after boot",
+            first->name);
+}
+
+static void say_too_many(const struct attachment *attachment)
+{
+    if (attachment->seconds > 0)
+        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
+            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+    else
+        say("%zu functions are more than the %d that are traced without asking, and each of their calls "
+            "would take longer while they are: narrow the pattern, or say --force",
+            attachment->too_many, ATTACH_MOST_AT_ONCE);
+}
+
+/* Nothing could be attached: the reason that concerns all, or those of the places. */
+static int say_not_attached(const struct attachment *attachment, enum attach_way way,
+                            const struct find *find, int error)
+{
+    const struct places *places = &find->places;
+    bool user = places->count && places->items[0].kind == PLACE_USER;
+    struct text why = {0};
+
+    if (error == -E2BIG && attachment->too_many) {
+        say_too_many(attachment);
+        return EXIT_FAILURE;
+    }
+    if (error == -EINTR)
+        return EXIT_FAILURE;
+    if (way == ATTACH_TRACEFS && find->tracefs < 0) {
+        refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
+        say("--attach-by: %s", why.data ? why.data : strerror(-find->tracefs));
+        text_free(&why);
+        return EXIT_FAILURE;
+    }
+    if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
+        say("--attach-by: this kernel has no %s", attach_way_name(way, user));
+        return EXIT_FAILURE;
+    }
+    bool single = attachment->failed && attachment->failed == places->count;
+    if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION)) {
+        say_none_traced(places);
+        return EXIT_FAILURE;
+    }
+    refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, &attachment->log,
+                            &why);
+    say("cannot trace: %s", why.data ? why.data : strerror(-error));
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
+static void say_ways(const struct attachment *attachment)
+{
+    struct text ways = {0};
+
+    if (attachment->kernel_way != ATTACH_BEST)
+        text_format(&ways, ", functions of the kernel by %s",
+                    attach_way_name(attachment->kernel_way, false));
+    if (attachment->user_way != ATTACH_BEST)
+        text_format(&ways, ", of programs by %s", attach_way_name(attachment->user_way, true));
+    say("attached %zu places%s, in %.3f s", attachment->attached, ways.data ? ways.data : "",
+        (double)attachment->attach_ns / 1e9);
+    text_free(&ways);
+}
+
+int attaching_attach(struct attachment *attachment, const struct attach_request *request,
+                     struct find *find, bool debug)
+{
+    int result = attach_open(attachment, request, &find->places);
+
+    if (debug && attachment->log.length)
+        fprintf(stderr, "%s\n", attachment->log.data);
+    if (result)
+        return say_not_attached(attachment, request->way, find, result);
+    say_skipped(attachment, &find->places);
+    say_left_out(attachment);
+    say_undistinguished(find);
+    say_inexact(find);
+    if (debug)
+        say_ways(attachment);
+    return 0;
+}
+
+void attaching_detach(struct attachment *attachment, bool debug)
+{
+    size_t attached = attachment->too_many ? 0 : attachment->attached;
+    uint64_t start = now_ns();
+    int result = attach_close(attachment);
+
+    if (debug && attached)
+        say("detached %zu places, in %.3f s", attached, (double)(now_ns() - start) / 1e9);
+    if (result)
+        say("probes are left in tracefs: %s; the next run with --attach-by tracefs removes them",
+            strerror(-result));
+}
+
+/* ---- The programs ---- */
+
+const struct attaching_variant attaching_variants[ATTACH_PROGRAMS] = {
+    [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
+    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
+};
+
+bool attaching_needs(enum attach_program which, const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (attach_program_of(&places->items[i]) == which)
+            return true;
+    return false;
+}
+
+void attaching_say_rivals(const struct find *find, const struct trace_options *options)
+{
+    const bool filtered = options->pids.count || options->tids.count || options->cgroup ||
+                          options->command;
+    struct text lines = {0};
+    size_t length;
+
+    /* Without a process it is the containers of the whole machine. */
+    if (!find->pid && filtered)
+        return;
+    if (!rivals_find(find, &lines) && lines.length)
+        for (const char *rest = lines.data, *line; (line = next_line(&rest, &length));)
+            say("%.*s", (int)length, line);
+    text_free(&lines);
+}
+
+void attaching_say_program(const struct trace_options *options, enum attach_program which,
+                           const struct program *program, const struct linked *linked)
+{
+    struct text what = {0};
+
+    if (!options->debug && !options->dump_program)
+        return;
+    text_format(&what, "the program %s", attaching_variants[which].what);
+    if (!what.failed)
+        decisions_say_program(what.data, program, linked, options->dump_program);
+    text_free(&what);
+}
+
+/* ---- What is traced ---- */
+
+void attaching_add_heading(struct text *heading, const struct attachment *attachment,
+                           const struct find *find)
+{
+    text_format(heading, "Tracing %zu functions for ", attachment->attached);
+    for (size_t i = 0; i < find->count; i++)
+        text_format(heading, "%s\"%s\"", i ? ", " : "", find->patterns[i].typed);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+const char **attaching_names(const struct places *places)
+{
+    const char **names = calloc(places->count + 1, sizeof(*names));
+
+    for (size_t i = 0; names && i < places->count; i++)
+        names[i] = places->items[i].name;
+    if (names)
+        qsort(names, places->count, sizeof(*names), compare_names);
+    return names;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Attaching, as applets that take patterns do it, and what there is to say about it. */
+#ifndef STACKBOX_ATTACHING_H
+#define STACKBOX_ATTACHING_H
+
+#include "attach/attach.h"
+#include "find/find.h"
+#include "options/applet.h"
+#include "session/trace_options.h"
+
+/* What a PATTERN can be, for help and man page. */
+extern const struct manual_row attaching_patterns[];
+
+/*
+ * Are the words patterns, as far as is seen without asking anybody? 0, or -EINVAL with one line in
+ * `error`, which ends with `see_help` where there is more to know.
+ */
+int attaching_check_words(const struct arguments *arguments, const char *see_help,
+                          struct text *error);
+
+/* What --attach-by takes; `typed` may be NULL. 0, or -EINVAL with one line in `error`. */
+int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error);
+
+/*
+ * Finds what the patterns mean, in the libraries and files of `pid` where that is not 0. 0 or the exit
+ * status; what was wrong was said.
+ */
+int attaching_find(struct find *find, int kallsyms, uint32_t pid);
+/* Prints what was found to stdout instead of tracing it. */
+int attaching_list(struct find *find, const struct trace_options *options);
+
+/* A line on a terminal, for as long as slow attaching goes on: for attach_request.progress. */
+void attaching_show_progress(size_t done, size_t total);
+
+/*
+ * Attaches what was found, and says what was skipped or why nothing could be attached. 0 or the exit
+ * status; attaching_detach after either. With `debug` the verifier's words on a refused program, too.
+ */
+int attaching_attach(struct attachment *attachment, const struct attach_request *request,
+                     struct find *find, bool debug);
+
+/* attach_close, and says what is left behind; with `debug` how long it took, too. */
+void attaching_detach(struct attachment *attachment, bool debug);
+
+/* What is known of every event that a program gets, by where it comes from. */
+struct attaching_variant {
+    const char *what;
+    bool caller;    /* it is at the first instruction of a user's function */
+    uint32_t flags; /* of a key (insns/layout.h) */
+};
+extern const struct attaching_variant attaching_variants[ATTACH_PROGRAMS];
+
+/* Is there a place whose events that program gets? */
+bool attaching_needs(enum attach_program which, const struct places *places);
+
+/* A program that is about to be loaded: said with --debug, and listed with --dump-program. */
+void attaching_say_program(const struct trace_options *options, enum attach_program which,
+                           const struct program *program, const struct linked *linked);
+
+/*
+ * Where no event came: says which other files have the functions that were named, and may be those that
+ * are called.
+ */
+void attaching_say_rivals(const struct find *find, const struct trace_options *options);
+
+/* `Tracing 1 functions for "vfs_read"` */
+void attaching_add_heading(struct text *heading, const struct attachment *attachment,
+                           const struct find *find);
+
+/*
+ * The names of the places, sorted: of a function's several names those that were asked for are shown.
+ * The caller frees the array alone; NULL when memory is out.
+ */
+const char **attaching_names(const struct places *places);
+
+#endif

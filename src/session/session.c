@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apart/apart.h"
+#include "apart/apart_rights.h"
+#include "base/escape.h"
+#include "kernel/refusal.h"
+#include "maps/store.h"
+#include "options/applet.h"
+#include "processes/process.h"
+#include "session/decisions.h"
+#include "session/heading.h"
+#include "session/session_filter.h"
+
+static int open_run(struct session *session)
+{
+    const struct trace_options *options = session->options;
+    bool by_tid = !options->pids.count && options->tids.count;
+    const struct run_wishes wishes = {
+        .duration = options->duration,
+        .interval = options->interval,
+        .pids = by_tid ? options->tids.numbers : options->pids.numbers,
+        .pid_count = by_tid ? options->tids.count : options->pids.count,
+        .command = options->command,
+    };
+    uint32_t missing = 0;
+    int result = run_open(&session->run, &wishes, &missing);
+
+    if (result == -ESRCH)
+        say("there is no %s %u%s", by_tid ? "thread" : "process", missing,
+            session->filter.in_namespace ? " that can be seen from this pid namespace: pids are "
+                                            "taken as they are numbered in it" : "");
+    else if (result)
+        say("cannot start: %s", strerror(-result));
+    return result ? EXIT_FAILURE : 0;
+}
+
+/*
+ * Who has what mapped is followed from before the first event, and whose event it is from then on is
+ * told by the event itself. Without either right names of processes that exec or end may be missing.
+ */
+static int open_processes(struct session *session)
+{
+    const struct trace_options *options = session->options;
+    const struct processes_wishes wishes = {
+        .pids = options->pids.numbers,
+        .pid_count = options->pids.count,
+        .free_memory = store_free_memory(),
+    };
+
+    int result = processes_open(&session->processes, &wishes);
+    if (result) {
+        say("cannot look at processes: %s", strerror(-result));
+        return EXIT_FAILURE;
+    }
+    int listening = processes_listening(session->processes);
+    session->lives_refused = lives_open(&session->lives);
+    if (options->debug && listening)
+        say("processes are looked up in /proc alone: %s", strerror(-listening));
+    processes_begin(session->processes);
+    run_watch(&session->run, processes_fd(session->processes));
+    return 0;
+}
+
+/* Is the depth one that this kernel gives? */
+static int check_depth(const struct trace_options *options)
+{
+    uint64_t limit = options->depth ? store_depth_limit() : 0;
+
+    if (options->depth <= limit)
+        return 0;
+    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu%s",
+        (unsigned long long)options->depth, (unsigned long long)limit,
+        limit < MOST_DEPTH ? " (sysctl kernel.perf_event_max_stack)" : "");
+    return EXIT_USAGE;
+}
+
+/* Where there can be no such map there can be none of those that matter: the applet will say why. */
+static void leave_own_out(struct session *session)
+{
+    if (session->options->include_self || own_open(&session->own))
+        return;
+    session->filter.own = session->own.map;
+    apart_watch(own_watch, &session->own);
+}
+
+static int start_command(struct session *session)
+{
+    int result = command_hold(&session->command, &session->run, session->stdout_is_free);
+
+    if (result)
+        say("cannot start \"%s\": %s", session->options->command[0], strerror(-result));
+    return result ? EXIT_FAILURE : 0;
+}
+
+/* It is followed from its fork on, so that comes first. */
+static int hold_command(struct session *session)
+{
+    enum refused what;
+    struct text why = {0};
+    int result = follow_open(&session->follow, &session->filter, &what);
+
+    if (!result)
+        return start_command(session);
+    refusal_explain(what, result, session->follow.size, &why);
+    say("cannot follow a command: %s", why.data ? why.data : strerror(-result));
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
+/* What a report is to be written to, and nobody would get. */
+static int check_stdout(const struct session *session)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    bool closed = flags < 0 || flags & O_PATH;
+
+    if (session->stdout_is_free || (!closed && (flags & O_ACCMODE) != O_RDONLY))
+        return 0;
+    say("stdout is %s, and what is printed there would be lost: give it a place, such as >FILE",
+        closed ? "closed" : "open for reading only");
+    return EXIT_FAILURE;
+}
+
+int session_open(struct session *session, const struct session_wishes *wishes)
+{
+    const struct trace_options *options = wishes->options;
+
+    *session = (struct session){
+        .options = options,
+        .data_on_stdout = wishes->data_on_stdout,
+        .stdout_is_free = wishes->stdout_is_free,
+        .follow = FOLLOW_NONE,
+        .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
+    };
+    decisions_say_machine(options);
+    command_init(&session->command, options->command);
+    lives_init(&session->lives);
+    session_filter_init(&session->filter, options);
+    /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
+    int status = open_run(session);
+    if (session->stdout_is_free)
+        session->run.watches_reader = false;
+    if (!status)
+        status = check_stdout(session);
+    if (!status)
+        status = check_depth(options);
+    if (!status)
+        status = session_filter_open(&session->filter, options);
+    if (!status)
+        leave_own_out(session);
+    return status || !options->command ? status : hold_command(session);
+}
+
+int session_follow_processes(struct session *session)
+{
+    return session->options->kernel_only ? 0 : open_processes(session);
+}
+
+static void print_header(struct session *session, const char *what, uint64_t duration)
+{
+    struct text raw = {0}, line = {0};
+    FILE *out = session->data_on_stdout ? stderr : stdout;
+
+    text_add(&raw, what);
+    heading_add_end(&raw, duration, session->run.by_enter);
+    if (!raw.failed)
+        escape_bytes(&line, raw.data, raw.length);
+    if (!raw.failed && !line.failed)
+        fprintf(out, "%s\n", line.data);
+    else
+        say("what is traced cannot be said: out of memory");
+    /* What is wrong with stdout shows when there is something to report. */
+    fflush(out);
+    text_free(&raw);
+    text_free(&line);
+}
+
+int session_detaching(void)
+{
+    errno = 0;
+    if (printf("Detaching...\n") < 0 || fflush(stdout)) {
+        if (errno == EPIPE)
+            return 0; /* nobody reads any more: not an error */
+        say("cannot write: %s", output_error(errno ? errno : EIO));
+        return EXIT_FAILURE;
+    }
+    return 0;
+}
+
+void session_shed_rights(void)
+{
+    int result = rights_keep_tracing();
+
+    if (result)
+        say("rights that are not needed any more could not be given up: %s", strerror(-result));
+}
+
+void session_header(struct session *session, const char *what)
+{
+    print_header(session, what, 0);
+}
+
+void session_timed_header(struct session *session, const char *what)
+{
+    print_header(session, what, session->options->duration);
+}
+
+/* One line for all that this alone is the reason of. False where it is not, and nothing was said. */
+static bool say_no_proc(const struct session *session)
+{
+    const struct symbolize_notes *notes = &session->notes;
+    bool lacks_names = notes->unopened_file.length || notes->unknown_frames ||
+                       (notes->kernel_hidden && session->kallsyms < 0);
+
+    if (!lacks_names || !access("/proc/self/stat", F_OK))
+        return false;
+    say("functions have no names, because /proc is not mounted: mount -t proc proc /proc");
+    return true;
+}
+
+static void say_files_unread(const struct symbolize_notes *notes)
+{
+    if (notes->unopened_file.length)
+        say("functions of a file have no names%s: %s",
+            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
+    if (notes->packed_file.length)
+        say("functions of a file may have no names%s: %s",
+            notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+}
+
+void session_before_names(struct session *session)
+{
+    bool forgets;
+
+    session->lives_crowded_out = lives_crowded_out(&session->lives, &forgets);
+    if (forgets && session->processes)
+        processes_ends_forgotten(session->processes);
+}
+
+/* Why frames have no names that could have. */
+void session_say_names_lost(const struct session *session)
+{
+    const struct symbolize_notes *notes = &session->notes;
+    struct processes_lost lost = {0};
+    uint64_t missed = follow_missed(&session->follow);
+    int listening = 0;
+
+    if (missed)
+        say("%llu forks and execs were missed by the kernel: what comes of those may not be in the "
+            "report", (unsigned long long)missed);
+    if (follow_is_outgrown(&session->follow))
+        say("kernel.pid_max was raised while the command ran: processes with numbers above %u are "
+            "not in the report", session->follow.size);
+
+    if (session->processes) {
+        lost = processes_lost(session->processes);
+        listening = processes_listening(session->processes);
+    }
+    if (notes->unknown_frames && listening && listening != -ECANCELED)
+        say("what processes do could not be followed: %s; frames of those that had ended have no "
+            "names", strerror(-listening));
+    if (session->lives_refused)
+        say("execs and ends of processes are not counted: %s; frames of those may have wrong names "
+            "or none", strerror(-session->lives_refused));
+    if (lost.unread)
+        say("%llu times it could not be seen what a process has mapped: its frames may have no names",
+            (unsigned long long)lost.unread);
+    if (lost.records)
+        say("%llu records of what processes did were lost: some user frames may have no name, or "
+            "that of an earlier program", (unsigned long long)lost.records);
+    if (lost.forgotten)
+        say("%llu ended programs were forgotten before the report: their frames have no names; "
+            "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
+    if (lost.doubtful)
+        say("%llu times a process had the number of one that ended so long ago that this was "
+            "forgotten: its frames have no names; a shorter run helps",
+            (unsigned long long)lost.doubtful);
+    if (session->lives_crowded_out)
+        say("%llu programs were started while more ran than can be kept in mind: their frames may "
+            "have no names", (unsigned long long)session->lives_crowded_out);
+    if (lost.files)
+        say("%llu files were not opened, for want of descriptors: their functions have no names; "
+            "raise the limit (ulimit -n)", (unsigned long long)lost.files);
+    if (lives_missed(&session->lives))
+        say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
+            "wrong names", (unsigned long long)lives_missed(&session->lives));
+    if (notes->unread.length)
+        say("user frames may have no names: the process that reads their files %s",
+            notes->unread.data);
+    if (notes->refused_map.length)
+        say("names of a just-in-time compiler are ignored: %s", notes->refused_map.data);
+    if (notes->changed_file.length)
+        say("%s was written to since it was mapped: its functions have no names",
+            notes->changed_file.data);
+    if (say_no_proc(session))
+        return;
+    say_files_unread(notes);
+    if (notes->kernel_hidden && session->kallsyms < 0)
+        say("/proc/kallsyms cannot be read, so the kernel's functions have no names");
+    else if (notes->kernel_hidden)
+        say("%s", refusal_hidden_names);
+}
+
+/* With --best-effort it runs though tracing failed, unless a signal asked for the end before. */
+static void run_untraced(struct session *session)
+{
+    if (!session->command.pid && !run_stopped)
+        start_command(session);
+    run_let_command_go(&session->run, true);
+}
+
+int session_close(struct session *session, int status)
+{
+    const struct trace_options *options = session->options;
+
+    if (session->filter.cgroup)
+        close(session->filter.cgroup);
+    apart_watch(NULL, NULL);
+    own_close(&session->own);
+    follow_close(&session->follow);
+    lives_close(&session->lives);
+    processes_close(session->processes);
+    symbolize_notes_free(&session->notes);
+    if (session->kallsyms >= 0)
+        close(session->kallsyms);
+    if (options->command && options->best_effort && status == EXIT_FAILURE &&
+        !session->run.command_went) {
+        run_untraced(session);
+        status = 0;
+    }
+    if (options->command)
+        status = command_finish(&session->command, &session->run, status);
+    run_close(&session->run);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The options that every tracing applet has. */
+#ifndef STACKBOX_TRACE_OPTIONS_H
+#define STACKBOX_TRACE_OPTIONS_H
+
+#include "demangle/demangle.h"
+#include "options/options.h"
+#include "report/report_files.h"
+#include "report/who.h"
+
+struct trace_options {
+    struct number_list pids, tids;
+    int64_t cpu; /* -1: all */
+    bool user_only, kernel_only, delimited, offset, verbose, annotations, folded, timestamp, debug;
+    bool dump_program;
+    bool raw_names;
+    struct demangle_wishes names;
+    uint64_t interval, duration; /* ns; 0: none */
+    uint64_t depth;              /* 0: the kernel's limit */
+    uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
+    uint64_t top;                /* 0: all */
+    struct string_list outputs;  /* of -o */
+    const char *format;          /* the name of one, or NULL */
+    bool flat;
+    uint64_t functions;          /* of --flat; 0: all */
+    struct report_files files;   /* what these come to */
+    const char *cgroup;          /* its directory, or NULL */
+    const char *symfs;           /* a directory, or NULL */
+    enum who by;
+    bool best_effort, include_self;
+    bool graph;                  /* -g of perf: stacks are taken anyway */
+    char **command, **line;      /* the arguments' own: the check sets them */
+};
+
+/* What settings start from. */
+#define TRACE_OPTIONS_DEFAULTS {.cpu = -1}
+
+/* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
+extern const struct option trace_options[];
+
+/* The one process that -p names; 0 where it names none or several. */
+uint32_t trace_options_process(const struct trace_options *options);
+
+/* How names of functions are made readable; NULL: they are shown as the symbol tables have them. */
+const struct demangle_wishes *trace_options_names(const struct trace_options *options);
+
+/* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
+int trace_options_check(struct trace_options *options, const struct arguments *arguments,
+                        struct text *error);
+
+/* Decides where reports go. 0, or -EINVAL with one line in `error`. */
+int trace_options_choose_files(struct trace_options *options, struct text *error);
+
+/* The parsers of --by, and of its older spellings --by-name and -P. */
+int trace_option_by(const struct option *, const char *, void *, struct text *);
+int trace_option_by_name(const struct option *, const char *, void *, struct text *);
+int trace_option_by_process(const struct option *, const char *, void *, struct text *);
+
+/* The parser of --flat and --flat N; its destination is all of the options. */
+int trace_option_flat(const struct option *, const char *, void *, struct text *);
+
+/*
+ * Takes the words of an applet whose one word is a duration, which -D may give instead. 0, or -EINVAL
+ * with one line in `error`.
+ */
+int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,
+                                struct text *error);
+
+#endif

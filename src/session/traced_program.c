@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "session/traced_program.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session/command.h"
+
+/* What execve(2) would take. */
+static bool is_program(const char *path)
+{
+    struct stat about;
+
+    return !stat(path, &about) && S_ISREG(about.st_mode) && !access(path, X_OK);
+}
+
+/* Where the command's first word leads: it has not been executed yet. NULL: nowhere. */
+static char *find_command(const char *name)
+{
+    const char *at = getenv("PATH");
+    char path[PATH_MAX];
+
+    if (strchr(name, '/'))
+        return is_program(name) ? realpath(name, NULL) : NULL;
+    for (at = at ? at : COMMAND_PATH; at && *name; at = *at ? at + 1 : NULL) {
+        int length = (int)strcspn(at, ":");
+        int size = snprintf(path, sizeof(path), "%.*s%s%s", length, at, length ? "/" : "", name);
+        at += length;
+        if (size > 0 && (size_t)size < sizeof(path) && is_program(path))
+            return realpath(path, NULL);
+    }
+    return NULL;
+}
+
+/* The link leads to the file whatever its path is by now; that is as mappings have it. */
+static void open_of_process(struct traced_program *program, uint32_t pid)
+{
+    static const char deleted[] = " (deleted)";
+    char link[32], path[PATH_MAX];
+
+    snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+    ssize_t length = readlink(link, path, sizeof(path) - 1), ending = sizeof(deleted) - 1;
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    if (length > ending && !strcmp(path + length - ending, deleted))
+        path[length - ending] = '\0';
+    program->path = strdup(path);
+    program->fd = open(link, O_RDONLY | O_CLOEXEC);
+}
+
+void traced_program_open(struct traced_program *program, const struct trace_options *options)
+{
+    uint32_t pid = trace_options_process(options);
+
+    *program = (struct traced_program){.fd = -1};
+    if (options->command) {
+        program->path = find_command(options->command[0]);
+        if (program->path)
+            program->fd = open(program->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    } else if (pid) {
+        open_of_process(program, pid);
+    }
+}
+
+void traced_program_close(struct traced_program *program)
+{
+    if (program->fd >= 0)
+        close(program->fd);
+    free(program->path);
+    *program = (struct traced_program){.fd = -1};
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "snooping/event_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "maps/snoop_record.h"
+#include "processes/process.h"
+
+/* ---- Names of events ---- */
+
+/* "r:malloc", "vfs_read+0x10", "sched:sched_switch": as it is typed, but without the file. */
+static char *event_name(const struct place *place, const struct demangle_wishes *readable)
+{
+    struct text name = {0};
+
+    text_add(&name, place->at_return ? "r:" : "");
+    place_add_own_name(place, readable, &name);
+    if (place->kind == PLACE_KERNEL_FUNCTION && place->offset)
+        text_format(&name, "+0x%llx", (unsigned long long)place->offset);
+    if (name.failed)
+        text_free(&name);
+    return name.data;
+}
+
+int event_text_open(struct event_text *text, const struct places *places,
+                    const struct demangle_wishes *readable)
+{
+    text->places = calloc(places->count + 1, sizeof(*text->places));
+    if (!text->places)
+        return -ENOMEM;
+    for (size_t i = 0; i < places->count; i++) {
+        const struct place *place = &places->items[i];
+        text->places[i] = (struct event_place){
+            .name = event_name(place, readable),
+            .is_tracepoint = place->kind == PLACE_TRACEPOINT,
+        };
+        if (!text->places[i].name)
+            return -ENOMEM;
+        text->place_count++;
+    }
+    return 0;
+}
+
+void event_text_close(struct event_text *text)
+{
+    frames_free(&text->frames);
+    for (size_t i = 0; i < text->place_count; i++)
+        free(text->places[i].name);
+    free(text->places);
+    text->places = NULL;
+    text->place_count = 0;
+}
+
+/* ---- Stacks ---- */
+
+/* What is known of a record while its text is made. */
+struct draft {
+    const struct snoop_record *record;
+    uint32_t kernel, user; /* frames */
+    bool has_caller;       /* one more of the user's, behind the first */
+};
+
+/*
+ * At the first instruction of a function newer kernels look for the caller where it then is, in code
+ * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
+ * tells of all that begin alike. Before one was seen, a caller in its place is taken for what the
+ * kernel put there; else the function called itself.
+ */
+static bool lacks_caller(struct event_text *text, const struct draft *draft)
+{
+    const struct snoop_record *record = draft->record;
+    const uint64_t *user = record->frames + draft->kernel;
+
+    if (!record->caller || !draft->user || text->depth < 2)
+        return false;
+    if (record->flags & KEY_NO_CALLER)
+        return true;
+    bool *omits = &text->walks_omit_callers[(record->flags & KEY_MARK) != 0];
+    *omits = *omits || draft->user < 2 || user[1] != record->caller;
+    return *omits;
+}
+
+static size_t frames_of(const struct draft *draft)
+{
+    return (size_t)draft->kernel + draft->user + draft->has_caller;
+}
+
+static struct draft read_draft(struct event_text *text, const struct timeline *timeline,
+                               size_t index)
+{
+    size_t size;
+    struct draft draft = {.record = timeline_bytes(timeline, index, &size)};
+
+    draft.kernel = snoop_record_frames(draft.record->kernel_bytes);
+    draft.user = snoop_record_frames(draft.record->user_bytes);
+    draft.has_caller = lacks_caller(text, &draft);
+    /* The deepest goes for it. */
+    if (draft.has_caller && draft.user == text->depth)
+        draft.user--;
+    return draft;
+}
+
+static uint64_t address_of(const struct draft *draft, bool user, uint32_t index)
+{
+    const uint64_t *frames = draft->record->frames + (user ? draft->kernel : 0);
+
+    if (!user || !draft->has_caller || index == 0)
+        return frames[index];
+    return index == 1 ? draft->record->caller : frames[index - 1];
+}
+
+static int want_stack(struct event_text *text, const struct draft *draft, bool user,
+                      struct processes *processes, const struct frame **wanted)
+{
+    const struct snoop_record *record = draft->record;
+    uint32_t count = user ? draft->user + draft->has_caller : draft->kernel;
+    bool is_known = processes && user && count && !(record->flags & KEY_FOREIGN);
+    uint32_t epoch = is_known ? processes_epoch(processes, record->pid, record->born, record->time)
+                              : 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct symbol place = {
+            .kernel = !user,
+            .pid = user ? record->pid : 0,
+            .born = user ? record->born : 0,
+            .epoch = epoch,
+            .foreign = user && record->flags & KEY_FOREIGN,
+            .is_return = i > 0,
+            .address = address_of(draft, user, i),
+        };
+        struct frame *frame = frames_want(&text->frames, &place);
+        if (!frame)
+            return -ENOMEM;
+        wanted[i] = frame;
+    }
+    return (int)count;
+}
+
+/* How many frames at the leaf only lead to the program. */
+static uint32_t count_tracing(const struct event_place *place, const struct draft *draft,
+                              const struct frame *const *wanted)
+{
+    uint32_t leading = 0;
+
+    while (place && place->is_tracepoint && leading < draft->kernel && wanted[leading]->of_tracing)
+        leading++;
+    return leading < draft->kernel ? leading : 0;
+}
+
+static void add_record(struct event_text *text, const struct draft *draft,
+                       const struct frame *const *wanted, struct record_frame *lines,
+                       struct text *out)
+{
+    const struct snoop_record *from = draft->record;
+    const struct event_place *place = from->place < text->place_count ? &text->places[from->place]
+                                                                      : NULL;
+    uint32_t tracing = count_tracing(place, draft, wanted);
+    size_t count = frames_of(draft);
+
+    for (size_t i = 0; i < count; i++)
+        lines[i] = (struct record_frame){&wanted[i]->line, wanted[i]->is_unknown};
+    if (!text->has_clock)
+        text->clock_offset = 0 - from->time;
+    text->has_clock = true;
+    const struct record record = {
+        .time = from->time + text->clock_offset,
+        .comm = from->comm,
+        .event = place ? place->name : "[unknown]",
+        .pid = from->pid,
+        .tid = from->tid,
+        .cpu = from->cpu,
+        .foreign = from->flags & KEY_FOREIGN,
+        .frames = lines + tracing,
+        .kernel_count = draft->kernel - tracing,
+        .user_count = draft->user + draft->has_caller,
+    };
+    records_add(out, &record, &text->options);
+}
+
+/* ---- All together ---- */
+
+/* Every frame of all of them is wanted, and then all are named at once. */
+static int want_all(struct event_text *text, const struct draft *drafts, size_t count,
+                    struct processes *processes, const struct frame **wanted)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (int user = 0; user < 2; user++) {
+            result = want_stack(text, &drafts[i], user, processes, wanted);
+            if (result < 0)
+                return result;
+            wanted += result;
+        }
+    return 0;
+}
+
+int event_text_add(struct event_text *text, const struct timeline *timeline, size_t count,
+                   const struct symbolize_wishes *wishes, struct symbolize_notes *notes,
+                   struct text *out)
+{
+    struct draft *drafts = calloc(count + 1, sizeof(*drafts));
+    const struct frame **wanted = NULL;
+    struct record_frame *lines = NULL;
+    size_t most = 0, used = 0;
+
+    for (size_t i = 0; drafts && i < count; i++) {
+        drafts[i] = read_draft(text, timeline, i);
+        most += frames_of(&drafts[i]);
+    }
+    wanted = calloc(most + 1, sizeof(*wanted));
+    lines = calloc(most + 1, sizeof(*lines));
+    int result = drafts && wanted && lines ? 0 : -ENOMEM;
+    if (!result && wishes->processes)
+        result = processes_settle(wishes->processes);
+    if (!result)
+        result = want_all(text, drafts, count, wishes->processes, wanted);
+    if (!result)
+        result = frames_name(&text->frames, wishes, notes, &text->options);
+    for (size_t i = 0; !result && i < count; i++) {
+        add_record(text, &drafts[i], wanted + used, lines, out);
+        used += frames_of(&drafts[i]);
+    }
+    free(drafts);
+    free(wanted);
+    free(lines);
+    frames_tidy(&text->frames, now_ns());
+    return result;
+}

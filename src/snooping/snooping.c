@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "snooping/snooping.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/refusal.h"
+#include "maps/snoop_record.h"
+#include "maps/store.h"
+#include "options/applet.h"
+#include "processes/process.h"
+#include "session/progress.h"
+
+/*
+ * While events come the buffer is read so often, and nobody is woken for each of them; and what was
+ * printed is written so often.
+ */
+#define TURN_NS 10000000
+#define FLUSH_NS 100000000
+/* Perf buffers wake nobody before they are half full. */
+#define PERF_TURN_NS 50000000
+#define FORGET_NS 1000000000
+/* Names are given for so many records at a time: it bounds the memory. */
+#define SLICE 512
+#define MOST_UNWRITTEN 65536
+
+/* ---- Opening ---- */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int open_recorder(struct snooping *snooping, const struct snooping_wishes *wishes)
+{
+    struct recorder *recorder = &snooping->recorder;
+    const struct recorder_wishes wanted = {
+        .kind = wishes->buffer,
+        .bytes = wishes->buffer_bytes,
+        .depth = snooping->options->depth,
+        .stacks = snooping->text.options.kernel + snooping->text.options.user,
+    };
+    struct text why = {0};
+    int result = recorder_open(recorder, &wanted);
+
+    if (result == -EINVAL && wishes->buffer == RECORDER_RING)
+        say("--buffer: this kernel has no ring buffers (they came with Linux 5.8)");
+    else if (result) {
+        refusal_explain(REFUSED_MAPS, result, recorder->bytes, &why);
+        say("cannot create the buffer: %s", why.data ? why.data : strerror(-result));
+    }
+    text_free(&why);
+    if (!result && snooping->options->debug)
+        say("buffer: %s, %llu KB in all, of records of %zu bytes",
+            recorder->kind == RECORDER_RING ? "one ring" : "perf buffers of each CPU",
+            (unsigned long long)recorder->bytes / 1024,
+            SNOOP_RECORD_BYTES(wanted.stacks, recorder->depth));
+    return result ? EXIT_FAILURE : 0;
+}
+
+static int watch(const struct snooping *snooping, int operation, int fd, uint32_t events)
+{
+    struct epoll_event wanted = {.events = events, .data.fd = fd};
+
+    return epoll_ctl(snooping->epoll, operation, fd, &wanted) ? -errno : 0;
+}
+
+/* The run watches one descriptor: this is of all that can wake us. */
+static int open_watch(struct snooping *snooping)
+{
+    struct processes *processes = snooping->session.processes;
+    int result = 0, fd;
+
+    snooping->epoll = epoll_create1(EPOLL_CLOEXEC);
+    snooping->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (snooping->epoll < 0 || snooping->timer < 0)
+        return -errno;
+    if (processes && processes_fd(processes) >= 0)
+        result = watch(snooping, EPOLL_CTL_ADD, processes_fd(processes), EPOLLIN);
+    if (!result)
+        result = watch(snooping, EPOLL_CTL_ADD, snooping->timer, EPOLLIN);
+    for (size_t i = 0; !result && (fd = recorder_fd(&snooping->recorder, i)) >= 0; i++)
+        result = watch(snooping, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT);
+    run_watch(&snooping->session.run, snooping->epoll);
+    return result;
+}
+
+int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes)
+{
+    const struct trace_options *options = wishes->options;
+    const struct session_wishes session = {.options = options, .data_on_stdout = true};
+    int status, result;
+
+    *snooping = (struct snooping){
+        .options = options,
+        .text.options = {
+            .format = wishes->format,
+            .kernel = !options->user_only,
+            .user = !options->kernel_only,
+            .delimited = options->delimited,
+            .wall_clock = options->timestamp,
+            .offset = options->offset,
+            .verbose = options->verbose,
+            .annotations = options->annotations,
+        },
+        .most = wishes->most,
+        .epoll = -1,
+        .timer = -1,
+    };
+    recorder_init(&snooping->recorder);
+    status = session_open(&snooping->session, &session);
+    if (!status)
+        status = open_recorder(snooping, wishes);
+    if (!status)
+        status = session_follow_processes(&snooping->session);
+    if (status)
+        return status;
+    snooping->scratch = malloc(SNOOP_RECORD_BYTES(2, snooping->recorder.depth));
+    result = snooping->scratch ? open_watch(snooping) : -ENOMEM;
+    if (result)
+        say("cannot start: %s", strerror(-result));
+    return result ? EXIT_FAILURE : 0;
+}
+
+int snooping_close(struct snooping *snooping, int status)
+{
+    recorder_close(&snooping->recorder);
+    status = session_close(&snooping->session, status);
+    timeline_free(&snooping->timeline);
+    event_text_close(&snooping->text);
+    free(snooping->scratch);
+    text_free(&snooping->out);
+    if (snooping->epoll >= 0)
+        close(snooping->epoll);
+    if (snooping->timer >= 0)
+        close(snooping->timer);
+    return status;
+}
+
+/* ---- Reading ---- */
+
+static int take_record(void *context, const void *bytes, size_t size)
+{
+    struct snooping *snooping = context;
+    const struct snoop_shape shape = {
+        .depth = snooping->recorder.depth,
+        .kernel = snooping->text.options.kernel,
+        .user = snooping->text.options.user,
+    };
+    struct snoop_record *record = snooping->scratch;
+    size_t used = snoop_record_take(bytes, size, &shape, record);
+
+    if (!used)
+        return -EIO;
+    snooping->taken++;
+    snooping->walks_failed += record->flags & KEY_USER_PROBE && record->user_bytes == -EFAULT;
+    return timeline_add(&snooping->timeline, record->time, record, used);
+}
+
+/* ---- Printing ---- */
+
+/* A descriptor of somebody else's that does not block is waited for. */
+static int write_some(const char *bytes, size_t length, size_t *written)
+{
+    ssize_t count = write(STDOUT_FILENO, bytes, length);
+    struct pollfd one = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    if (count < 0 && errno == EAGAIN)
+        (void)poll(&one, 1, -1);
+    else if (count < 0 && errno != EINTR)
+        return -errno;
+    *written += count > 0 ? (size_t)count : 0;
+    return 0;
+}
+
+static int flush(struct snooping *snooping)
+{
+    struct text *out = &snooping->out;
+    size_t written = 0;
+    int result = out->failed ? -ENOMEM : 0;
+
+    while (!result && written < out->length)
+        result = write_some(out->data + written, out->length - written, &written);
+    text_clear(out);
+    snooping->flushed = now_ns();
+    return result;
+}
+
+/* Names and prints the first `count` that wait. */
+static int print_slice(struct snooping *snooping, size_t count)
+{
+    struct session *session = &snooping->session;
+    const struct symbolize_wishes wishes = {
+        .kallsyms = session->kallsyms,
+        .preferred = snooping->traced,
+        .preferred_count = snooping->traced_count,
+        .processes = session->processes,
+        .readable = trace_options_names(snooping->options),
+        .symfs = snooping->options->symfs,
+    };
+    session_before_names(session);
+    int result = event_text_add(&snooping->text, &snooping->timeline, count, &wishes,
+                                &session->notes, &snooping->out);
+
+    timeline_give(&snooping->timeline, count);
+    snooping->printed += count;
+    return result;
+}
+
+static bool has_enough(const struct snooping *snooping)
+{
+    return snooping->most && snooping->printed >= snooping->most;
+}
+
+/* Prints all that cannot be preceded by anything any more. */
+static int print_ready(struct snooping *snooping, uint64_t until)
+{
+    size_t ready = timeline_ready(&snooping->timeline, until);
+    int result = 0;
+
+    while (ready && !result && !has_enough(snooping)) {
+        size_t slice = ready < SLICE ? ready : SLICE;
+        if (snooping->most && snooping->most - snooping->printed < slice)
+            slice = (size_t)(snooping->most - snooping->printed);
+        result = print_slice(snooping, slice);
+        ready -= slice;
+        if (!result && snooping->out.length > MOST_UNWRITTEN)
+            result = flush(snooping);
+    }
+    return result;
+}
+
+/* ---- Turns ---- */
+
+/* What woke us is taken back by looking at it. */
+static void take_back_readable(struct snooping *snooping)
+{
+    struct epoll_event woken[16];
+    uint64_t times;
+    int count;
+
+    do
+        count = epoll_wait(snooping->epoll, woken, COUNT_OF(woken), 0);
+    while (count == COUNT_OF(woken));
+    (void)!read(snooping->timer, &times, sizeof(times));
+}
+
+static void wake_in(const struct snooping *snooping, uint64_t ns)
+{
+    const struct itimerspec when = {
+        .it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
+    };
+
+    timerfd_settime(snooping->timer, 0, &when, NULL);
+}
+
+/*
+ * While there is something to do the timer wakes us; else the next record does, for which the buffers
+ * are asked to tell once more.
+ */
+static int plan_next_turn(struct snooping *snooping, bool is_busy)
+{
+    bool is_ring = snooping->recorder.kind == RECORDER_RING;
+    int result = 0, fd;
+
+    if (is_busy || !is_ring)
+        wake_in(snooping, is_busy ? TURN_NS : PERF_TURN_NS);
+    else if (snooping->out.length)
+        wake_in(snooping, FLUSH_NS);
+    if (is_busy && is_ring)
+        return 0;
+    for (size_t i = 0; !result && (fd = recorder_fd(&snooping->recorder, i)) >= 0; i++)
+        result = watch(snooping, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT);
+    return result;
+}
+
+/*
+ * What ended before the last time can be forgotten, once all that came before then is printed: who
+ * ended cannot be in any later record.
+ */
+static void forget(struct snooping *snooping, uint64_t now)
+{
+    struct processes *processes = snooping->session.processes;
+
+    if (!processes || now - snooping->forgotten < FORGET_NS ||
+        snooping->recorder.settled < snooping->forgotten)
+        return;
+    processes_forget(processes);
+    snooping->forgotten = now;
+}
+
+static int take_turn(struct snooping *snooping)
+{
+    struct processes *processes = snooping->session.processes;
+
+    take_back_readable(snooping);
+    int result = processes ? processes_read(processes) : 0;
+    if (!result)
+        result = recorder_read(&snooping->recorder, take_record, snooping);
+    bool is_busy = result > 0 || recorder_is_behind(&snooping->recorder);
+    if (result >= 0)
+        result = print_ready(snooping, snooping->recorder.settled);
+    uint64_t now = now_ns();
+    if (!result && snooping->out.length && now - snooping->flushed >= FLUSH_NS)
+        result = flush(snooping);
+    if (!result)
+        forget(snooping, now);
+    is_busy = is_busy || timeline_waiting(&snooping->timeline);
+    return result ? result : plan_next_turn(snooping, is_busy);
+}
+
+/* All that was recorded is printed. */
+static int finish(struct snooping *snooping)
+{
+    int result = recorder_stop(&snooping->recorder);
+
+    if (!result && snooping->session.processes)
+        result = processes_read(snooping->session.processes);
+    while (!result && (result = recorder_read(&snooping->recorder, take_record, snooping)) > 0)
+        result = 0;
+    snooping->has_all = !result;
+    if (!result)
+        result = print_ready(snooping, UINT64_MAX);
+    return result ? result : flush(snooping);
+}
+
+/* How far it is, where that is shown. */
+static void tick(const struct snooping *snooping)
+{
+    struct account account;
+
+    if (!progress_is_due() || recorder_account(&snooping->recorder, &account))
+        return;
+    const struct progress_figures figures = {
+        .elapsed = run_elapsed(&snooping->session.run),
+        .duration = (double)snooping->options->duration / 1e9,
+        .counted = true,
+        .no_stacks = true,
+        .events = snooping->printed,
+        .lost = account.table_full + account.slots_taken,
+    };
+    progress_show(&figures);
+}
+
+static int print_all(struct snooping *snooping)
+{
+    int result = 0;
+
+    while (!result && !has_enough(snooping)) {
+        enum run_event event = run_wait(&snooping->session.run);
+        if (event == RUN_END)
+            break;
+        if (event == RUN_TICK)
+            tick(snooping);
+        else
+            result = take_turn(snooping);
+        if (!result && event == RUN_REPORT)
+            result = flush(snooping);
+    }
+    return result ? result : finish(snooping);
+}
+
+int snooping_start(struct snooping *snooping)
+{
+    int result = recorder_start(&snooping->recorder);
+
+    if (!result)
+        return 0;
+    say("cannot record events: %s", strerror(-result));
+    return EXIT_FAILURE;
+}
+
+int snooping_run(struct snooping *snooping, const struct places *places)
+{
+    struct event_text *text = &snooping->text;
+    int result = event_text_open(text, places, trace_options_names(snooping->options));
+
+    text->depth = snooping->recorder.depth;
+    text->has_clock = text->options.wall_clock;
+    if (text->has_clock)
+        text->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+    records_add_header(&snooping->out, &text->options);
+    if (!result)
+        result = flush(snooping);
+    if (progress_is_wanted())
+        run_tick(&snooping->session.run, PROGRESS_TICK_NS);
+    session_shed_rights();
+    run_start(&snooping->session.run);
+    if (!result)
+        result = print_all(snooping);
+    progress_clear();
+    if (!result && !snooping->printed)
+        say("no events in %.1f s", run_elapsed(&snooping->session.run));
+    if (!result || result == -EPIPE)
+        return 0; /* nobody reads any more: not an error, and nobody to tell */
+    say("cannot print events: %s", strerror(-result));
+    return EXIT_FAILURE;
+}

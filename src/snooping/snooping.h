@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Events one by one, as they come: what the applet that prints them does while it runs. It speaks to
+ * the user. The applet calls it in this order:
+ *
+ *     snooping_open        signals, the filter, the buffer
+ *     (its programs, made with snooping.recorder and snooping.session, attached by itself)
+ *     snooping_start       from here events are recorded
+ *     snooping_run         prints them, until the end
+ *     snooping_close       after the applet has detached
+ */
+#ifndef STACKBOX_SNOOPING_H
+#define STACKBOX_SNOOPING_H
+
+#include "find/place.h"
+#include "maps/recorder.h"
+#include "session/session.h"
+#include "snooping/event_text.h"
+#include "snooping/timeline.h"
+
+struct snooping_wishes {
+    const struct trace_options *options;
+    enum record_format format;
+    enum recorder_kind buffer;
+    uint64_t buffer_bytes; /* 0: by the memory that is there */
+    uint64_t most;         /* records; 0: any number */
+};
+
+struct snooping {
+    const struct trace_options *options;
+    struct session session;
+    struct recorder recorder;
+    struct timeline timeline; /* records that may not be printed yet */
+    struct event_text text;
+    const char *const *traced; /* names of traced kernel functions, sorted; the applet's */
+    size_t traced_count;
+    uint64_t most, printed;
+    uint64_t taken; /* records that came out of the buffer */
+    bool has_all;   /* and there is none left in it */
+    uint64_t walks_failed;
+    struct snoop_record *scratch; /* room for the greatest record */
+    int epoll, timer;
+    struct text out;       /* records that were not written yet */
+    uint64_t flushed, forgotten; /* when */
+};
+
+/* 0, or what the process is to exit with; what was wrong was said. snooping_close after either. */
+int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes);
+
+/* 0 or the exit status. */
+int snooping_start(struct snooping *snooping);
+
+/* Prints until the run ends; `places` are those that were attached. 0 or the exit status. */
+int snooping_run(struct snooping *snooping, const struct places *places);
+
+/* What was lost; `missed` is what the kernel says that it kept from the programs. */
+void snooping_say_losses(const struct snooping *snooping, uint64_t missed);
+
+/* As session_close. */
+int snooping_close(struct snooping *snooping, int status);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Tells by a kernel stack whether a thread itself did what is at its leaf, or an interrupt that came
+ * while it ran: no helper of the kernel tells a program.
+ */
+#ifndef STACKBOX_SYMBOLS_INTERRUPTS_H
+#define STACKBOX_SYMBOLS_INTERRUPTS_H
+
+#include <stdbool.h>
+
+#include "base/util.h"
+#include "tally/tally.h"
+
+struct interrupts {
+    struct interrupts_range *ranges; /* functions that tell, sorted */
+    size_t count, room;
+};
+
+/* Reads /proc/kallsyms, open as `kallsyms`. 0 or a negative errno; interrupts_free after either. */
+int interrupts_find(struct interrupts *interrupts, int kallsyms);
+void interrupts_free(struct interrupts *interrupts);
+
+/* `frames` leaf first. INTERRUPT_NONE, too, where the kernel hides its addresses. */
+enum interrupt interrupts_did(const struct interrupts *interrupts, const uint64_t *frames,
+                              size_t count);
+/* "[timer interrupt]" */
+const char *interrupts_name(enum interrupt interrupt);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbolize/naming.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "elf/debug_files.h"
+#include "elf/elf.h"
+#include "elf/elf_symbols.h"
+#include "elf/elf_unpacked.h"
+#include "processes/jitmap.h"
+
+/* Adds an address that is not below the last one, each once. */
+static void add_distinct(const struct naming *naming, size_t *count, uint64_t address)
+{
+    if (!*count || naming->addresses[*count - 1] != address)
+        naming->addresses[(*count)++] = address;
+}
+
+/* ---- Names of code that was made at run time ---- */
+
+static int give_jit_names(const struct naming *naming, int map, struct located *const *jitted,
+                          size_t count)
+{
+    struct jitmap_found *found = calloc(count, sizeof(*found));
+    size_t distinct = 0, at = 0;
+
+    if (!found)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        add_distinct(naming, &distinct, symbol_lookup_address(jitted[i]->symbol));
+    int result = jitmap_find(map, naming->addresses, distinct, found);
+    for (size_t i = 0; i < count && result != -ENOMEM; i++) {
+        struct symbol *symbol = jitted[i]->symbol;
+        at += naming->addresses[at] != symbol_lookup_address(symbol);
+        if (!found[at].found)
+            continue;
+        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
+            result = -ENOMEM;
+        symbol->offset = symbol->address - found[at].start;
+        symbol->jitted = true;
+    }
+    jitmap_free(found, distinct);
+    free(found);
+    return result == -ENOMEM ? result : 0;
+}
+
+/* Those of one process that may be of its map. */
+static int name_jitted(const struct naming *naming, struct located *located, size_t count)
+{
+    struct located **jitted = calloc(count, sizeof(*jitted));
+    size_t jitted_count = 0;
+
+    if (!jitted)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (naming_may_be_jitted(&located[i]))
+            jitted[jitted_count++] = &located[i];
+    int result = give_jit_names(naming, located[0].map, jitted, jitted_count);
+    free(jitted);
+    return result;
+}
+
+/* ---- Names of what is in files ---- */
+
+int naming_compare_files(const struct located *a, const struct located *b)
+{
+    if (a->place.kind != b->place.kind)
+        return a->place.kind < b->place.kind ? -1 : 1;
+    /* The vDSO is one, whoever has it. */
+    if (a->place.kind == MAPPED_FILE && a->place.file != b->place.file)
+        return a->place.file < b->place.file ? -1 : 1;
+    return 0;
+}
+
+static int compare_for_files(const void *left, const void *right)
+{
+    const struct located *a = left, *b = right;
+    int order = naming_compare_files(a, b);
+
+    if (order)
+        return order;
+    return a->place.address < b->place.address ? -1 : a->place.address > b->place.address;
+}
+
+/* The first note is kept; *more: it was not the only one. */
+static void add_note(struct text *first, bool *more, const char *note)
+{
+    if (!first->length)
+        text_add(first, note);
+    else if (strcmp(first->data, note))
+        *more = true;
+}
+
+static void note_packed(struct symbolize_notes *notes, const char *note)
+{
+    if (note)
+        add_note(&notes->packed_file, &notes->more_packed, note);
+}
+
+static int give_file_names(const struct naming *naming, const struct elf *elf,
+                           const struct located *located, size_t count)
+{
+    const struct mapped_file *file = located[0].place.file;
+    struct text refused = {0};
+    const struct debug_search search = {
+        .refused = &refused,
+        .path = located[0].place.kind == MAPPED_FILE ? file->path : NULL,
+        .root = file->root,
+        .symfs = naming->wishes->symfs,
+    };
+    struct elf_found *found = calloc(count, sizeof(*found));
+    size_t distinct = 0, at = 0;
+
+    if (!found)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        add_distinct(naming, &distinct, located[i].place.address);
+    int result = debug_files_find(elf, &search, naming->addresses, distinct, found);
+    note_packed(naming->notes, refused.data);
+    if (elf->unpacked && elf->unpacked->refusal) {
+        text_clear(&refused);
+        text_format(&refused, "%s: %s", file->path, elf->unpacked->refusal);
+        note_packed(naming->notes, refused.data);
+    }
+    text_free(&refused);
+    for (size_t i = 0; i < count && result != -ENOMEM; i++) {
+        struct symbol *symbol = located[i].symbol;
+        at += naming->addresses[at] != located[i].place.address;
+        if (!found[at].found)
+            continue;
+        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
+            result = -ENOMEM;
+        symbol->offset -= found[at].start;
+    }
+    elf_found_free(found, distinct);
+    free(found);
+    return result == -ENOMEM ? result : 0;
+}
+
+static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file, int why)
+{
+    struct text note = {0};
+
+    text_format(&note, "%s: %s", file->path,
+                why == -ESTALE || why == -ENOENT ? "it was gone before it could be opened"
+                                                 : strerror(-why));
+    if (note.data)
+        add_note(&notes->unopened_file, &notes->more_unopened, note.data);
+    text_free(&note);
+}
+
+/*
+ * What the kernel shows every process of its own is read where it stands: up to the end of the last of
+ * its parts that the file's header tells.
+ */
+static int copy_vdso(struct elf_unpacked *copy)
+{
+    const ElfW(Ehdr) *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+    if (!header)
+        return -ENOENT;
+    const char *image = (const char *)header;
+    const ElfW(Phdr) *parts = (const void *)(image + header->e_phoff);
+    size_t size = (size_t)header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    for (unsigned i = 0; i < header->e_phnum; i++)
+        if (parts[i].p_offset + parts[i].p_filesz > size)
+            size = (size_t)(parts[i].p_offset + parts[i].p_filesz);
+    text_append(&copy->parts[0], image, size);
+    return copy->parts[0].failed ? -ENOMEM : 0;
+}
+
+/* Opens the image that the places are in; `unpacked` is for what it has packed. */
+static int open_image(const struct naming *naming, const struct process_place *place,
+                      struct elf *elf, struct elf_unpacked *unpacked, int *trouble)
+{
+    if (place->kind == MAPPED_VDSO) {
+        int copied = copy_vdso(unpacked);
+        if (copied)
+            return *trouble = copied;
+        return elf_open_unpacked(elf, unpacked, trouble);
+    }
+    if (place->file->fd < 0) {
+        note_unopened(naming->notes, place->file, place->file->fd);
+        return place->file->fd;
+    }
+    if (place->file->unread)
+        return *trouble = place->file->unread;
+    if (mapped_file_changed(place->file)) {
+        if (!naming->notes->changed_file.length)
+            text_add(&naming->notes->changed_file, place->file->path);
+        return -ESTALE;
+    }
+    int result = elf_open_watched(elf, place->file->fd, 0, trouble);
+    elf->unpacked = unpacked;
+    return result;
+}
+
+/* Of one file, or of what is in none; `elf` of NULL: it could not be opened. */
+static int give_mappings(const struct naming *naming, const struct elf *elf,
+                         const struct located *located, size_t count)
+{
+    struct mapping_source source = {0};
+    int result = 0;
+
+    for (size_t i = 0; i < count && !result && naming->mappings; i++) {
+        const struct process_place *place = &located[i].place;
+        const char *path = place->kind == MAPPED_FILE ? place->file->path : place->label;
+        if (place->kind == MAPPED_NOTHING)
+            continue;
+        if (!source.path || strcmp(source.path, path))
+            mapping_source_init(&source, path, elf);
+        result = mappings_take(naming->mappings, &source, located[i].symbol, place->address);
+    }
+    return result;
+}
+
+static int name_in_file(const struct naming *naming, const struct located *located, size_t count)
+{
+    struct elf_unpacked unpacked = {0};
+    struct elf elf = {0};
+    int result = 0, trouble = 0;
+
+    if (located[0].place.kind != MAPPED_FILE && located[0].place.kind != MAPPED_VDSO)
+        return give_mappings(naming, NULL, located, count);
+    bool is_open = !open_image(naming, &located[0].place, &elf, &unpacked, &trouble);
+    if (is_open)
+        result = give_file_names(naming, &elf, located, count);
+    elf_unpacked_free(&unpacked);
+    elf.unpacked = NULL;
+    if (!result)
+        result = give_mappings(naming, is_open ? &elf : NULL, located, count);
+    elf_close(&elf);
+    if (trouble && trouble != -ENOMEM)
+        note_unopened(naming->notes, located[0].place.file, trouble);
+    return trouble == -ENOMEM ? trouble : result;
+}
+
+/* ---- All ---- */
+
+/* Offsets become addresses as the files number them. */
+static int number_place(struct located *located)
+{
+    struct process_place *place = &located->place;
+    uint64_t address;
+
+    if (place->kind != MAPPED_FILE)
+        return 0;
+    int result = mapped_file_address(place->file, place->address, &address);
+    if (result)
+        return result;
+    located->symbol->offset += address - place->address;
+    place->address = address;
+    return 0;
+}
+
+static int name_all_jitted(const struct naming *naming)
+{
+    size_t end;
+    int result = 0;
+
+    for (size_t start = 0; start < naming->count && !result; start = end) {
+        struct located *first = &naming->located[start];
+        for (end = start + 1; end < naming->count && naming->located[end].life == first->life; end++)
+            ;
+        if (first->map >= 0)
+            result = name_jitted(naming, first, end - start);
+    }
+    return result;
+}
+
+int naming_read(const struct naming *naming)
+{
+    struct located *located = naming->located;
+    size_t end;
+    int result = 0;
+
+    for (size_t i = 0; i < naming->count && !result; i++)
+        result = number_place(&located[i]);
+    if (!result)
+        result = name_all_jitted(naming);
+    if (!result && naming->count)
+        qsort(located, naming->count, sizeof(*located), compare_for_files);
+    for (size_t start = 0; start < naming->count && !result; start = end) {
+        for (end = start + 1;
+             end < naming->count && !naming_compare_files(&located[start], &located[end]); end++)
+            ;
+        result = name_in_file(naming, located + start, end - start);
+    }
+    if (!result && naming->mappings && naming->wishes->mapped_for)
+        result = mappings_take_program(naming->mappings, naming->wishes->mapped_for);
+    return result;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbolize/stack_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/kallsyms.h"
+
+/* One line, up to its newline. False: it is no frame. */
+static bool parse_line(const char *line, size_t length, struct stack_frame *frame)
+{
+    const char *name = memchr(line, ']', length), *end = line + length;
+
+    if (line[0] != '[' || line[1] != '<' || !name || end - name < 3 || name[1] != ' ')
+        return false;
+    name += 2;
+    const char *plus = memchr(name, '+', (size_t)(end - name));
+    if (!plus || plus == name)
+        return false;
+    const char *blank = memchr(plus, ' ', (size_t)(end - plus));
+    *frame = (struct stack_frame){
+        .name = strndup(name, (size_t)(plus - name)),
+        .offset = strtoull(plus + 1, NULL, 16),
+    };
+    if (blank && blank[1] == '[') {
+        const char *module = blank + 2;
+        frame->module = strndup(module, strcspn(module, " ]\n"));
+    }
+    return true;
+}
+
+int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count)
+{
+    *count = 0;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (array_reserve(&texts->frames, &texts->room, texts->count + 1, sizeof(*texts->frames)))
+            return -ENOMEM;
+        if (length > 4 && parse_line(line, length, &texts->frames[texts->count])) {
+            texts->count++;
+            ++*count;
+        }
+        line += length + (line[length] == '\n');
+    }
+    return 0;
+}
+
+struct finding {
+    struct stack_frame **sorted; /* by name */
+    size_t count;
+};
+
+static int compare_frames(const void *left, const void *right)
+{
+    const struct stack_frame *const *a = left, *const *b = right;
+
+    return strcmp((*a)->name, (*b)->name);
+}
+
+static bool is_of(const struct stack_frame *frame, const struct kallsyms_symbol *symbol)
+{
+    return frame->module ? symbol->module && !strcmp(frame->module, symbol->module)
+                         : !symbol->module;
+}
+
+/* Of several functions of one name the first is taken: it is the name that is shown. */
+static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct finding *finding = context;
+    size_t low = 0, high = finding->count;
+
+    if (!symbol->address || !strchr("tTwW", symbol->type))
+        return 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(finding->sorted[middle]->name, symbol->name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < finding->count && !strcmp(finding->sorted[low]->name, symbol->name); low++) {
+        struct stack_frame *frame = finding->sorted[low];
+        if (!frame->address && is_of(frame, symbol))
+            frame->address = symbol->address + frame->offset;
+    }
+    return 0;
+}
+
+int stack_texts_find(struct stack_texts *texts, int kallsyms)
+{
+    struct finding finding = {.count = texts->count};
+
+    if (!texts->count)
+        return 0;
+    finding.sorted = calloc(texts->count, sizeof(*finding.sorted));
+    if (!finding.sorted)
+        return -ENOMEM;
+    int result = 0;
+    for (size_t i = 0; i < texts->count; i++) {
+        finding.sorted[i] = &texts->frames[i];
+        if (!texts->frames[i].name)
+            result = -ENOMEM;
+    }
+    if (!result) {
+        qsort(finding.sorted, finding.count, sizeof(*finding.sorted), compare_frames);
+        result = kallsyms_each(kallsyms, take_symbol, &finding);
+    }
+    free(finding.sorted);
+    return result;
+}
+
+void stack_texts_free(struct stack_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        free(texts->frames[i].name);
+        free(texts->frames[i].module);
+    }
+    free(texts->frames);
+    *texts = (struct stack_texts){0};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Kernel stacks as /proc/TID/stack has them, by names, back to addresses: what reports are made of.
+ * A line is `[<0>] do_sys_poll+0x4d5/0x6b0`, with ` [module]` behind it for one of a module.
+ */
+#ifndef STACKBOX_SYMBOLS_STACK_TEXT_H
+#define STACKBOX_SYMBOLS_STACK_TEXT_H
+
+#include "base/util.h"
+
+struct stack_frame {
+    char *name, *module; /* module: NULL for the kernel itself */
+    uint64_t offset;
+    uint64_t address; /* 0: not found */
+};
+
+struct stack_texts {
+    struct stack_frame *frames; /* of all texts, each leaf first */
+    size_t count, room;
+};
+
+/*
+ * Adds the frames of a text behind those that are there; lines that are none are passed over. How many
+ * they are goes to *count. 0 or -ENOMEM. {0} is empty.
+ */
+int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count);
+
+/* Finds the addresses in /proc/kallsyms, open as `kallsyms`. 0 or a negative errno. */
+int stack_texts_find(struct stack_texts *texts, int kallsyms);
+void stack_texts_free(struct stack_texts *texts);
+
+#endif

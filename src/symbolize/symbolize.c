@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbolize/symbolize.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/kallsyms.h"
+#include "symbolize/mappings.h"
+#include "symbolize/user_names.h"
+
+/* ---- Each address once ---- */
+
+/* Open addressing; a slot holds an index into the items plus one. */
+struct table {
+    uint32_t *slots;
+    size_t size; /* a power of two */
+};
+
+static size_t hash_of(const struct symbol *symbol)
+{
+    uint64_t hash = symbol->address * 0x9e3779b97f4a7c15;
+
+    hash ^= symbol->born * 0xc2b2ae3d27d4eb4f;
+    hash ^= (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
+            (uint64_t)symbol->foreign << 1 | symbol->is_return;
+    hash *= 0xff51afd7ed558ccd;
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static bool same_place(const struct symbol *a, const struct symbol *b)
+{
+    return a->address == b->address && a->pid == b->pid && a->born == b->born &&
+           a->kernel == b->kernel && a->foreign == b->foreign &&
+           a->is_return == b->is_return;
+}
+
+static void place_in_table(const struct table *table, const struct symbols *symbols, uint32_t item)
+{
+    size_t at = hash_of(&symbols->items[item]) & (table->size - 1);
+
+    while (table->slots[at])
+        at = (at + 1) & (table->size - 1);
+    table->slots[at] = item + 1;
+}
+
+static int grow_table(struct table *table, const struct symbols *symbols)
+{
+    size_t size = table->size ? table->size * 2 : 1024;
+    uint32_t *slots = calloc(size, sizeof(*slots));
+
+    if (!slots)
+        return -ENOMEM;
+    free(table->slots);
+    *table = (struct table){slots, size};
+    for (uint32_t i = 0; i < symbols->count; i++)
+        place_in_table(table, symbols, i);
+    return 0;
+}
+
+static int find_or_add(struct table *table, struct symbols *symbols, size_t *room,
+                       const struct symbol *wanted, uint32_t *item)
+{
+    if (symbols->count * 2 >= table->size && grow_table(table, symbols))
+        return -ENOMEM;
+    for (size_t at = hash_of(wanted) & (table->size - 1); table->slots[at];
+         at = (at + 1) & (table->size - 1)) {
+        *item = table->slots[at] - 1;
+        if (same_place(&symbols->items[*item], wanted))
+            return 0;
+    }
+    if (array_reserve(&symbols->items, room, symbols->count + 1, sizeof(*symbols->items)))
+        return -ENOMEM;
+    *item = (uint32_t)symbols->count;
+    symbols->items[symbols->count++] = *wanted;
+    place_in_table(table, symbols, *item);
+    return 0;
+}
+
+struct collection {
+    const struct tally *tally;
+    struct symbols *symbols;
+    struct table table;
+    size_t room, frame;
+};
+
+static int collect_stack(struct collection *collection, const struct tally_party *party,
+                         bool kernel)
+{
+    const struct stack *stack = kernel ? &party->kernel : &party->user;
+
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct symbol wanted = {
+            .kernel = kernel,
+            .pid = kernel ? 0 : party->pid,
+            .born = kernel ? 0 : party->born,
+            .foreign = !kernel && party->foreign,
+            .is_return = i > 0,
+            .address = collection->tally->addresses[stack->first + i],
+        };
+        if (find_or_add(&collection->table, collection->symbols, &collection->room, &wanted,
+                        &collection->symbols->frames[collection->frame++]))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int collect_party(struct collection *collection, const struct tally_party *party)
+{
+    int result = collect_stack(collection, party, true);
+
+    return result ? result : collect_stack(collection, party, false);
+}
+
+static size_t frames_of(const struct tally_party *party)
+{
+    return (size_t)party->kernel.count + party->user.count;
+}
+
+static int collect(struct symbols *symbols, const struct tally *tally)
+{
+    struct collection collection = {.tally = tally, .symbols = symbols};
+    size_t frames = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < tally->count; i++)
+        frames += frames_of(&tally->entries[i].task) + frames_of(&tally->entries[i].waker);
+    symbols->frames = calloc(frames + 1, sizeof(*symbols->frames));
+    symbols->first = calloc(tally->count + 1, sizeof(*symbols->first));
+    if (!symbols->frames || !symbols->first)
+        return -ENOMEM;
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        const struct tally_entry *entry = &tally->entries[i];
+        symbols->first[i] = collection.frame;
+        result = collect_party(&collection, &entry->task);
+        if (!result)
+            result = collect_party(&collection, &entry->waker);
+    }
+    free(collection.table.slots);
+    return result;
+}
+
+/* ---- Names ---- */
+
+int symbol_set_function(struct symbol *symbol, const char *name,
+                        const struct symbolize_wishes *wishes)
+{
+    int result = wishes->readable ? demangle_symbol(name, wishes->readable, &symbol->function)
+                                  : -EINVAL;
+
+    text_clear(&symbol->raw);
+    if (!result) {
+        text_add(&symbol->raw, name);
+    } else if (result == -EINVAL) {
+        text_clear(&symbol->function);
+        text_add(&symbol->function, name);
+    }
+    return result == -ENOMEM || symbol->function.failed || symbol->raw.failed ? -ENOMEM : 0;
+}
+
+void symbol_free(struct symbol *symbol)
+{
+    text_free(&symbol->function);
+    text_free(&symbol->raw);
+    text_free(&symbol->file);
+}
+
+uint64_t symbol_lookup_address(const struct symbol *symbol)
+{
+    return symbol->address - (symbol->is_return && symbol->address);
+}
+
+static int compare_for_search(const void *left, const void *right)
+{
+    const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
+    uint64_t a_address = symbol_lookup_address(a), b_address = symbol_lookup_address(b);
+
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->born != b->born)
+        return a->born < b->born ? -1 : 1;
+    if (a->epoch != b->epoch)
+        return a->epoch < b->epoch ? -1 : 1;
+    return a_address < b_address ? -1 : a_address > b_address;
+}
+
+/* The addresses of sorted symbols, each once; where[i] is the one of symbols[i]. */
+static size_t distinct_addresses(struct symbol *const *symbols, size_t count, uint64_t *addresses,
+                                 size_t *where)
+{
+    size_t distinct = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = symbol_lookup_address(symbols[i]);
+        if (!distinct || addresses[distinct - 1] != address)
+            addresses[distinct++] = address;
+        where[i] = distinct - 1;
+    }
+    return distinct;
+}
+
+struct batch {
+    struct symbol **symbols; /* sorted, all of the kernel */
+    size_t count;
+    uint64_t *addresses; /* room for as many */
+    size_t *where;
+};
+
+static int name_kernel(const struct batch *batch, const struct symbolize_wishes *wishes,
+                       struct symbolize_notes *notes)
+{
+    const struct kallsyms_search search = {
+        .addresses = batch->addresses,
+        .count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where),
+        .preferred = wishes->preferred,
+        .preferred_count = wishes->preferred_count,
+    };
+    struct kallsyms_found *found = calloc(search.count + 1, sizeof(*found));
+
+    if (!found)
+        return -ENOMEM;
+    int result = wishes->kallsyms < 0 ? -EACCES : kallsyms_find(wishes->kallsyms, &search, found);
+    for (size_t i = 0; i < batch->count && !result; i++) {
+        const struct kallsyms_found *at = &found[batch->where[i]];
+        struct symbol *symbol = batch->symbols[i];
+        if (!at->found)
+            continue;
+        text_add(&symbol->file, at->module.data);
+        symbol->offset = symbol->address - at->start;
+        if (symbol_set_function(symbol, at->name.data, wishes) || symbol->file.failed)
+            result = -ENOMEM;
+    }
+    kallsyms_free(found, search.count);
+    free(found);
+    notes->kernel_hidden = notes->kernel_hidden || result == -EACCES;
+    return result == -EACCES ? 0 : result;
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
+
+    if (a->kernel != b->kernel)
+        return a->kernel ? -1 : 1;
+    if (a->foreign != b->foreign)
+        return a->foreign ? 1 : -1;
+    return compare_for_search(left, right);
+}
+
+/*
+ * The kernel's stand first, then those of processes, then those that cannot be looked up. With
+ * `mappings` not NULL they get those, too.
+ */
+static int name_sorted(struct symbol **sorted, size_t count, const struct symbolize_wishes *wishes,
+                       struct symbolize_notes *notes, struct symbol_mappings *mappings)
+{
+    struct batch kernel = {
+        .symbols = sorted,
+        .addresses = calloc(count + 1, sizeof(*kernel.addresses)),
+        .where = calloc(count + 1, sizeof(*kernel.where)),
+    };
+    size_t user_end;
+    int result = kernel.addresses && kernel.where ? 0 : -ENOMEM;
+
+    while (kernel.count < count && sorted[kernel.count]->kernel)
+        kernel.count++;
+    for (user_end = kernel.count; user_end < count && !sorted[user_end]->foreign; user_end++)
+        ;
+    if (!result && kernel.count)
+        result = name_kernel(&kernel, wishes, notes);
+    if (!result && kernel.count && mappings)
+        result = mappings_take_kernel(mappings, sorted, kernel.count, wishes->kallsyms);
+    free(kernel.addresses);
+    free(kernel.where);
+    if (!wishes->processes)
+        user_end = kernel.count;
+    if (!result && (user_end > kernel.count || mappings))
+        result = user_names_give(sorted + kernel.count, user_end - kernel.count, wishes, notes,
+                                 mappings);
+    return result;
+}
+
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_wishes *wishes,
+                 struct symbolize_notes *notes)
+{
+    if (!count)
+        return 0;
+    qsort(symbols, count, sizeof(*symbols), compare_symbols);
+    return name_sorted(symbols, count, wishes, notes, NULL);
+}
+
+static int name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
+                    struct symbolize_notes *notes)
+{
+    struct symbol **sorted = calloc(symbols->count + 1, sizeof(*sorted));
+
+    if (!sorted)
+        return -ENOMEM;
+    for (size_t i = 0; i < symbols->count; i++)
+        sorted[i] = &symbols->items[i];
+    if (symbols->count)
+        qsort(sorted, symbols->count, sizeof(*sorted), compare_symbols);
+    int result = name_sorted(sorted, symbols->count, wishes, notes,
+                             wishes->mapped_for ? &symbols->mappings : NULL);
+    free(sorted);
+    if (!result && wishes->mapped_for)
+        result = mappings_place(&symbols->mappings, wishes->mapped_for, symbols->items,
+                                symbols->count);
+    return result;
+}
+
+int symbols_make(struct symbols *symbols, const struct tally *tally,
+                 const struct symbolize_wishes *wishes, struct symbolize_notes *notes)
+{
+    *symbols = (struct symbols){0};
+    int result = collect(symbols, tally);
+    return result ? result : name_all(symbols, wishes, notes);
+}
+
+void symbolize_notes_free(struct symbolize_notes *notes)
+{
+    text_free(&notes->refused_map);
+    text_free(&notes->changed_file);
+    text_free(&notes->unopened_file);
+    text_free(&notes->packed_file);
+    text_free(&notes->unread);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->count; i++)
+        symbol_free(&symbols->items[i]);
+    mappings_free(&symbols->mappings);
+    free(symbols->items);
+    free(symbols->frames);
+    free(symbols->first);
+    *symbols = (struct symbols){0};
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The only giver of names: from a tally's addresses to symbols, each source read once. */
+#ifndef STACKBOX_SYMBOLS_SYMBOLIZE_H
+#define STACKBOX_SYMBOLS_SYMBOLIZE_H
+
+#include <stdbool.h>
+
+#include "base/util.h"
+#include "demangle/demangle.h"
+#include "symbolize/mappings.h"
+#include "tally/tally.h"
+
+struct symbol {
+    bool kernel;
+    uint32_t pid;     /* of the process whose address it is; 0 for the kernel */
+    uint64_t born;    /* and of its life: see insns/layout.h */
+    uint32_t epoch;   /* and of its time in that: see symbols/process.h; 0: not known */
+    bool foreign;     /* pid is no number of ours: nothing can be looked up */
+    bool jitted;      /* its name is a just-in-time compiler's */
+    bool is_return;   /* the address is where a call comes back to: one byte behind the call */
+    uint64_t address;
+    struct text function; /* empty: not known */
+    struct text raw;      /* as its table has it, where people write it in another way; else empty */
+    struct text file;     /* the kernel's module, the program's file; empty: none */
+    uint64_t offset;  /* behind the start of the function; without one, the address in the file */
+    uint32_t mapping;   /* where mappings were wished for: the number of its + 1; 0: none */
+    uint64_t mapped_at; /* the address that is looked up, as its mapping has it */
+};
+
+struct symbols {
+    struct symbol *items; /* each address of each process once */
+    size_t count;
+    uint32_t *frames;     /* for every frame of the tally: an index into items */
+    /* In the order: the task's kernel and user stack, the waker's kernel and user stack. */
+    size_t *first;        /* for every entry: where the frames of its four stacks begin */
+    struct symbol_mappings mappings; /* where they were wished for */
+};
+
+struct processes;
+
+struct symbolize_wishes {
+    int kallsyms; /* an open /proc/kallsyms, or below 0 */
+    /* Of several names of a kernel function these are shown; sorted by strcmp. */
+    const char *const *preferred;
+    size_t preferred_count;
+    struct processes *processes; /* who had what mapped; NULL: user frames get no names */
+    const struct demangle_wishes *readable; /* how; NULL: names as the tables have them */
+    const char *symfs;           /* look for binaries and debug files here first, or NULL */
+    /* Symbols are to have mappings, of which this program's is the main one; NULL: they need none. */
+    const struct traced_file *mapped_for;
+};
+
+/* Why there are fewer names than there could be. {0} is empty; it is added to. */
+struct symbolize_notes {
+    bool kernel_hidden;       /* the kernel shows no addresses in kallsyms */
+    bool unknown_frames;      /* of some nobody knows what was mapped there */
+    struct text refused_map;  /* "/tmp/perf-1.map: why": a JIT's names that are not to be trusted */
+    struct text changed_file; /* it was written to since it was mapped */
+    struct text unopened_file; /* "/tmp/a: why": the first that could not be opened */
+    bool more_unopened;        /* and it was not the only one */
+    struct text packed_file;   /* "/tmp/a: why": the first whose packed symbols are not read */
+    bool more_packed;
+    struct text unread; /* what befell the process that reads files, for the first time */
+};
+void symbolize_notes_free(struct symbolize_notes *notes);
+
+/* Names every frame of the tally. 0 or a negative errno; symbols_free after either. */
+int symbols_make(struct symbols *symbols, const struct tally *tally,
+                 const struct symbolize_wishes *wishes, struct symbolize_notes *notes);
+void symbols_free(struct symbols *symbols);
+
+/*
+ * Names `count` symbols, of which no two are equal; sorts them. The places have been set, the names are
+ * empty. 0 or a negative errno.
+ */
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_wishes *wishes,
+                 struct symbolize_notes *notes);
+
+/* ---- For the givers of names ---- */
+
+/* What a return address belongs to is the call before it, which may end its function. */
+uint64_t symbol_lookup_address(const struct symbol *symbol);
+
+/* Every name that is shown goes through here, as its table has it. 0 or -ENOMEM. */
+int symbol_set_function(struct symbol *symbol, const char *name,
+                        const struct symbolize_wishes *wishes);
+/* Frees its texts. */
+void symbol_free(struct symbol *symbol);
+
+#endif

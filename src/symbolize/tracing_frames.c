@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "symbolize/tracing_frames.h"
+
+#include <string.h>
+
+/*
+ * How names begin. With one program on a tracepoint there are none of these on newer kernels; the
+ * first is there as soon as somebody else has another.
+ */
+static const char *const beginnings[] = {
+    "__traceiter_", "perf_trace_", "trace_event_raw_event_", "__bpf_trace_", "bpf_trace_run",
+    /* Of raw tracepoints the program itself, too; where there is no JIT, who interprets it. */
+    "bpf_prog_", "___bpf_prog_run", "__bpf_prog_run", "bpf_dispatcher_",
+    "perf_syscall_enter", "perf_syscall_exit", "perf_call_bpf_enter", "perf_call_bpf_exit",
+};
+
+bool tracing_frames_has(const struct symbol *symbol)
+{
+    for (size_t i = 0; symbol->function.length && i < COUNT_OF(beginnings); i++)
+        if (!strncmp(symbol->function.data, beginnings[i], strlen(beginnings[i])))
+            return true;
+    return false;
+}
+
+/* How many frames to take off this stack, whose symbols are those of `frames`. */
+static uint32_t count_leading(const struct symbols *symbols, const uint32_t *frames, uint32_t count)
+{
+    uint32_t leading = 0;
+
+    while (leading < count && tracing_frames_has(&symbols->items[frames[leading]]))
+        leading++;
+    return leading < count ? leading : 0;
+}
+
+/* Moves the frames of one stack from *from to *to, and both on behind them. */
+static void move_stack(struct symbols *symbols, struct stack *stack, bool kernel, size_t *from,
+                       size_t *to)
+{
+    uint32_t dropped = kernel ? count_leading(symbols, symbols->frames + *from, stack->count) : 0;
+    uint32_t kept = stack->count - dropped;
+
+    memmove(symbols->frames + *to, symbols->frames + *from + dropped,
+            kept * sizeof(*symbols->frames));
+    *from += stack->count;
+    *to += kept;
+    stack->first += dropped;
+    stack->count = kept;
+}
+
+void tracing_frames_drop(struct tally *tally, struct symbols *symbols)
+{
+    size_t from = 0, to = 0;
+
+    for (size_t i = 0; i < tally->count; i++) {
+        struct tally_entry *entry = &tally->entries[i];
+        symbols->first[i] = to;
+        move_stack(symbols, &entry->task.kernel, true, &from, &to);
+        move_stack(symbols, &entry->task.user, false, &from, &to);
+        move_stack(symbols, &entry->waker.kernel, true, &from, &to);
+        move_stack(symbols, &entry->waker.user, false, &from, &to);
+    }
+}

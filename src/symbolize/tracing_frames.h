@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The kernel's stack at a tracepoint may begin with functions that only lead to its programs. */
+#ifndef STACKBOX_SYMBOLS_TRACING_FRAMES_H
+#define STACKBOX_SYMBOLS_TRACING_FRAMES_H
+
+#include "symbolize/symbolize.h"
+#include "tally/tally.h"
+
+/* Is it such a function? */
+bool tracing_frames_has(const struct symbol *symbol);
+
+/*
+ * Takes such frames off the leaves of the tally's kernel stacks, and out of the symbols that were made
+ * of it. A stack of nothing else is left as it is.
+ */
+void tracing_frames_drop(struct tally *tally, struct symbols *symbols);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Names of user frames: by the processes that had them, then file by file. Part of symbolize. */
+#ifndef STACKBOX_SYMBOLS_USER_NAMES_H
+#define STACKBOX_SYMBOLS_USER_NAMES_H
+
+#include "symbolize/symbolize.h"
+
+/*
+ * Names what can be named of `count` symbols of processes, sorted by process, life and the address
+ * that is looked up, and adds their mappings to `mappings` (NULL: to none). 0 or -ENOMEM: whatever else is
+ * wrong leaves frames without names.
+ */
+int user_names_give(struct symbol *const *symbols, size_t count,
+                    const struct symbolize_wishes *wishes, struct symbolize_notes *notes,
+                    struct symbol_mappings *mappings);
+
+#endif

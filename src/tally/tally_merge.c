@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Equal entries of a tally become one, and equal stacks share their addresses. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "tally/tally.h"
+
+#define MIX 0x9e3779b97f4a7c15
+
+/* Open addressing: a slot holds an index plus one. */
+struct table {
+    uint32_t *slots;
+    size_t size; /* a power of two, more than twice of what it holds */
+};
+
+struct merging {
+    const struct tally *from;
+    struct tally to;
+    struct table entries, stacks;
+    struct stack *known; /* the stacks of `to`, each once */
+    size_t known_count;
+};
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * MIX;
+    return hash ^ hash >> 32;
+}
+
+static int make_table(struct table *table, size_t most)
+{
+    table->size = 64;
+    while (table->size <= most * 2)
+        table->size *= 2;
+    table->slots = calloc(table->size, sizeof(*table->slots));
+    return table->slots ? 0 : -ENOMEM;
+}
+
+/* ---- Stacks ---- */
+
+static uint64_t hash_stack(const struct tally *tally, const struct stack *stack)
+{
+    uint64_t hash = mix((uint64_t)stack->state, stack->count);
+
+    for (uint32_t i = 0; i < stack->count; i++)
+        hash = mix(hash, tally->addresses[stack->first + i]);
+    return hash;
+}
+
+static bool same_addresses(const struct merging *merging, const struct stack *from,
+                           const struct stack *to)
+{
+    return from->state == to->state && from->count == to->count &&
+           (!from->count ||
+            !memcmp(merging->from->addresses + from->first, merging->to.addresses + to->first,
+                    from->count * sizeof(uint64_t)));
+}
+
+/* Makes `stack`, a slice of the old addresses, the same one of the new. */
+static int take_stack(struct merging *merging, struct stack *stack)
+{
+    const struct table *table = &merging->stacks;
+    size_t at = (size_t)hash_stack(merging->from, stack) & (table->size - 1);
+    struct stack made = {.state = stack->state};
+    int result = 0;
+
+    for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
+        const struct stack *known = &merging->known[table->slots[at] - 1];
+        if (same_addresses(merging, stack, known)) {
+            *stack = *known;
+            return 0;
+        }
+    }
+    if (stack->count)
+        result = tally_add_stack(&merging->to, &made, merging->from->addresses + stack->first,
+                                 stack->count);
+    if (result)
+        return result;
+    made.state = stack->state;
+    merging->known[merging->known_count++] = made;
+    table->slots[at] = (uint32_t)merging->known_count;
+    *stack = made;
+    return 0;
+}
+
+/* ---- Entries ---- */
+
+static uint64_t hash_party(uint64_t hash, const struct tally_party *party)
+{
+    uint64_t words[COMM_BYTES / sizeof(uint64_t)];
+
+    memcpy(words, party->comm, sizeof(words));
+    hash = mix(hash, (uint64_t)party->pid << 32 | party->tid);
+    hash = mix(hash, party->born ^ party->foreign ^ (uint64_t)party->interrupt << 1);
+    hash = mix(mix(hash, words[0]), words[1]);
+    hash = mix(hash, (uint64_t)party->kernel.first << 32 | party->kernel.count);
+    return mix(hash, (uint64_t)party->user.first << 32 | party->user.count);
+}
+
+static uint64_t hash_entry(const struct tally_entry *entry)
+{
+    uint64_t hash = mix((uint64_t)entry->mark, entry->has_waker);
+
+    return hash_party(hash_party(hash, &entry->task), &entry->waker);
+}
+
+static bool same_stack(const struct stack *a, const struct stack *b)
+{
+    return a->state == b->state && a->first == b->first && a->count == b->count;
+}
+
+static bool same_party(const struct tally_party *a, const struct tally_party *b)
+{
+    return a->pid == b->pid && a->tid == b->tid && a->born == b->born &&
+           a->foreign == b->foreign && a->interrupt == b->interrupt &&
+           !memcmp(a->comm, b->comm, COMM_BYTES) &&
+           same_stack(&a->kernel, &b->kernel) && same_stack(&a->user, &b->user);
+}
+
+static int take_entry(struct merging *merging, const struct tally_entry *entry)
+{
+    const struct table *table = &merging->entries;
+    size_t at = (size_t)hash_entry(entry) & (table->size - 1);
+
+    for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
+        struct tally_entry *known = &merging->to.entries[table->slots[at] - 1];
+        if (known->mark != entry->mark || known->has_waker != entry->has_waker ||
+            !same_party(&known->task, &entry->task) || !same_party(&known->waker, &entry->waker))
+            continue;
+        known->value += entry->value;
+        known->events += entry->events;
+        if (entry->longest > known->longest)
+            known->longest = entry->longest;
+        return 0;
+    }
+    struct tally_entry *added = tally_add(&merging->to);
+    if (!added)
+        return -ENOMEM;
+    *added = *entry;
+    table->slots[at] = (uint32_t)merging->to.count;
+    return 0;
+}
+
+/* Equal stacks are one slice now, so that entries are compared without their addresses. */
+static int take_with_stacks(struct merging *merging, struct tally_entry entry)
+{
+    int result = take_stack(merging, &entry.task.kernel);
+
+    if (!result)
+        result = take_stack(merging, &entry.task.user);
+    if (!result)
+        result = take_stack(merging, &entry.waker.kernel);
+    if (!result)
+        result = take_stack(merging, &entry.waker.user);
+    return result ? result : take_entry(merging, &entry);
+}
+
+int tally_merge(struct tally *tally)
+{
+    struct merging merging = {.from = tally};
+    size_t most_stacks = tally->count * 4;
+    int result = make_table(&merging.entries, tally->count);
+
+    if (!result)
+        result = make_table(&merging.stacks, most_stacks);
+    merging.known = calloc(most_stacks + 1, sizeof(*merging.known));
+    if (!result && !merging.known)
+        result = -ENOMEM;
+    for (size_t i = 0; i < tally->count && !result; i++)
+        result = take_with_stacks(&merging, tally->entries[i]);
+    free(merging.entries.slots);
+    free(merging.stacks.slots);
+    free(merging.known);
+    if (result) {
+        tally_free(&merging.to);
+        return result;
+    }
+    tally_free(tally);
+    *tally = merging.to;
+    return 0;
+}
