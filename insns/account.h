@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The fragments that begin an account of an event, and that count in it. */
-#ifndef STACKBOX_ACCOUNT_H
-#define STACKBOX_ACCOUNT_H
+#ifndef STACKBOX_INSNS_ACCOUNT_H
+#define STACKBOX_INSNS_ACCOUNT_H
 
 #include "insns/layout.h"
 #include "insns/program.h"

@@ -4,8 +4,8 @@
  * pointers goes from the function straight to its caller's caller. The caller is where the function
  * would return to, which at that moment is where the architecture says.
  */
-#ifndef STACKBOX_CALLER_H
-#define STACKBOX_CALLER_H
+#ifndef STACKBOX_INSNS_CALLER_H
+#define STACKBOX_INSNS_CALLER_H
 
 #include "insns/program.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The program of stackcount and profile: adds one to the count of the stack that led to the event. */
-#ifndef STACKBOX_COUNT_H
-#define STACKBOX_COUNT_H
+#ifndef STACKBOX_INSNS_COUNT_H
+#define STACKBOX_INSNS_COUNT_H
 
 #include "insns/caller.h"
 #include "insns/filter.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The disassembler behind --debug: linked code as readable text, one line per instruction. */
-#ifndef STACKBOX_DUMP_H
-#define STACKBOX_DUMP_H
+#ifndef STACKBOX_INSNS_DUMP_H
+#define STACKBOX_INSNS_DUMP_H
 
 #include <linux/bpf.h>
 #include <stddef.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "insns/program.h"
 
 /*

@@ -3,8 +3,8 @@
  * Fragments that decide whether an event is one that was asked for, and whose it is. Each goes to the
  * program's label "filtered" when it is not; r0 to r5 are lost.
  */
-#ifndef STACKBOX_FILTER_H
-#define STACKBOX_FILTER_H
+#ifndef STACKBOX_INSNS_FILTER_H
+#define STACKBOX_INSNS_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * maker is, from before its first instruction; a number that somebody had before is its new owner's
  * then, so that nothing need ever be taken out.
  */
-#ifndef STACKBOX_FOLLOW_H
-#define STACKBOX_FOLLOW_H
+#ifndef STACKBOX_INSNS_FOLLOW_H
+#define STACKBOX_INSNS_FOLLOW_H
 
 #include "insns/filter.h"
 #include "insns/task.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The names of the kernel's BPF helpers. */
-#ifndef STACKBOX_HELPERS_H
-#define STACKBOX_HELPERS_H
+#ifndef STACKBOX_INSNS_HELPERS_H
+#define STACKBOX_INSNS_HELPERS_H
 
 #include <stdint.h>
 

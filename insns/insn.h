@@ -35,8 +35,8 @@
  * calls of kernel functions by BTF id, addresses of the program's own functions, the arena and
  * may_goto of 6.9, the ordered loads and stores of 6.15.
  */
-#ifndef STACKBOX_INSN_H
-#define STACKBOX_INSN_H
+#ifndef STACKBOX_INSNS_INSN_H
+#define STACKBOX_INSNS_INSN_H
 
 #include <linux/bpf.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * sched_process_exit. A stack that carries what the maps say at its moment is never taken for one
  * of another program that the same process ran before or after, or of another process with its pid.
  */
-#ifndef STACKBOX_LIFE_H
-#define STACKBOX_LIFE_H
+#ifndef STACKBOX_INSNS_LIFE_H
+#define STACKBOX_INSNS_LIFE_H
 
 #include "insns/program.h"
 

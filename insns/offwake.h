@@ -5,8 +5,8 @@
  * less rights. Neither can be preempted, and no other program of their kind runs on their CPU before
  * they end.
  */
-#ifndef STACKBOX_OFFWAKE_H
-#define STACKBOX_OFFWAKE_H
+#ifndef STACKBOX_INSNS_OFFWAKE_H
+#define STACKBOX_INSNS_OFFWAKE_H
 
 #include "insns/filter.h"
 #include "insns/life.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The fragments that describe a thread in a slot's party, and put that where it is kept. */
-#ifndef STACKBOX_PARTY_H
-#define STACKBOX_PARTY_H
+#ifndef STACKBOX_INSNS_PARTY_H
+#define STACKBOX_INSNS_PARTY_H
 
 #include "insns/life.h"
 #include "insns/program.h"

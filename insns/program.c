@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 void program_emit(struct program *program, const struct insn *insns, size_t count)
 {
     size_t need;

@@ -3,13 +3,13 @@
  * A program as it is written: instructions and labels in order. EMIT adds to it, program_link makes
  * of it what the kernel takes. Start with {0}; free with program_free.
  */
-#ifndef STACKBOX_PROGRAM_H
-#define STACKBOX_PROGRAM_H
+#ifndef STACKBOX_INSNS_PROGRAM_H
+#define STACKBOX_INSNS_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "insns/insn.h"
 
 #define PROGRAM_LIMIT_OLD 4096    /* instructions; below Linux 5.2, and later without CAP_BPF */

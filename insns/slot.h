@@ -7,8 +7,8 @@
  * those on tracepoints of system calls. Each that may meet another claims a slot that is its own, and
  * says there when it walks a stack (walk.h).
  */
-#ifndef STACKBOX_SLOT_H
-#define STACKBOX_SLOT_H
+#ifndef STACKBOX_INSNS_SLOT_H
+#define STACKBOX_INSNS_SLOT_H
 
 #include "insns/program.h"
 

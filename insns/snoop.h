@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The program of stacksnoop: hands each event with its stacks to a buffer, as a snoop_record. */
-#ifndef STACKBOX_SNOOP_H
-#define STACKBOX_SNOOP_H
+#ifndef STACKBOX_INSNS_SNOOP_H
+#define STACKBOX_INSNS_SNOOP_H
 
 #include "insns/caller.h"
 #include "insns/filter.h"

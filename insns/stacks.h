@@ -6,8 +6,8 @@
  * map under that. Programs that may meet keep every stack so, and those where the reports' own time is
  * worth more than an event's.
  */
-#ifndef STACKBOX_STACKS_H
-#define STACKBOX_STACKS_H
+#ifndef STACKBOX_INSNS_STACKS_H
+#define STACKBOX_INSNS_STACKS_H
 
 #include "insns/layout.h"
 #include "insns/program.h"

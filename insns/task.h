@@ -3,8 +3,8 @@
  * What raw tracepoints hand over: their context is an array of words, some of which are tasks. Fields of
  * a task are read from the kernel's memory, where they stand in its struct being known. Linux 5.5.
  */
-#ifndef STACKBOX_TASK_H
-#define STACKBOX_TASK_H
+#ifndef STACKBOX_INSNS_TASK_H
+#define STACKBOX_INSNS_TASK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * What the two programs of blocked time share: entries of the map of waits, and what is counted of
  * those that end. r6 to r9 and the places on the stack are theirs: see offwake.c.
  */
-#ifndef STACKBOX_WAIT_H
-#define STACKBOX_WAIT_H
+#ifndef STACKBOX_INSNS_WAIT_H
+#define STACKBOX_INSNS_WAIT_H
 
 #include "insns/account.h"
 #include "insns/layout.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The fragment that walks a stack: the one place where bytecode asks for frames. */
-#ifndef STACKBOX_WALK_H
-#define STACKBOX_WALK_H
+#ifndef STACKBOX_INSNS_WALK_H
+#define STACKBOX_INSNS_WALK_H
 
 #include "insns/program.h"
 

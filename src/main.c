@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/near.h"
+#include "base/say.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "options/applet.h"
 #include "options/install.h"

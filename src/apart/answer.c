@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "apart/answer.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "base/text.h"
 
 /* ---- Writing ---- */
 

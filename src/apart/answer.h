@@ -3,10 +3,12 @@
  * The bytes of which answers of a process apart are made, and a reader of them that takes nothing on
  * trust: numbers, and texts that hold no NUL.
  */
-#ifndef STACKBOX_ANSWER_H
-#define STACKBOX_ANSWER_H
+#ifndef STACKBOX_APART_ANSWER_H
+#define STACKBOX_APART_ANSWER_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 void answer_put_byte(struct text *answer, unsigned byte);
 void answer_put_number(struct text *answer, uint64_t number);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <linux/openat2.h> /* 5.6 */
 #include <signal.h>
 #include <stddef.h>
@@ -21,6 +22,8 @@
 #include "apart/apart_places.h"
 #include "apart/apart_rights.h"
 #include "base/pass_fd.h"
+#include "base/reading.h"
+#include "base/text.h"
 
 #ifndef SYS_openat2
 #define SYS_openat2 437

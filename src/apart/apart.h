@@ -6,12 +6,12 @@
  * opened by a second process, which holds only the capabilities that opening takes, and opens plain
  * files for reading alone. Both end with the call, and with us, whatever ends us.
  */
-#ifndef STACKBOX_APART_H
-#define STACKBOX_APART_H
+#ifndef STACKBOX_APART_APART_H
+#define STACKBOX_APART_APART_H
 
 #include <errno.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 /* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
 typedef int apart_work(void *context, struct text *answer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which system calls the process that reads what strangers wrote may make: see apart_rights.c. */
-#ifndef STACKBOX_APART_FILTER_H
-#define STACKBOX_APART_FILTER_H
+#ifndef STACKBOX_APART_APART_FILTER_H
+#define STACKBOX_APART_APART_FILTER_H
 
 #include <linux/filter.h>
 

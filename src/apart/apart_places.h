@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Where files of programs may lie: nothing else is opened for who reads them. */
-#ifndef STACKBOX_APART_PLACES_H
-#define STACKBOX_APART_PLACES_H
+#ifndef STACKBOX_APART_APART_PLACES_H
+#define STACKBOX_APART_APART_PLACES_H
 
 #include <stdbool.h>
 

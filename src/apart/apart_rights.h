@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Rights are given up: by the processes of apart.c, and by us once tracing runs. */
-#ifndef STACKBOX_APART_RIGHTS_H
-#define STACKBOX_APART_RIGHTS_H
+#ifndef STACKBOX_APART_APART_RIGHTS_H
+#define STACKBOX_APART_APART_RIGHTS_H
 
 /* Keeps no capabilities but those that opening files of other processes takes. 0 or a negative errno. */
 int rights_keep_opening(void);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/say.h"
+#include "base/text.h"
 #include "checks/print.h"
 #include "options/applet.h"
 

@@ -2,6 +2,8 @@
 /* offcputime, wakeuptime, offwaketime: where threads block, and who wakes them. */
 #include <errno.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "counting/offwaking.h"
 #include "options/applet.h"
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
 #include "counting/counting.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
+#include "base/text.h"
 #include "find/find.h"
 #include "insns/snoop.h"
 #include "machine/registers.h"

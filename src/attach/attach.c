@@ -10,10 +10,12 @@
 #include "attach/attach_text.h"
 #include "attach/attach_work.h"
 #include "attach/detach.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
-#include "kernel/perf.h"
 #include "kernel/misses.h"
+#include "kernel/perf.h"
 
 /* One by one takes some 10 to 100 ms for each function: more than this many want --force. */
 #define MOST_SINGLE_PROBES 400

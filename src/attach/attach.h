@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Places and programs -> attached, by the best way that this kernel has. */
-#ifndef STACKBOX_PROBES_ATTACH_H
-#define STACKBOX_PROBES_ATTACH_H
+#ifndef STACKBOX_ATTACH_ATTACH_H
+#define STACKBOX_ATTACH_ATTACH_H
 
 #include <errno.h>
 #include <signal.h>
 
 #include "attach/maker.h"
-#include "base/util.h"
+#include "base/text.h"
 #include "find/place.h"
 #include "insns/program.h"
 

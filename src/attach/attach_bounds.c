@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attach/attach_work.h"
+#include "base/util.h"
 #include "find/kernel_functions.h"
 
 /*

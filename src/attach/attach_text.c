@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "attach/maker.h"
+#include "base/text.h"
 #include "base/util.h"
-#include "kernel/tracefs.h"
 #include "kernel/misses.h"
+#include "kernel/tracefs.h"
 
 #define GROUP "stackbox_"
 #define NUMBER_ROOM 22

@@ -4,8 +4,8 @@
  * outlive their maker when that is killed, so they carry a name of its own (maker.h), and whoever comes next removes
  * what dead makers left.
  */
-#ifndef STACKBOX_PROBES_ATTACH_TEXT_H
-#define STACKBOX_PROBES_ATTACH_TEXT_H
+#ifndef STACKBOX_ATTACH_ATTACH_TEXT_H
+#define STACKBOX_ATTACH_ATTACH_TEXT_H
 
 #include "attach/maker.h"
 #include "find/place.h"

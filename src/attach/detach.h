@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#ifndef STACKBOX_PROBES_DETACH_H
-#define STACKBOX_PROBES_DETACH_H
+#ifndef STACKBOX_ATTACH_DETACH_H
+#define STACKBOX_ATTACH_DETACH_H
 
 #include <stddef.h>
 

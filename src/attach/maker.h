@@ -5,8 +5,8 @@
  * on a file of that name for as long as it lives. Only whose lock can be had is dead; of whom there is no
  * such file nothing is known.
  */
-#ifndef STACKBOX_PROBES_MAKER_H
-#define STACKBOX_PROBES_MAKER_H
+#ifndef STACKBOX_ATTACH_MAKER_H
+#define STACKBOX_ATTACH_MAKER_H
 
 #define MAKER_NAME_ROOM 32
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* CRC-32 as in Ethernet, gzip and .gnu_debuglink. */
-#ifndef STACKBOX_CRC32_H
-#define STACKBOX_CRC32_H
+#ifndef STACKBOX_BASE_CRC32_H
+#define STACKBOX_BASE_CRC32_H
 
 #include <stddef.h>
 #include <stdint.h>

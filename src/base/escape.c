@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "base/escape.h"
 
+#include "base/text.h"
+
 /* The length of the valid UTF-8 character at `bytes`, 0 when there is none. */
 static size_t utf8_length(const unsigned char *bytes, size_t left)
 {

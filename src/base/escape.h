@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names come from outside: what a terminal or a reader could take as a command is made harmless. */
-#ifndef STACKBOX_ESCAPE_H
-#define STACKBOX_ESCAPE_H
+#ifndef STACKBOX_BASE_ESCAPE_H
+#define STACKBOX_BASE_ESCAPE_H
 
-#include "base/util.h"
+#include "base/text.h"
 
 /*
  * Appends `bytes`; each byte below 0x20, 0x7f, each C1 control (U+0080 to U+009F) and each byte

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define LONGEST_NAME 128
 #define PARTS "_:" /* what parts words */
 

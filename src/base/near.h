@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The few names nearest to one that was not found: for "did you mean". */
-#ifndef STACKBOX_NEAR_H
-#define STACKBOX_NEAR_H
+#ifndef STACKBOX_BASE_NEAR_H
+#define STACKBOX_BASE_NEAR_H
 
-#include "base/util.h"
+#include "base/text.h"
 
 #define NEAR_NAMES 3
 

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "insns/insn.h"
 
 const struct check_title check_titles[CHECKS] = {

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 /* In the order in which they are tried and shown. */
 enum check_name {

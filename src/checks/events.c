@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "checks/look.h"
 #include "kernel/cpus.h"
 #include "kernel/perf.h"

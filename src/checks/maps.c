@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "checks/look.h"
 #include "maps/recorder.h"
 #include "maps/store.h"

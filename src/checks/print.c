@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "picture/svg_text.h"
 
 /* ---- Text: a line each ---- */

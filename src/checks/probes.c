@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "base/util.h"
 #include "checks/look.h"
 #include "elf/elf.h"
 #include "kernel/tracefs.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "checks/look.h"
 #include "kernel/kallsyms.h"
 #include "maps/store.h"

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "checks/look.h"
 #include "kernel/perf.h"
 #include "kernel/switches.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "symbolize/stack_text.h"
 
 static void judge(struct tally_party *waker, enum interrupt interrupt, bool bystanders)

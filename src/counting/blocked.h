@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What is known of waits only when they are in the tally: whose wakes they were, who never ran. */
-#ifndef STACKBOX_BLOCKED_H
-#define STACKBOX_BLOCKED_H
+#ifndef STACKBOX_COUNTING_BLOCKED_H
+#define STACKBOX_COUNTING_BLOCKED_H
 
 #include "maps/asleep.h"
 #include "maps/waits.h"

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "counting/counting_report.h"
 #include "kernel/refusal.h"
 #include "options/applet.h"

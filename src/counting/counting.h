@@ -10,8 +10,8 @@
  *     counting_run         reports until the end
  *     counting_close       after the applet has detached
  */
-#ifndef STACKBOX_COUNTING_H
-#define STACKBOX_COUNTING_H
+#ifndef STACKBOX_COUNTING_COUNTING_H
+#define STACKBOX_COUNTING_COUNTING_H
 
 #include "maps/store.h"
 #include "report/facts.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/say.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/tracing_frames.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A report of what was counted, in all its formats, and what is missing of it. Part of counting. */
-#ifndef STACKBOX_COUNTING_REPORT_H
-#define STACKBOX_COUNTING_REPORT_H
+#ifndef STACKBOX_COUNTING_COUNTING_REPORT_H
+#define STACKBOX_COUNTING_COUNTING_REPORT_H
 
 #include "counting/counting.h"
 

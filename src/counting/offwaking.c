@@ -8,6 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "counting/blocked.h"
 #include "counting/counting.h"
 #include "kernel/bpf.h"

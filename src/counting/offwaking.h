@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A run of the applets that sum up blocked time, from the maps to the last report. It speaks to the user. */
-#ifndef STACKBOX_OFFWAKING_H
-#define STACKBOX_OFFWAKING_H
+#ifndef STACKBOX_COUNTING_OFFWAKING_H
+#define STACKBOX_COUNTING_OFFWAKING_H
 
 #include "insns/offwake.h"
 #include "session/trace_options.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "demangle/cxx_nodes.h"
 #include "demangle/cxx_print.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names of the Itanium C++ ABI, which every compiler on Linux mangles by: _Z... */
-#ifndef STACKBOX_SYMBOLS_CXX_H
-#define STACKBOX_SYMBOLS_CXX_H
+#ifndef STACKBOX_DEMANGLE_CXX_H
+#define STACKBOX_DEMANGLE_CXX_H
 
 #include "demangle/demangle.h"
 

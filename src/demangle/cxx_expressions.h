@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the two rooms of expressions, cxx_expressions.c and cxx_rare.c, ask each other. */
-#ifndef STACKBOX_SYMBOLS_CXX_EXPRESSIONS_H
-#define STACKBOX_SYMBOLS_CXX_EXPRESSIONS_H
+#ifndef STACKBOX_DEMANGLE_CXX_EXPRESSIONS_H
+#define STACKBOX_DEMANGLE_CXX_EXPRESSIONS_H
 
 #include "demangle/cxx_nodes.h"
 

@@ -4,8 +4,8 @@
  * cxx_expressions.c, cxx_scopes.c, cxx_rare.c) and printing (cxx_print.c and its kin): nodes that
  * refer to each other by number. Number 0 is no node.
  */
-#ifndef STACKBOX_SYMBOLS_CXX_NODES_H
-#define STACKBOX_SYMBOLS_CXX_NODES_H
+#ifndef STACKBOX_DEMANGLE_CXX_NODES_H
+#define STACKBOX_DEMANGLE_CXX_NODES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 /* What repeats parts of itself may become endless: such a name is none. */
 #define MOST_BYTES (128 * 1024)
 #define MOST_STEPS 400000

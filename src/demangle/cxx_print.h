@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Nodes of a C++ name made text, in the style of c++filt. */
-#ifndef STACKBOX_SYMBOLS_CXX_PRINT_H
-#define STACKBOX_SYMBOLS_CXX_PRINT_H
+#ifndef STACKBOX_DEMANGLE_CXX_PRINT_H
+#define STACKBOX_DEMANGLE_CXX_PRINT_H
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
  * What a name of a symbol table was in its source: C++ (Itanium ABI) and Rust (both manglings). It
  * is pure: a name in, a text out, bounded in time, depth and memory whatever the name is.
  */
-#ifndef STACKBOX_SYMBOLS_DEMANGLE_H
-#define STACKBOX_SYMBOLS_DEMANGLE_H
+#ifndef STACKBOX_DEMANGLE_DEMANGLE_H
+#define STACKBOX_DEMANGLE_DEMANGLE_H
 
-#include "base/util.h"
+#include "base/text.h"
 
 struct demangle_wishes {
     bool shorten;            /* template and generic arguments are <...> */

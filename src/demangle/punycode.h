@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Punycode (RFC 3492): any text in letters, digits and one delimiter. */
-#ifndef STACKBOX_SYMBOLS_PUNYCODE_H
-#define STACKBOX_SYMBOLS_PUNYCODE_H
+#ifndef STACKBOX_DEMANGLE_PUNYCODE_H
+#define STACKBOX_DEMANGLE_PUNYCODE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "demangle/rust_parts.h"
 
 bool rust_put(struct rust_name *name, const char *bytes, size_t length)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names of Rust: legacy (_ZN...17h<hash>E) and v0 (_R...). */
-#ifndef STACKBOX_SYMBOLS_RUST_H
-#define STACKBOX_SYMBOLS_RUST_H
+#ifndef STACKBOX_DEMANGLE_RUST_H
+#define STACKBOX_DEMANGLE_RUST_H
 
 #include "demangle/demangle.h"
 

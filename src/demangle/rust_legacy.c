@@ -8,6 +8,9 @@
 
 #include "demangle/rust_parts.h"
 
+#include "base/text.h"
+#include "base/util.h"
+
 #define HASH_LENGTH 17
 
 static const struct {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the parts of the reader of Rust's names share: see rust.h. */
-#ifndef STACKBOX_SYMBOLS_RUST_PARTS_H
-#define STACKBOX_SYMBOLS_RUST_PARTS_H
+#ifndef STACKBOX_DEMANGLE_RUST_PARTS_H
+#define STACKBOX_DEMANGLE_RUST_PARTS_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 /* A name that would be longer is none: what refers back to itself can grow without end. */
 #define RUST_LONGEST 65536

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "kernel/bpf.h"
 #include "maps/store_sizes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From a bank's maps to a tally. Part of the store. */
-#ifndef STACKBOX_KERNEL_DRAIN_H
-#define STACKBOX_KERNEL_DRAIN_H
+#ifndef STACKBOX_DRAIN_DRAIN_H
+#define STACKBOX_DRAIN_DRAIN_H
 
 #include "kernel/bpf.h"
 #include "maps/store.h"

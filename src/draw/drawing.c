@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "picture/flame_order.h"
 
 bool drawing_is_stdin(const char *path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Folded stacks, read from files and written as pictures and texts. It speaks to the user. */
-#ifndef STACKBOX_DRAWING_H
-#define STACKBOX_DRAWING_H
+#ifndef STACKBOX_DRAW_DRAWING_H
+#define STACKBOX_DRAW_DRAWING_H
 
 #include "draw/folded.h"
 #include "options/options.h"

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "picture/flame_order.h"
 #include "report/flat.h"
 

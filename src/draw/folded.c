@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "draw/folded_text.h"
 
 #define FIRST_ROOM (256 << 10)

@@ -3,10 +3,10 @@
  * Folded stacks, read: a line for each, root first, `main;read_all;read 12`. They are made by many
  * tools, so nothing that a line can hold is trusted, and what is no stack is counted.
  */
-#ifndef STACKBOX_INPUT_FOLDED_H
-#define STACKBOX_INPUT_FOLDED_H
+#ifndef STACKBOX_DRAW_FOLDED_H
+#define STACKBOX_DRAW_FOLDED_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "picture/flame.h"
 #include "picture/spellings.h"
 

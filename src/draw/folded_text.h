@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What lines of folded stacks are taken apart with. */
-#ifndef STACKBOX_INPUT_FOLDED_TEXT_H
-#define STACKBOX_INPUT_FOLDED_TEXT_H
+#ifndef STACKBOX_DRAW_FOLDED_TEXT_H
+#define STACKBOX_DRAW_FOLDED_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,6 +9,8 @@
 
 #include "apart/apart.h"
 #include "base/crc32.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_tables.h"
 #include "elf/elf_unpacked.h"
 

@@ -3,8 +3,8 @@
  * Separate debug files: the symbols that were taken out of a file, kept below /usr/lib/debug by the
  * file's build id, or beside it by the name and the checksum in its .gnu_debuglink.
  */
-#ifndef STACKBOX_SYMBOLS_DEBUG_FILES_H
-#define STACKBOX_SYMBOLS_DEBUG_FILES_H
+#ifndef STACKBOX_ELF_DEBUG_FILES_H
+#define STACKBOX_ELF_DEBUG_FILES_H
 
 #include "elf/elf_symbols.h"
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /*
  * More than any linker makes of segments, each of which may be looked at for each symbol; more
  * sections are made only for objects.

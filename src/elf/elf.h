@@ -4,15 +4,15 @@
  * descriptor, never by path and never by mmap: a file that shrinks meanwhile gives an error, not a
  * signal. All numbers that stand in the file are hostile.
  */
-#ifndef STACKBOX_SYMBOLS_ELF_H
-#define STACKBOX_SYMBOLS_ELF_H
+#ifndef STACKBOX_ELF_ELF_H
+#define STACKBOX_ELF_ELF_H
 
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 /* A part of the file that is loaded, or one that PT_NOTE or PT_DYNAMIC names. */
 struct elf_segment {

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_tables.h"
 
 #define MARKS_KNOWN 4

@@ -3,8 +3,8 @@
  * Which instructions a file for 32-bit ARM has where: ARM's own of four bytes, or Thumb's. Tables of
  * symbols tell it twice: by marks ($a, $t, and $d for data) and by bit 0 of a function's address.
  */
-#ifndef STACKBOX_SYMBOLS_ELF_ARM_H
-#define STACKBOX_SYMBOLS_ELF_ARM_H
+#ifndef STACKBOX_ELF_ELF_ARM_H
+#define STACKBOX_ELF_ELF_ARM_H
 
 #include "elf/elf.h"
 

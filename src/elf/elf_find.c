@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_plt.h"
 #include "elf/elf_symbols.h"
 #include "elf/elf_tables.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The little pieces of code through which a file calls functions of others. */
-#ifndef STACKBOX_SYMBOLS_ELF_PLT_H
-#define STACKBOX_SYMBOLS_ELF_PLT_H
+#ifndef STACKBOX_ELF_ELF_PLT_H
+#define STACKBOX_ELF_ELF_PLT_H
 
 #include "elf/elf_symbols.h"
 

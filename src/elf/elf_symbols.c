@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_tables.h"
 
 /* Of tables that are made to be slow: bytes of names that are too long for the window. */

@@ -3,10 +3,10 @@
  * The functions of an ELF file. A name is that of a defined symbol in a section of code, without
  * @VERSION; the marks of Arm between code and data ($x, $d) are no names.
  */
-#ifndef STACKBOX_SYMBOLS_ELF_SYMBOLS_H
-#define STACKBOX_SYMBOLS_ELF_SYMBOLS_H
+#ifndef STACKBOX_ELF_ELF_SYMBOLS_H
+#define STACKBOX_ELF_ELF_SYMBOLS_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "elf/elf.h"
 
 struct elf_symbol {

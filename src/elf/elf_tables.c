@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "elf/elf_unpacked.h"
 
 #define PIECE_BYTES 65536

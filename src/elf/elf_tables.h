@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The tables that names of functions are made of: where they are, streamed in large pieces. */
-#ifndef STACKBOX_SYMBOLS_ELF_TABLES_H
-#define STACKBOX_SYMBOLS_ELF_TABLES_H
+#ifndef STACKBOX_ELF_ELF_TABLES_H
+#define STACKBOX_ELF_ELF_TABLES_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "elf/elf.h"
 
 /* A part of the file that is a row of entries of one size; {0}: there is none. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "unpack/unpack.h"
 
 #define MOST_PACKED_BYTES ((uint64_t)64 << 20)

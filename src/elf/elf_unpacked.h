@@ -3,8 +3,8 @@
  * Symbols that stand compressed in a file: sections with SHF_COMPRESSED, and .gnu_debugdata, in which
  * distributions leave a stripped file the functions that .dynsym does not have.
  */
-#ifndef STACKBOX_SYMBOLS_ELF_UNPACKED_H
-#define STACKBOX_SYMBOLS_ELF_UNPACKED_H
+#ifndef STACKBOX_ELF_ELF_UNPACKED_H
+#define STACKBOX_ELF_ELF_UNPACKED_H
 
 #include "elf/elf.h"
 

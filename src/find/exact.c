@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/kallsyms.h"
 
 #define ENTER "syscalls:sys_enter_"

@@ -4,10 +4,10 @@
  * and the kernel keeps a program from all that comes to it on that CPU meanwhile. The function of the
  * call is traced without that: it is entered behind sys_enter, and returned from before sys_exit.
  */
-#ifndef STACKBOX_PROBES_EXACT_H
-#define STACKBOX_PROBES_EXACT_H
+#ifndef STACKBOX_FIND_EXACT_H
+#define STACKBOX_FIND_EXACT_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "find/place.h"
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "find/find_user.h"
 #include "find/kernel_functions.h"
 #include "find/tracepoints.h"

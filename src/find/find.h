@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From what the user typed to all the places that it means, or a sentence why there are none. */
-#ifndef STACKBOX_PROBES_FIND_H
-#define STACKBOX_PROBES_FIND_H
+#ifndef STACKBOX_FIND_FIND_H
+#define STACKBOX_FIND_FIND_H
 
 #include "find/pattern.h"
 #include "find/place.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apart/answer.h"
+#include "base/text.h"
 #include "find/library_names.h"
 
 enum { AT_RETURN = 1, NAMED = 2, IS_USDT = 4, SAME_FILE = 8 }; /* of a place */

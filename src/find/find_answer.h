@@ -2,8 +2,8 @@
 /*
  * What the process apart found of patterns, as bytes: written there, and read here as a stranger's.
  */
-#ifndef STACKBOX_PROBES_FIND_ANSWER_H
-#define STACKBOX_PROBES_FIND_ANSWER_H
+#ifndef STACKBOX_FIND_FIND_ANSWER_H
+#define STACKBOX_FIND_FIND_ANSWER_H
 
 #include "find/find.h"
 

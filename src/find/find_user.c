@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apart/apart.h"
+#include "base/text.h"
 #include "find/find_answer.h"
 #include "find/root_path.h"
 #include "find/thumb.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The patterns of programs and libraries: all of their files are read in the process apart. */
-#ifndef STACKBOX_PROBES_FIND_USER_H
-#define STACKBOX_PROBES_FIND_USER_H
+#ifndef STACKBOX_FIND_FIND_USER_H
+#define STACKBOX_FIND_FIND_USER_H
 
 #include "find/find.h"
 

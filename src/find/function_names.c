@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "demangle/demangle.h"
 
 static const struct demangle_wishes whole = {0}, said = {.without_parameters = true};

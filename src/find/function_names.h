@@ -4,8 +4,8 @@
  * ("A::f(int)"), or as people say it, without return type and parameters ("A::f"). That is not the name of pieces which
  * compilers cut off it (.cold, .part).
  */
-#ifndef STACKBOX_PROBES_FUNCTION_NAMES_H
-#define STACKBOX_PROBES_FUNCTION_NAMES_H
+#ifndef STACKBOX_FIND_FUNCTION_NAMES_H
+#define STACKBOX_FIND_FUNCTION_NAMES_H
 
 #include "find/pattern.h"
 

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/near.h"
+#include "base/reading.h"
+#include "base/text.h"
 #include "find/function_names.h"
 #include "kernel/kallsyms.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From function patterns to the functions of this kernel. */
-#ifndef STACKBOX_PROBES_KERNEL_FUNCTIONS_H
-#define STACKBOX_PROBES_KERNEL_FUNCTIONS_H
+#ifndef STACKBOX_FIND_KERNEL_FUNCTIONS_H
+#define STACKBOX_FIND_KERNEL_FUNCTIONS_H
 
 #include "find/pattern.h"
 #include "find/place.h"

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "find/library_names.h"
 #include "find/link_cache.h"
 #include "find/root_path.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From the name of a library or program, as short as users say it, to its file. */
-#ifndef STACKBOX_PROBES_LIBRARY_H
-#define STACKBOX_PROBES_LIBRARY_H
+#ifndef STACKBOX_FIND_LIBRARY_H
+#define STACKBOX_FIND_LIBRARY_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "find/library_seen.h"
 
 struct library_where {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 /* So many files can have a name that is meant: no honest directory has half of it. */
 #define MOST_CANDIDATES 1000
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Files that may be the library which a short name means, the likeliest first. */
-#ifndef STACKBOX_PROBES_LIBRARY_NAMES_H
-#define STACKBOX_PROBES_LIBRARY_NAMES_H
+#ifndef STACKBOX_FIND_LIBRARY_NAMES_H
+#define STACKBOX_FIND_LIBRARY_NAMES_H
 
-#include "base/util.h"
+#include <stddef.h>
+#include <stdint.h>
+
 
 /* What is behind the last slash. */
 const char *base_name(const char *path);

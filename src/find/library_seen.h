@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which files a process has mapped, and those of them open that a pattern may mean. */
-#ifndef STACKBOX_PROBES_LIBRARY_SEEN_H
-#define STACKBOX_PROBES_LIBRARY_SEEN_H
+#ifndef STACKBOX_FIND_LIBRARY_SEEN_H
+#define STACKBOX_FIND_LIBRARY_SEEN_H
 
 #include <stddef.h>
 

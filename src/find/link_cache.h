@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* /etc/ld.so.cache: which libraries the dynamic linker of the C library knows, and where. */
-#ifndef STACKBOX_PROBES_LINK_CACHE_H
-#define STACKBOX_PROBES_LINK_CACHE_H
+#ifndef STACKBOX_FIND_LINK_CACHE_H
+#define STACKBOX_FIND_LINK_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>

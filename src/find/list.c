@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 
 static void add_pattern(const struct place *place, const struct demangle_wishes *readable,
                         struct text *line)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What --list prints: places in the form in which they can be typed as patterns. */
-#ifndef STACKBOX_PROBES_LIST_H
-#define STACKBOX_PROBES_LIST_H
+#ifndef STACKBOX_FIND_LIST_H
+#define STACKBOX_FIND_LIST_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "find/place.h"
 
 /*

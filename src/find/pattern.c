@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 /* `*` stands for any letters, none included; everything else for itself. */
 static bool glob_matches(const char *glob, const char *name)
 {

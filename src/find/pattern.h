@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the user typed, taken apart: which kind of place, and which names. No kernel is asked. */
-#ifndef STACKBOX_PROBES_PATTERN_H
-#define STACKBOX_PROBES_PATTERN_H
+#ifndef STACKBOX_FIND_PATTERN_H
+#define STACKBOX_FIND_PATTERN_H
 
 #include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 /* Matches names: one by its letters, by `*` (whole name), or by a regular expression (anywhere). */
 struct matcher {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Where a program can be attached: what patterns become once the kernel was asked. */
-#ifndef STACKBOX_PROBES_PLACE_H
-#define STACKBOX_PROBES_PLACE_H
+#ifndef STACKBOX_FIND_PLACE_H
+#define STACKBOX_FIND_PLACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,6 +10,8 @@
 
 #include "apart/answer.h"
 #include "apart/apart.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_symbols.h"
 #include "find/function_names.h"
 #include "find/library_names.h"

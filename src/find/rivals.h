@@ -3,8 +3,8 @@
  * Where no event came: the same function in other files, which may be the one that is called. A process
  * has an allocator of its own, and a container libraries of its own.
  */
-#ifndef STACKBOX_PROBES_RIVALS_H
-#define STACKBOX_PROBES_RIVALS_H
+#ifndef STACKBOX_FIND_RIVALS_H
+#define STACKBOX_FIND_RIVALS_H
 
 #include "find/find.h"
 

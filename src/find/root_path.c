@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "apart/apart.h"
 #include "apart/apart_places.h"
+#include "base/text.h"
 
 #define MOST_LINKS 40 /* as many as the kernel follows */
 

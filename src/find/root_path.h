@@ -3,10 +3,12 @@
  * Paths as they are seen from a root directory: /proc/PID/root of a process in a container, or our
  * own (""). Its files are somebody else's: no link of theirs leads out of it.
  */
-#ifndef STACKBOX_PROBES_ROOT_PATH_H
-#define STACKBOX_PROBES_ROOT_PATH_H
+#ifndef STACKBOX_FIND_ROOT_PATH_H
+#define STACKBOX_FIND_ROOT_PATH_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 /*
  * Replaces `resolved` by `path` as it is in `root`, without links, "." and ".."; the root itself is

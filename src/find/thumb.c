@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_arm.h"
 
 /* The addresses of the places, sorted, each once. */

@@ -3,8 +3,8 @@
  * Linux probes no Thumb code of 32-bit ARM, and does not refuse it either: it writes an ARM instruction
  * there, which ends the program or changes what it does.
  */
-#ifndef STACKBOX_PROBES_THUMB_H
-#define STACKBOX_PROBES_THUMB_H
+#ifndef STACKBOX_FIND_THUMB_H
+#define STACKBOX_FIND_THUMB_H
 
 #include "find/user_file.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/text.h"
 #include "kernel/tracefs.h"
 
 struct search {

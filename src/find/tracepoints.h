@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From a tracepoint pattern to the tracepoints of this kernel. */
-#ifndef STACKBOX_PROBES_TRACEPOINTS_H
-#define STACKBOX_PROBES_TRACEPOINTS_H
+#ifndef STACKBOX_FIND_TRACEPOINTS_H
+#define STACKBOX_FIND_TRACEPOINTS_H
 
 #include "find/pattern.h"
 #include "find/place.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/text.h"
 
 #define NOTE_TYPE 3
 

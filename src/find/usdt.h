@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* USDT probes: the instructions that programs mark for tracers, by notes in their files. */
-#ifndef STACKBOX_PROBES_USDT_H
-#define STACKBOX_PROBES_USDT_H
+#ifndef STACKBOX_FIND_USDT_H
+#define STACKBOX_FIND_USDT_H
 
 #include "find/user_file.h"
 

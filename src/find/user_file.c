@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_symbols.h"
 #include "elf/elf_unpacked.h"
 #include "find/library_names.h"

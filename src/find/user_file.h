@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A program or library whose instructions are to be probed. */
-#ifndef STACKBOX_PROBES_USER_FILE_H
-#define STACKBOX_PROBES_USER_FILE_H
+#ifndef STACKBOX_FIND_USER_FILE_H
+#define STACKBOX_FIND_USER_FILE_H
 
 #include "elf/elf.h"
 #include "find/library.h"

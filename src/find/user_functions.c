@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/text.h"
 #include "elf/elf_symbols.h"
 #include "find/function_names.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From patterns such as c:malloc and /path:0x1234 to the instructions of a file. */
-#ifndef STACKBOX_PROBES_USER_FUNCTIONS_H
-#define STACKBOX_PROBES_USER_FUNCTIONS_H
+#ifndef STACKBOX_FIND_USER_FUNCTIONS_H
+#define STACKBOX_FIND_USER_FUNCTIONS_H
 
 #include "find/user_file.h"
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "kernel/bpf_call.h"
 #include "kernel/cpus.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 struct bpf_map_shape {
     uint32_t type; /* BPF_MAP_TYPE_* */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "kernel/bpf_call.h"
 
 int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)

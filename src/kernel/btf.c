@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "base/util.h"
 
 #define MAGIC 0xeb9f /* in the byte order of the kernel, which is ours */

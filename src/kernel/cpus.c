@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+
 #define ONLINE "/sys/devices/system/cpu/online"
 #define POSSIBLE "/sys/devices/system/cpu/possible"
 #define LONGEST_LIST 65536

@@ -3,7 +3,9 @@
 #ifndef STACKBOX_KERNEL_CPUS_H
 #define STACKBOX_KERNEL_CPUS_H
 
-#include "base/util.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 
 /*
  * Calls `add` with each CPU that is online: 0, or a negative errno, which ends it and is returned. But

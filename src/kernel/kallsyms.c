@@ -6,6 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+
 /*
  * kallsyms gives no sizes: behind the last function of a module its name would go on to the next
  * symbol, wherever that is, over code that has no symbol. No function is near this long.

@@ -3,14 +3,14 @@
  * The kernel's symbols, streamed from an open /proc/kallsyms: one pass for any number of addresses,
  * and no table of them all. The descriptor stays the caller's; a pass starts at its beginning.
  */
-#ifndef STACKBOX_SYMBOLS_KALLSYMS_H
-#define STACKBOX_SYMBOLS_KALLSYMS_H
+#ifndef STACKBOX_KERNEL_KALLSYMS_H
+#define STACKBOX_KERNEL_KALLSYMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 struct kallsyms_symbol {
     uint64_t address; /* 0 where the kernel hides addresses */

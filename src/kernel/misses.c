@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/util.h"
+#include "base/reading.h"
 #include "kernel/bpf.h"
 
 uint64_t misses_of_program(int program)

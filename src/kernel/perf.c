@@ -12,6 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+
 #define DEVICES "/sys/bus/event_source/devices"
 #define MOST_CPUS 4096
 #define SEMAPHORE_SHIFT 32 /* 4.20; its format file says the same on every architecture */

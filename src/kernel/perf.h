@@ -3,9 +3,9 @@
 #ifndef STACKBOX_KERNEL_PERF_H
 #define STACKBOX_KERNEL_PERF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "base/util.h"
 
 /* The kernel's probes as perf knows them (4.17): a type to open events with, -ENOENT without. */
 struct perf_probe_type {

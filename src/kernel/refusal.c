@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/own_mount.h"
 
 #define NUMBER_CAP_SYS_ADMIN 21

@@ -3,7 +3,9 @@
 #ifndef STACKBOX_KERNEL_REFUSAL_H
 #define STACKBOX_KERNEL_REFUSAL_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 enum refused {
     REFUSED_MAPS,        /* bpf(2): the maps */

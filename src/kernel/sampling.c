@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 

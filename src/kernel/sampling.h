@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "kernel/throttle.h"
 
 struct sampling_event {

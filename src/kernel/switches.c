@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "kernel/task_fields.h"
 #include "kernel/tracefs.h"
 

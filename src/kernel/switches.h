@@ -6,7 +6,7 @@
 #ifndef STACKBOX_KERNEL_SWITCHES_H
 #define STACKBOX_KERNEL_SWITCHES_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "insns/offwake.h"
 #include "kernel/refusal.h"
 #include "kernel/tracepoint.h"

@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 #include "base/pass_fd.h"
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/own_mount.h"
 #include "kernel/refusal.h"
 

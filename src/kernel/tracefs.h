@@ -3,9 +3,9 @@
 #ifndef STACKBOX_KERNEL_TRACEFS_H
 #define STACKBOX_KERNEL_TRACEFS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "base/util.h"
 
 /*
  * An open directory of tracefs; the caller closes it. The usual mount points are tried first; where

@@ -3,10 +3,11 @@
 
 #include <unistd.h>
 
+#include "base/text.h"
 #include "kernel/bpf.h"
+#include "kernel/misses.h"
 #include "kernel/perf.h"
 #include "kernel/tracefs.h"
-#include "kernel/misses.h"
 
 static int load(uint32_t type, const char *name, struct program *program, struct text *log)
 {

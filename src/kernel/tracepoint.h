@@ -3,7 +3,7 @@
 #ifndef STACKBOX_KERNEL_TRACEPOINT_H
 #define STACKBOX_KERNEL_TRACEPOINT_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "insns/program.h"
 
 struct tracepoint {

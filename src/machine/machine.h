@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What differs from machine to machine in finding and choosing files. */
-#ifndef STACKBOX_PROBES_MACHINE_H
-#define STACKBOX_PROBES_MACHINE_H
+#ifndef STACKBOX_MACHINE_MACHINE_H
+#define STACKBOX_MACHINE_MACHINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

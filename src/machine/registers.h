@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#ifndef STACKBOX_KERNEL_REGISTERS_H
-#define STACKBOX_KERNEL_REGISTERS_H
+#ifndef STACKBOX_MACHINE_REGISTERS_H
+#define STACKBOX_MACHINE_REGISTERS_H
 
 #include "insns/caller.h"
 

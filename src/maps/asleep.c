@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD */
 #define MOST_BYTES 65536
 

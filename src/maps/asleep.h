@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The threads that sleep now, as /proc shows them: what is known of those that no program ever saw. */
-#ifndef STACKBOX_KERNEL_ASLEEP_H
-#define STACKBOX_KERNEL_ASLEEP_H
+#ifndef STACKBOX_MAPS_ASLEEP_H
+#define STACKBOX_MAPS_ASLEEP_H
 
-#include "base/util.h"
 #include "tally/tally.h"
 
 struct asleep_wishes {

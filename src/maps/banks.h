@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The maps of a store's banks, and larger ones in their places. Part of the store. */
-#ifndef STACKBOX_KERNEL_BANKS_H
-#define STACKBOX_KERNEL_BANKS_H
+#ifndef STACKBOX_MAPS_BANKS_H
+#define STACKBOX_MAPS_BANKS_H
 
 #include "maps/store.h"
 

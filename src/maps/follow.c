@@ -7,6 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "insns/follow.h"
 #include "kernel/bpf.h"
 #include "kernel/task_fields.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Follows what this thread starts, and all that comes of it, whoever it runs as. */
-#ifndef STACKBOX_KERNEL_FOLLOW_H
-#define STACKBOX_KERNEL_FOLLOW_H
+#ifndef STACKBOX_MAPS_FOLLOW_H
+#define STACKBOX_MAPS_FOLLOW_H
 
 #include "insns/filter.h"
 #include "kernel/refusal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Waiting for all programs that run at the moment, wherever they do. */
-#ifndef STACKBOX_KERNEL_GRACE_H
-#define STACKBOX_KERNEL_GRACE_H
+#ifndef STACKBOX_MAPS_GRACE_H
+#define STACKBOX_MAPS_GRACE_H
 
 struct grace {
     int outer, inner; /* a map of maps: its update waits for running programs */

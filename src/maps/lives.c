@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "insns/layout.h"
 #include "kernel/bpf.h"
 #include "maps/store.h"

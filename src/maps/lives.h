@@ -3,8 +3,8 @@
  * Keeps the maps of lives (insns/layout.h) while tracing runs: which program a process ran when, and
  * whose a pid was, is then told by the events themselves.
  */
-#ifndef STACKBOX_KERNEL_LIVES_H
-#define STACKBOX_KERNEL_LIVES_H
+#ifndef STACKBOX_MAPS_LIVES_H
+#define STACKBOX_MAPS_LIVES_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * The map of the processes that trace (insns/layout.h), which programs ask whether an event is of one of
  * them. It is written to as memory: a call of bpf(2) would keep programs from running meanwhile.
  */
-#ifndef STACKBOX_KERNEL_OWN_H
-#define STACKBOX_KERNEL_OWN_H
+#ifndef STACKBOX_MAPS_OWN_H
+#define STACKBOX_MAPS_OWN_H
 
 #include <stdbool.h>
 #include <stdint.h>

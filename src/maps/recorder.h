@@ -3,8 +3,8 @@
  * Where programs put a record of each event, and where it is read: a ring buffer (5.8) or perf buffers,
  * the word that lets programs record, and the account of what was lost.
  */
-#ifndef STACKBOX_KERNEL_RECORDER_H
-#define STACKBOX_KERNEL_RECORDER_H
+#ifndef STACKBOX_MAPS_RECORDER_H
+#define STACKBOX_MAPS_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * notes that it got an id; once all programs that ran when the tracer saw that note have ended, nobody
  * is left that saw the bucket empty, and its stack stays.
  */
-#ifndef STACKBOX_KERNEL_SETTLED_H
-#define STACKBOX_KERNEL_SETTLED_H
+#ifndef STACKBOX_MAPS_SETTLED_H
+#define STACKBOX_MAPS_SETTLED_H
 
 #include "insns/stacks.h"
 #include "maps/grace.h"

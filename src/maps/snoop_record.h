@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A snoop_record as it comes out of a buffer, made small and safe. */
-#ifndef STACKBOX_KERNEL_SNOOP_RECORD_H
-#define STACKBOX_KERNEL_SNOOP_RECORD_H
+#ifndef STACKBOX_MAPS_SNOOP_RECORD_H
+#define STACKBOX_MAPS_SNOOP_RECORD_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * Stacks by the words that stand for them (insns/layout.h), kept beyond the bank that they were
  * found in: a thread that blocked in one report may run again in a later one.
  */
-#ifndef STACKBOX_KERNEL_STACK_TABLE_H
-#define STACKBOX_KERNEL_STACK_TABLE_H
+#ifndef STACKBOX_MAPS_STACK_TABLE_H
+#define STACKBOX_MAPS_STACK_TABLE_H
 
 #include "insns/layout.h"
 #include "tally/tally.h"

@@ -9,12 +9,11 @@
  * stand-in when it is first needed, and where more came between two looks than half of that, larger
  * ones take their places as long as memory allows.
  */
-#ifndef STACKBOX_KERNEL_STORE_H
-#define STACKBOX_KERNEL_STORE_H
+#ifndef STACKBOX_MAPS_STORE_H
+#define STACKBOX_MAPS_STORE_H
 
 #include <stdint.h>
 
-#include "base/util.h"
 #include "insns/layout.h"
 #include "insns/stacks.h"
 #include "maps/grace.h"

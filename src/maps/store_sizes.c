@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/cpus.h"
 
 /*

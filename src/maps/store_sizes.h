@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* How large the maps of a store are. Part of the store. */
-#ifndef STACKBOX_KERNEL_STORE_SIZES_H
-#define STACKBOX_KERNEL_STORE_SIZES_H
+#ifndef STACKBOX_MAPS_STORE_SIZES_H
+#define STACKBOX_MAPS_STORE_SIZES_H
 
 #include "kernel/bpf.h"
 #include "maps/store.h"

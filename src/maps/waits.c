@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "drain/drain.h"
 #include "kernel/bpf.h"
 

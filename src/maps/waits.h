@@ -3,8 +3,8 @@
  * Who waits, and since when: the map that the programs of insns/offwake.c keep, and how their counts
  * come into a tally, with stacks that were taken reports ago.
  */
-#ifndef STACKBOX_KERNEL_WAITS_H
-#define STACKBOX_KERNEL_WAITS_H
+#ifndef STACKBOX_MAPS_WAITS_H
+#define STACKBOX_MAPS_WAITS_H
 
 #include "insns/offwake.h"
 #include "maps/stack_table.h"

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/say.h"
+#include "base/text.h"
 #include "session/command.h"
 
 const struct applet *const applets[] = {

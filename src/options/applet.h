@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* An applet: what its command line, its help and its man page are made from. */
-#ifndef STACKBOX_APPLET_H
-#define STACKBOX_APPLET_H
+#ifndef STACKBOX_OPTIONS_APPLET_H
+#define STACKBOX_OPTIONS_APPLET_H
 
 #include "options/options.h"
 

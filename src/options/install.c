@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/util.h"
+#include "base/say.h"
+#include "base/text.h"
 #include "options/applet.h"
 
 static bool same_file(const struct stat *one, const struct stat *other)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* --install: a link to this binary for each applet. For main() only: it says what goes wrong. */
-#ifndef STACKBOX_INSTALL_H
-#define STACKBOX_INSTALL_H
+#ifndef STACKBOX_OPTIONS_INSTALL_H
+#define STACKBOX_OPTIONS_INSTALL_H
 
 /*
  * Makes links in `directory`, relative ones where the binary is there itself. What is there already

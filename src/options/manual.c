@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 #define WIDTH 79
 #define TEXT_COLUMN 28
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Help and man pages, printed from an applet's tables. */
-#ifndef STACKBOX_MANUAL_H
-#define STACKBOX_MANUAL_H
+#ifndef STACKBOX_OPTIONS_MANUAL_H
+#define STACKBOX_OPTIONS_MANUAL_H
 
 #include <stdio.h>
 

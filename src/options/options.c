@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/text.h"
+#include "base/util.h"
 
 int option_flag(const struct option *option, const char *text, void *destination,
                 struct text *error)

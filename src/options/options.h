@@ -3,10 +3,12 @@
  * The command line, by tables: a row parses its option, and --help and the man page print it. A
  * table ends with a row of zeros.
  */
-#ifndef STACKBOX_OPTIONS_H
-#define STACKBOX_OPTIONS_H
+#ifndef STACKBOX_OPTIONS_OPTIONS_H
+#define STACKBOX_OPTIONS_OPTIONS_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 #define MOST_NUMBERS 256
 

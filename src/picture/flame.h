@@ -3,8 +3,8 @@
  * The tree behind a flame graph: stacks that begin alike share the frames that they begin with.
  * Made of reports and of anybody's folded text, of up to millions of lines.
  */
-#ifndef STACKBOX_OUTPUT_FLAME_H
-#define STACKBOX_OUTPUT_FLAME_H
+#ifndef STACKBOX_PICTURE_FLAME_H
+#define STACKBOX_PICTURE_FLAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

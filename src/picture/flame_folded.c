@@ -6,6 +6,9 @@
 
 #include "picture/flame_order.h"
 
+#include "base/text.h"
+#include "base/util.h"
+
 #define BYTES_AT_ONCE 65536
 
 /* A stack: what ends in its last node. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 int flame_compare_names(const struct flame_name *a, const struct flame_name *b)
 {
     int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Flame graphs in the order of names, and the formats that are made of it. Pure. */
-#ifndef STACKBOX_OUTPUT_FLAME_ORDER_H
-#define STACKBOX_OUTPUT_FLAME_ORDER_H
+#ifndef STACKBOX_PICTURE_FLAME_ORDER_H
+#define STACKBOX_PICTURE_FLAME_ORDER_H
 
 #include <stdio.h>
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 #define HASH_DIGITS 16
 
 /* ---- Endings ---- */

@@ -4,10 +4,10 @@
  * one for certain arguments, puts an ending to its name (read.isra.0), and Rust puts a hash there:
  * such names are one, and how each side spelled it is remembered.
  */
-#ifndef STACKBOX_OUTPUT_SPELLINGS_H
-#define STACKBOX_OUTPUT_SPELLINGS_H
+#ifndef STACKBOX_PICTURE_SPELLINGS_H
+#define STACKBOX_PICTURE_SPELLINGS_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "picture/flame.h"
 
 struct spelling {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "picture/svg_frames.h"
 #include "picture/svg_head.h"
 #include "picture/svg_parts.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A flame graph as one SVG file that needs nothing else. Pure. */
-#ifndef STACKBOX_OUTPUT_SVG_H
-#define STACKBOX_OUTPUT_SVG_H
+#ifndef STACKBOX_PICTURE_SVG_H
+#define STACKBOX_PICTURE_SVG_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "picture/flame.h"
 
 /* Texts are UTF-8 without control bytes; what XML needs escaped is escaped here. */

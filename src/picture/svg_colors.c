@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "picture/svg.h"
 
 /* Colours on a way from `base` to base + way, each somewhat lighter or not: base + ... + light. */

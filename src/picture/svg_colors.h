@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What colour a frame has: by its kind and by its name, so the same in every file. */
-#ifndef STACKBOX_OUTPUT_SVG_COLORS_H
-#define STACKBOX_OUTPUT_SVG_COLORS_H
+#ifndef STACKBOX_PICTURE_SVG_COLORS_H
+#define STACKBOX_PICTURE_SVG_COLORS_H
 
 #include <stdbool.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "picture/flame.h"
 
 struct svg_color {

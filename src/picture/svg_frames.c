@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "picture/svg_text.h"
 
 #define FRAME_HEIGHT 15

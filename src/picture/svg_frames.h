@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The frames of an SVG file: as elements, which are seen, and as numbers for the script. */
-#ifndef STACKBOX_OUTPUT_SVG_FRAMES_H
-#define STACKBOX_OUTPUT_SVG_FRAMES_H
+#ifndef STACKBOX_PICTURE_SVG_FRAMES_H
+#define STACKBOX_PICTURE_SVG_FRAMES_H
 
 #include <stdio.h>
 

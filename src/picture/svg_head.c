@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "picture/svg_text.h"
 
 /* What is left out is said in any case. */

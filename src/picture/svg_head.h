@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The lines below the title. */
-#ifndef STACKBOX_OUTPUT_SVG_HEAD_H
-#define STACKBOX_OUTPUT_SVG_HEAD_H
+#ifndef STACKBOX_PICTURE_SVG_HEAD_H
+#define STACKBOX_PICTURE_SVG_HEAD_H
 
 #include "picture/svg_frames.h"
 

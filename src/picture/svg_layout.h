@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which frames of a flame are drawn, and where. */
-#ifndef STACKBOX_OUTPUT_SVG_LAYOUT_H
-#define STACKBOX_OUTPUT_SVG_LAYOUT_H
+#ifndef STACKBOX_PICTURE_SVG_LAYOUT_H
+#define STACKBOX_PICTURE_SVG_LAYOUT_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What is the same in each SVG file: flame.css and flame.js, which are in the binary. */
-#ifndef STACKBOX_OUTPUT_SVG_PARTS_H
-#define STACKBOX_OUTPUT_SVG_PARTS_H
+#ifndef STACKBOX_PICTURE_SVG_PARTS_H
+#define STACKBOX_PICTURE_SVG_PARTS_H
 
 #include <stddef.h>
 

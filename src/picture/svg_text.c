@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "picture/svg_text.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 
 void svg_add_clean(struct text *text, const char *bytes, size_t length)
 {

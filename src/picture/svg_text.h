@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names and numbers as they stand in an SVG file, whatever bytes they came from. */
-#ifndef STACKBOX_OUTPUT_SVG_TEXT_H
-#define STACKBOX_OUTPUT_SVG_TEXT_H
+#ifndef STACKBOX_PICTURE_SVG_TEXT_H
+#define STACKBOX_PICTURE_SVG_TEXT_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 /* A letter of 12 px is about so wide, on the average, in the sans faces that browsers have. */
 #define SVG_LETTER 7.08

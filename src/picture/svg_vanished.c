@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "picture/svg_text.h"
 
 /* Frames of one path: more say nothing. */

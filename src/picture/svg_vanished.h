@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Of two flames that are compared: frames that only the older one has, and so no picture shows. */
-#ifndef STACKBOX_OUTPUT_SVG_VANISHED_H
-#define STACKBOX_OUTPUT_SVG_VANISHED_H
+#ifndef STACKBOX_PICTURE_SVG_VANISHED_H
+#define STACKBOX_PICTURE_SVG_VANISHED_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "picture/flame.h"
 
 #define SVG_VANISHED_SHOWN 20

@@ -3,8 +3,8 @@
  * The lives of processes by their pids, and the programs that each ran in turn: what was told of
  * them, in order. Nothing is looked up here.
  */
-#ifndef STACKBOX_SYMBOLS_HISTORY_H
-#define STACKBOX_SYMBOLS_HISTORY_H
+#ifndef STACKBOX_PROCESSES_HISTORY_H
+#define STACKBOX_PROCESSES_HISTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

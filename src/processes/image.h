@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The executable memory of a program: what is mapped where. Shared by those who forked. */
-#ifndef STACKBOX_SYMBOLS_IMAGE_H
-#define STACKBOX_SYMBOLS_IMAGE_H
+#ifndef STACKBOX_PROCESSES_IMAGE_H
+#define STACKBOX_PROCESSES_IMAGE_H
 
 #include "processes/mapped_files.h"
 

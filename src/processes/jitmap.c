@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 #define BUFFER_BYTES 65536
 #define MOST_BYTES (UINT64_C(1) << 30)
 

@@ -3,14 +3,14 @@
  * Functions that a process made while it ran, from the perf-PID.map that its runtime writes: lines
  * of `START SIZE NAME`, hexadecimal, streamed in one pass for any number of addresses.
  */
-#ifndef STACKBOX_SYMBOLS_JITMAP_H
-#define STACKBOX_SYMBOLS_JITMAP_H
+#ifndef STACKBOX_PROCESSES_JITMAP_H
+#define STACKBOX_PROCESSES_JITMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 struct jitmap_found {
     bool found;       /* else no entry covers the address, or the newest that does has no name */

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/util.h"
 #include "processes/mapped_open.h"
 
 #define BUCKETS 1024

@@ -8,8 +8,8 @@
  * hundred fewer, of fewer none), MAPPED_FILES_KEPT at most. What is beyond is known by its name, and
  * counted as not kept.
  */
-#ifndef STACKBOX_SYMBOLS_MAPPED_FILES_H
-#define STACKBOX_SYMBOLS_MAPPED_FILES_H
+#ifndef STACKBOX_PROCESSES_MAPPED_FILES_H
+#define STACKBOX_PROCESSES_MAPPED_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

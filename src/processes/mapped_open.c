@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "base/util.h"
 
 /* File systems whose files have another st_dev or st_ino than their mappings tell. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Opening files that are mapped, and making sure that they are. Part of mapped_files. */
-#ifndef STACKBOX_SYMBOLS_MAPPED_OPEN_H
-#define STACKBOX_SYMBOLS_MAPPED_OPEN_H
+#ifndef STACKBOX_PROCESSES_MAPPED_OPEN_H
+#define STACKBOX_PROCESSES_MAPPED_OPEN_H
 
 #include <sys/stat.h>
 

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/reading.h"
 #include "base/util.h"
 
 /* The kernel writes a newline within a path as \012, and leaves all other bytes as they are. */

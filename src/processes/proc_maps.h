@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What /proc/PID/maps says: the parts of a process's memory, by rising address. */
-#ifndef STACKBOX_SYMBOLS_MAPS_H
-#define STACKBOX_SYMBOLS_MAPS_H
+#ifndef STACKBOX_PROCESSES_PROC_MAPS_H
+#define STACKBOX_PROCESSES_PROC_MAPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

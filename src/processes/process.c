@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "processes/proc_maps.h"
 #include "processes/process_parts.h"
 

@@ -7,8 +7,8 @@
  * What is kept of exited processes, and of programs that processes have left by exec, comes to at
  * most a part of the free memory, or PROCESSES_KEPT_BYTES: then the oldest go first, and are counted.
  */
-#ifndef STACKBOX_SYMBOLS_PROCESS_H
-#define STACKBOX_SYMBOLS_PROCESS_H
+#ifndef STACKBOX_PROCESSES_PROCESS_H
+#define STACKBOX_PROCESSES_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

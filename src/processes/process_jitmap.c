@@ -8,6 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "processes/mapped_open.h"
 #include "processes/process_parts.h"
 

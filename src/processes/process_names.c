@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "processes/process_parts.h"
 
 /* ---- What the kernel tells ---- */

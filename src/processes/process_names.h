@@ -3,8 +3,8 @@
  * What processes are called: a process has the name of its first thread, as it is at the report, or as it
  * was last. What a tally has are the names of the threads whose events they were, as they then were.
  */
-#ifndef STACKBOX_SYMBOLS_PROCESS_NAMES_H
-#define STACKBOX_SYMBOLS_PROCESS_NAMES_H
+#ifndef STACKBOX_PROCESSES_PROCESS_NAMES_H
+#define STACKBOX_PROCESSES_PROCESS_NAMES_H
 
 #include "processes/process.h"
 #include "tally/tally.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the parts of the process tracker share, and nobody else uses. */
-#ifndef STACKBOX_SYMBOLS_PROCESS_PARTS_H
-#define STACKBOX_SYMBOLS_PROCESS_PARTS_H
+#ifndef STACKBOX_PROCESSES_PROCESS_PARTS_H
+#define STACKBOX_PROCESSES_PROCESS_PARTS_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "kernel/task_events.h"
 #include "processes/history.h"
 #include "processes/process.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/util.h"
 #include "processes/proc_maps.h"
 #include "processes/process_parts.h"
 

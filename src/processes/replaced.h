@@ -3,8 +3,8 @@
  * What a program had mapped where it then mapped something else: a library that was unloaded, and another
  * one at its address. The kernel tells of no unmapping: a mapping holds until another takes its place.
  */
-#ifndef STACKBOX_SYMBOLS_REPLACED_H
-#define STACKBOX_SYMBOLS_REPLACED_H
+#ifndef STACKBOX_PROCESSES_REPLACED_H
+#define STACKBOX_PROCESSES_REPLACED_H
 
 #include "processes/image.h"
 

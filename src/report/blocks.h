@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What report.c makes of a tally, and the formats print: blocks in order, of labels made once. */
-#ifndef STACKBOX_OUTPUT_BLOCKS_H
-#define STACKBOX_OUTPUT_BLOCKS_H
+#ifndef STACKBOX_REPORT_BLOCKS_H
+#define STACKBOX_REPORT_BLOCKS_H
 
 #include "report/report.h"
 

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 /* These need no quotes in a shell. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                             "_-+=:,./@%^";

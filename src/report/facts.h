@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What files of reports say besides the stacks: of what run, on which machine, and what is missing. */
-#ifndef STACKBOX_FACTS_H
-#define STACKBOX_FACTS_H
+#ifndef STACKBOX_REPORT_FACTS_H
+#define STACKBOX_REPORT_FACTS_H
 
 #include <sys/utsname.h>
 

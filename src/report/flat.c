@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "report/flat.h"
 #include "report/lines.h"
 

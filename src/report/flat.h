@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Functions with their shares: the table that reports and folded text become. Pure. */
-#ifndef STACKBOX_OUTPUT_FLAT_H
-#define STACKBOX_OUTPUT_FLAT_H
+#ifndef STACKBOX_REPORT_FLAT_H
+#define STACKBOX_REPORT_FLAT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 static const struct format {
     const char *name, *ending;
     enum report_format format;

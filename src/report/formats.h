@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The formats of reports: what they are called, and what files of them end in. */
-#ifndef STACKBOX_OUTPUT_FORMATS_H
-#define STACKBOX_OUTPUT_FORMATS_H
+#ifndef STACKBOX_REPORT_FORMATS_H
+#define STACKBOX_REPORT_FORMATS_H
 
 #include <stdbool.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 enum report_format {
     REPORT_TEXT,

@@ -3,8 +3,8 @@
  * A gzip file of stored blocks: what is written stands in it as it is, with its checksum. Nothing
  * is packed, so that no library is needed; the same bytes always become the same file.
  */
-#ifndef STACKBOX_OUTPUT_GZIP_H
-#define STACKBOX_OUTPUT_GZIP_H
+#ifndef STACKBOX_REPORT_GZIP_H
+#define STACKBOX_REPORT_GZIP_H
 
 #include <stdio.h>
 

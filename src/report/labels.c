@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 
 /* What stands before a frame. */
 static const char *indent(const struct report_options *options)

@@ -4,8 +4,8 @@
  * rank, a number. Items are the symbols, by their index, behind them the special frames, and then
  * towers of unknown frames, by how many they are of.
  */
-#ifndef STACKBOX_OUTPUT_LABELS_H
-#define STACKBOX_OUTPUT_LABELS_H
+#ifndef STACKBOX_REPORT_LABELS_H
+#define STACKBOX_REPORT_LABELS_H
 
 #include "report/report.h"
 

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 /* There is room: line_make() has made it. */
 static void add(struct line *line, enum line_part part, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A block as one line of frames, root first: what every format but text makes of it. */
-#ifndef STACKBOX_OUTPUT_LINES_H
-#define STACKBOX_OUTPUT_LINES_H
+#ifndef STACKBOX_REPORT_LINES_H
+#define STACKBOX_REPORT_LINES_H
 
 #include "report/blocks.h"
 

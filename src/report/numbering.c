@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 #define FIRST_SLOTS 1024
 
 /* FNV-1a, with its high bits brought down to where slots are taken from. */

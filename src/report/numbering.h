@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Texts, or keys of any bytes, each of which gets a number: 0, 1, 2 ... as they come. */
-#ifndef STACKBOX_OUTPUT_NUMBERING_H
-#define STACKBOX_OUTPUT_NUMBERING_H
+#ifndef STACKBOX_REPORT_NUMBERING_H
+#define STACKBOX_REPORT_NUMBERING_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 /* {0} is empty. */
 struct numbering {

@@ -6,6 +6,8 @@
 
 #include "report/blocks.h"
 
+#include "base/text.h"
+
 #define USUAL_LINES 10
 
 struct pair {

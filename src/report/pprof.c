@@ -14,6 +14,8 @@
 
 #include "report/pprof_parts.h"
 
+#include "base/text.h"
+
 /* ---- What was measured ---- */
 
 static void put_type(struct pprof_writer *writer, unsigned field, const char *name,

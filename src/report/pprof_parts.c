@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 
 uint32_t pprof_string(struct pprof_writer *writer, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the two halves of the pprof format share: the fields' numbers, and how they are written. */
-#ifndef STACKBOX_OUTPUT_PPROF_PARTS_H
-#define STACKBOX_OUTPUT_PPROF_PARTS_H
+#ifndef STACKBOX_REPORT_PPROF_PARTS_H
+#define STACKBOX_REPORT_PPROF_PARTS_H
 
 #include "report/gzip.h"
 #include "report/lines.h"

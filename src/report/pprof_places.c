@@ -4,6 +4,8 @@
 
 #include "report/pprof_parts.h"
 
+#include "base/text.h"
+
 static const char *const extra_names[] = {"--", "[no waker]", "[no stack]"};
 
 static uint32_t path_of(struct pprof_writer *writer, const struct symbol_mapping *mapping)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "report/protobuf.h"
 
+#include <stdint.h>
+
+#include "base/text.h"
+
 /* How a field's value stands there. */
 enum wire_type {
     WIRE_VARINT = 0,

@@ -3,10 +3,12 @@
  * Fields of protocol buffer messages, appended to a text, whose `failed` tells of memory that ran
  * out. A message that is a field of another one is made first, in a text of its own.
  */
-#ifndef STACKBOX_OUTPUT_PROTOBUF_H
-#define STACKBOX_OUTPUT_PROTOBUF_H
+#ifndef STACKBOX_REPORT_PROTOBUF_H
+#define STACKBOX_REPORT_PROTOBUF_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 /* A number of a packed row of them, in which 0 is one, too. */
 void protobuf_add_packed(struct text *row, uint64_t value);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "report/labels.h"
 
 #define NS 1000000000

@@ -3,10 +3,10 @@
  * An event with its stack, as text that people read, or as perf script prints it. Pure: it asks
  * nobody anything. Everything is appended to a text, whose `failed` tells of memory that ran out.
  */
-#ifndef STACKBOX_OUTPUT_RECORDS_H
-#define STACKBOX_OUTPUT_RECORDS_H
+#ifndef STACKBOX_REPORT_RECORDS_H
+#define STACKBOX_REPORT_RECORDS_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "symbolize/symbolize.h"
 
 enum record_format {

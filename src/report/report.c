@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "report/blocks.h"
 #include "report/labels.h"
 #include "symbolize/interrupts.h"

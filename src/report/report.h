@@ -3,8 +3,8 @@
  * A report: a tally and its symbols as text. Stacks whose printed lines are equal become one block,
  * blocks are put in order, and the format's own file prints them. Pure: it asks nobody anything.
  */
-#ifndef STACKBOX_OUTPUT_REPORT_H
-#define STACKBOX_OUTPUT_REPORT_H
+#ifndef STACKBOX_REPORT_REPORT_H
+#define STACKBOX_REPORT_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
 #include "report/whole_file.h"
 
 #define NS_PER_SECOND 1000000000

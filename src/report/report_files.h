@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Where reports go: to stdout, and to files, each in its format. It speaks to the user. */
-#ifndef STACKBOX_REPORT_FILES_H
-#define STACKBOX_REPORT_FILES_H
+#ifndef STACKBOX_REPORT_REPORT_FILES_H
+#define STACKBOX_REPORT_REPORT_FILES_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "picture/svg.h"
 #include "picture/svg_text.h"
 #include "report/lines.h"

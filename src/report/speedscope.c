@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "picture/flame.h"
 #include "report/labels.h"
 #include "report/lines.h"

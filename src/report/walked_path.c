@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 #define MOST_LINKS 40 /* as the kernel has it */
 

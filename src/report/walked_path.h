@@ -5,8 +5,8 @@
  * own: whoever put it there would say what is written, whatever it leads to. Kernels do this, too, where
  * fs.protected_symlinks is set. The links of /proc are the kernel's own.
  */
-#ifndef STACKBOX_WALKED_PATH_H
-#define STACKBOX_WALKED_PATH_H
+#ifndef STACKBOX_REPORT_WALKED_PATH_H
+#define STACKBOX_REPORT_WALKED_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>

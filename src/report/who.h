@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Whom events are told apart by: --by, the same in every applet. */
-#ifndef STACKBOX_WHO_H
-#define STACKBOX_WHO_H
+#ifndef STACKBOX_REPORT_WHO_H
+#define STACKBOX_REPORT_WHO_H
 
 enum who {
     WHO_UNSAID,  /* by process; in lines, whose pictures are compared, without its number */

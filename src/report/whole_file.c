@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 #define BUFFER_BYTES 65536
 #define MODE 0666 /* less the umask, as every file that one writes */
 #define TRIES 100

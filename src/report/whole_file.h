@@ -7,12 +7,12 @@
  * shell's `>`. What is no regular file (a device, a FIFO, a descriptor by /dev/fd/N) is written to as it
  * is.
  */
-#ifndef STACKBOX_WHOLE_FILE_H
-#define STACKBOX_WHOLE_FILE_H
+#ifndef STACKBOX_REPORT_WHOLE_FILE_H
+#define STACKBOX_REPORT_WHOLE_FILE_H
 
 #include <stdio.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "report/walked_path.h"
 
 struct whole_file {

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "find/exact.h"
 #include "find/list.h"
 #include "find/rivals.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Attaching, as applets that take patterns do it, and what there is to say about it. */
-#ifndef STACKBOX_ATTACHING_H
-#define STACKBOX_ATTACHING_H
+#ifndef STACKBOX_SESSION_ATTACHING_H
+#define STACKBOX_SESSION_ATTACHING_H
 
 #include "attach/attach.h"
 #include "find/find.h"

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "options/applet.h"
 

@@ -3,14 +3,14 @@
  * The command that a run traces: started early and held, so that it can be followed, let go when
  * everything is attached, and waited for in the end. It speaks to the user.
  */
-#ifndef STACKBOX_COMMAND_H
-#define STACKBOX_COMMAND_H
+#ifndef STACKBOX_SESSION_COMMAND_H
+#define STACKBOX_SESSION_COMMAND_H
 
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "session/run.h"
 
 /* Where commands are looked for without a PATH. */

@@ -7,6 +7,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
 #include "insns/dump.h"
 
 void decisions_say_machine(const struct trace_options *options)

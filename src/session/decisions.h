@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What a run decides, said with --debug; and the listings of --dump-program. */
-#ifndef STACKBOX_DECISIONS_H
-#define STACKBOX_DECISIONS_H
+#ifndef STACKBOX_SESSION_DECISIONS_H
+#define STACKBOX_SESSION_DECISIONS_H
 
 #include "insns/program.h"
 #include "session/trace_options.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "session/heading.h"
 
+#include "base/text.h"
+
 static void add_numbers(struct text *line, const char *one, const struct number_list *list)
 {
     text_format(line, "%s%s ", one, list->count > 1 ? "s" : "");

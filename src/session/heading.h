@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The parts of the line that says what is traced, as applets have them that take a duration. */
-#ifndef STACKBOX_HEADING_H
-#define STACKBOX_HEADING_H
+#ifndef STACKBOX_SESSION_HEADING_H
+#define STACKBOX_SESSION_HEADING_H
 
 #include "session/trace_options.h"
 

@@ -2,9 +2,11 @@
 #include "session/missing.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "picture/svg_text.h"
 
 void missing_add(struct missing *missing, const struct loss *loss, const char *format, ...)

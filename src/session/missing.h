@@ -3,12 +3,13 @@
  * What is missing of what happened, by its causes. Files and --debug have a line for each; for people
  * who did not ask there is one line in all, and only where it matters.
  */
-#ifndef STACKBOX_MISSING_H
-#define STACKBOX_MISSING_H
+#ifndef STACKBOX_SESSION_MISSING_H
+#define STACKBOX_SESSION_MISSING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 /* Less than one in so many is not worth a line. */
 #define MISSING_MATTERS 1000

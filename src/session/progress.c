@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
 #include "base/util.h"
 
 #define EVERY_NS 1000000000

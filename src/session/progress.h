@@ -3,8 +3,8 @@
  * How far it is: one line on the terminal, written over and over, while the report goes elsewhere.
  * It is gone before any line of say().
  */
-#ifndef STACKBOX_PROGRESS_H
-#define STACKBOX_PROGRESS_H
+#ifndef STACKBOX_SESSION_PROGRESS_H
+#define STACKBOX_SESSION_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Waiting, as every tracing applet does it: for time, signals, Enter, processes and the reader. */
-#ifndef STACKBOX_RUN_H
-#define STACKBOX_RUN_H
+#ifndef STACKBOX_SESSION_RUN_H
+#define STACKBOX_SESSION_RUN_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -11,6 +11,8 @@
 #include "apart/apart.h"
 #include "apart/apart_rights.h"
 #include "base/escape.h"
+#include "base/say.h"
+#include "base/text.h"
 #include "kernel/refusal.h"
 #include "maps/store.h"
 #include "options/applet.h"

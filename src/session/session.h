@@ -14,8 +14,8 @@
  *
  * The command of the options is started by session_open, and held; run_start lets it go.
  */
-#ifndef STACKBOX_SESSION_H
-#define STACKBOX_SESSION_H
+#ifndef STACKBOX_SESSION_SESSION_H
+#define STACKBOX_SESSION_SESSION_H
 
 #include "insns/filter.h"
 #include "maps/follow.h"

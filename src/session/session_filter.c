@@ -11,6 +11,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/say.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "maps/store.h"
 

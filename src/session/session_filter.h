@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Whose events count: what the options say of it, as programs are told. It speaks to the user. */
-#ifndef STACKBOX_SESSION_FILTER_H
-#define STACKBOX_SESSION_FILTER_H
+#ifndef STACKBOX_SESSION_SESSION_FILTER_H
+#define STACKBOX_SESSION_SESSION_FILTER_H
 
 #include "insns/filter.h"
 #include "session/trace_options.h"

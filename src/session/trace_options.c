@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "session/command.h"
 
 #define AT(member) offsetof(struct trace_options, member)

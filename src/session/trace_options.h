@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The options that every tracing applet has. */
-#ifndef STACKBOX_TRACE_OPTIONS_H
-#define STACKBOX_TRACE_OPTIONS_H
+#ifndef STACKBOX_SESSION_TRACE_OPTIONS_H
+#define STACKBOX_SESSION_TRACE_OPTIONS_H
 
 #include "demangle/demangle.h"
 #include "options/options.h"

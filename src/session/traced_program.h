@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The one program that a run is about: the command's, or that of the single -p. */
-#ifndef STACKBOX_TRACED_PROGRAM_H
-#define STACKBOX_TRACED_PROGRAM_H
+#ifndef STACKBOX_SESSION_TRACED_PROGRAM_H
+#define STACKBOX_SESSION_TRACED_PROGRAM_H
 
 #include "session/trace_options.h"
 #include "symbolize/mappings.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* From the records of a timeline to their text: names of events and of frames, each looked up once. */
-#ifndef STACKBOX_EVENT_TEXT_H
-#define STACKBOX_EVENT_TEXT_H
+#ifndef STACKBOX_SNOOPING_EVENT_TEXT_H
+#define STACKBOX_SNOOPING_EVENT_TEXT_H
 
 #include "find/place.h"
 #include "insns/layout.h"

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "report/labels.h"
 #include "symbolize/tracing_frames.h"
 

@@ -4,8 +4,8 @@
  * of a file, and events that come one by one would cost one each. Names of the kernel's frames are
  * kept; those of processes for a second, in which it may have mapped something else.
  */
-#ifndef STACKBOX_FRAMES_H
-#define STACKBOX_FRAMES_H
+#ifndef STACKBOX_SNOOPING_FRAMES_H
+#define STACKBOX_SNOOPING_FRAMES_H
 
 #include "report/records.h"
 #include "symbolize/symbolize.h"

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/refusal.h"
 #include "maps/snoop_record.h"
 #include "maps/store.h"

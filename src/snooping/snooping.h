@@ -9,8 +9,8 @@
  *     snooping_run         prints them, until the end
  *     snooping_close       after the applet has detached
  */
-#ifndef STACKBOX_SNOOPING_H
-#define STACKBOX_SNOOPING_H
+#ifndef STACKBOX_SNOOPING_SNOOPING_H
+#define STACKBOX_SNOOPING_SNOOPING_H
 
 #include "find/place.h"
 #include "maps/recorder.h"

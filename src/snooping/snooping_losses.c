@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/say.h"
 #include "options/applet.h"
 
 /* What became of the events that the programs saw: said when it is asked for, or does not add up. */

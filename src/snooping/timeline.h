@@ -3,8 +3,8 @@
  * Things with a time that come in about the right order, kept until nothing earlier can come any more,
  * and given out by time; of equal times what was added first comes first. {0} is empty.
  */
-#ifndef STACKBOX_TIMELINE_H
-#define STACKBOX_TIMELINE_H
+#ifndef STACKBOX_SNOOPING_TIMELINE_H
+#define STACKBOX_SNOOPING_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "kernel/kallsyms.h"
 
 struct interrupts_range {

@@ -3,12 +3,11 @@
  * Tells by a kernel stack whether a thread itself did what is at its leaf, or an interrupt that came
  * while it ran: no helper of the kernel tells a program.
  */
-#ifndef STACKBOX_SYMBOLS_INTERRUPTS_H
-#define STACKBOX_SYMBOLS_INTERRUPTS_H
+#ifndef STACKBOX_SYMBOLIZE_INTERRUPTS_H
+#define STACKBOX_SYMBOLIZE_INTERRUPTS_H
 
 #include <stdbool.h>
 
-#include "base/util.h"
 #include "tally/tally.h"
 
 struct interrupts {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "symbolize/mappings_kernel.h"
 #include "symbolize/symbolize.h"
 

@@ -6,10 +6,10 @@
  * program; others get a place of their own, so that no two mappings share an address. From any of
  * them `- start + offset` leads to the byte in the file.
  */
-#ifndef STACKBOX_SYMBOLS_MAPPINGS_H
-#define STACKBOX_SYMBOLS_MAPPINGS_H
+#ifndef STACKBOX_SYMBOLIZE_MAPPINGS_H
+#define STACKBOX_SYMBOLIZE_MAPPINGS_H
 
-#include "base/util.h"
+#include "base/text.h"
 #include "elf/elf.h"
 
 struct symbol;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "kernel/kallsyms.h"
 #include "symbolize/symbolize.h"
 

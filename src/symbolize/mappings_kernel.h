@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The mappings of the kernel and its modules, and what they share with those of files. */
-#ifndef STACKBOX_SYMBOLS_MAPPINGS_KERNEL_H
-#define STACKBOX_SYMBOLS_MAPPINGS_KERNEL_H
+#ifndef STACKBOX_SYMBOLIZE_MAPPINGS_KERNEL_H
+#define STACKBOX_SYMBOLIZE_MAPPINGS_KERNEL_H
 
 #include "symbolize/mappings.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apart/answer.h"
+#include "base/text.h"
 #include "symbolize/mappings_kernel.h"
 
 enum { IS_JITTED = 1, HAS_MAPPING = 2 };        /* of a symbol */

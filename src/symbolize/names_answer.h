@@ -3,8 +3,8 @@
  * What the process apart found out of symbols, as bytes: written there, read here. The reader takes
  * nothing on trust: who wrote them may have been taken over by a file that it read.
  */
-#ifndef STACKBOX_SYMBOLS_NAMES_ANSWER_H
-#define STACKBOX_SYMBOLS_NAMES_ANSWER_H
+#ifndef STACKBOX_SYMBOLIZE_NAMES_ANSWER_H
+#define STACKBOX_SYMBOLIZE_NAMES_ANSWER_H
 
 #include "symbolize/symbolize.h"
 

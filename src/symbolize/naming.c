@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/text.h"
 #include "elf/debug_files.h"
 #include "elf/elf.h"
 #include "elf/elf_symbols.h"

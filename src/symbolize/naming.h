@@ -3,8 +3,8 @@
  * The part of user_names that reads what is in files, all of which may be hostile: it runs in the
  * process apart. What is asked of processes was asked before.
  */
-#ifndef STACKBOX_SYMBOLS_NAMING_H
-#define STACKBOX_SYMBOLS_NAMING_H
+#ifndef STACKBOX_SYMBOLIZE_NAMING_H
+#define STACKBOX_SYMBOLIZE_NAMING_H
 
 #include "processes/process.h"
 #include "symbolize/symbolize.h"

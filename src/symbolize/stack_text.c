@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "kernel/kallsyms.h"
 
 /* One line, up to its newline. False: it is no frame. */

@@ -3,10 +3,12 @@
  * Kernel stacks as /proc/TID/stack has them, by names, back to addresses: what reports are made of.
  * A line is `[<0>] do_sys_poll+0x4d5/0x6b0`, with ` [module]` behind it for one of a module.
  */
-#ifndef STACKBOX_SYMBOLS_STACK_TEXT_H
-#define STACKBOX_SYMBOLS_STACK_TEXT_H
+#ifndef STACKBOX_SYMBOLIZE_STACK_TEXT_H
+#define STACKBOX_SYMBOLIZE_STACK_TEXT_H
 
-#include "base/util.h"
+#include <stddef.h>
+#include <stdint.h>
+
 
 struct stack_frame {
     char *name, *module; /* module: NULL for the kernel itself */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/kallsyms.h"
 #include "symbolize/mappings.h"
 #include "symbolize/user_names.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The only giver of names: from a tally's addresses to symbols, each source read once. */
-#ifndef STACKBOX_SYMBOLS_SYMBOLIZE_H
-#define STACKBOX_SYMBOLS_SYMBOLIZE_H
+#ifndef STACKBOX_SYMBOLIZE_SYMBOLIZE_H
+#define STACKBOX_SYMBOLIZE_SYMBOLIZE_H
 
 #include <stdbool.h>
 
-#include "base/util.h"
+#include "base/text.h"
 #include "demangle/demangle.h"
 #include "symbolize/mappings.h"
 #include "tally/tally.h"

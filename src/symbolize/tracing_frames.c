@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/util.h"
+
 /*
  * How names begin. With one program on a tracepoint there are none of these on newer kernels; the
  * first is there as soon as somebody else has another.

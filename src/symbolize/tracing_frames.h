@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The kernel's stack at a tracepoint may begin with functions that only lead to its programs. */
-#ifndef STACKBOX_SYMBOLS_TRACING_FRAMES_H
-#define STACKBOX_SYMBOLS_TRACING_FRAMES_H
+#ifndef STACKBOX_SYMBOLIZE_TRACING_FRAMES_H
+#define STACKBOX_SYMBOLIZE_TRACING_FRAMES_H
 
 #include "symbolize/symbolize.h"
 #include "tally/tally.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "apart/apart.h"
+#include "base/text.h"
 #include "symbolize/names_answer.h"
 #include "symbolize/naming.h"
 

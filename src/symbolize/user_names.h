@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names of user frames: by the processes that had them, then file by file. Part of symbolize. */
-#ifndef STACKBOX_SYMBOLS_USER_NAMES_H
-#define STACKBOX_SYMBOLS_USER_NAMES_H
+#ifndef STACKBOX_SYMBOLIZE_USER_NAMES_H
+#define STACKBOX_SYMBOLIZE_USER_NAMES_H
 
 #include "symbolize/symbolize.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/util.h"
 #include "kernel/kallsyms.h"
 
 static const char *const bounds[2][2] = {

@@ -3,8 +3,8 @@
  * Which frames at the leaf of a stack only lead to a wait, or to a wake: the scheduler, what is built on
  * it alone, the ways in and out of the kernel. Where a thread waits is the first that is none of them.
  */
-#ifndef STACKBOX_SYMBOLS_WAITING_FRAMES_H
-#define STACKBOX_SYMBOLS_WAITING_FRAMES_H
+#ifndef STACKBOX_SYMBOLIZE_WAITING_FRAMES_H
+#define STACKBOX_SYMBOLIZE_WAITING_FRAMES_H
 
 #include "symbolize/symbolize.h"
 

@@ -3,8 +3,8 @@
  * The tally: the one value in the middle of the road. Whatever drains makes it, whatever reports
  * takes it. Stacks of addresses with a process, a name and a number; no kernel, no names, no format.
  */
-#ifndef STACKBOX_TALLY_H
-#define STACKBOX_TALLY_H
+#ifndef STACKBOX_TALLY_TALLY_H
+#define STACKBOX_TALLY_TALLY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "tally/tally.h"
 
 #define MIX 0x9e3779b97f4a7c15

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/util.h"
+
 #define LENGTH_BITS 4 /* of an entry of `quick` */
 #define ENOUGH_BITS 48
 

@@ -3,6 +3,8 @@
 #ifndef STACKBOX_UNPACK_CODES_H
 #define STACKBOX_UNPACK_CODES_H
 
+#include <stdint.h>
+
 #include "unpack/ends.h"
 
 #define CODES_LONGEST 15

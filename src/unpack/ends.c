@@ -2,8 +2,11 @@
 #include "unpack/ends.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 #define LEAST_ROOM 4096
 #define WORTH_A_CALL 32

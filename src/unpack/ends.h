@@ -3,7 +3,9 @@
 #ifndef STACKBOX_UNPACK_ENDS_H
 #define STACKBOX_UNPACK_ENDS_H
 
-#include "base/util.h"
+#include <stdint.h>
+
+#include "base/text.h"
 
 struct source {
     const unsigned char *at;

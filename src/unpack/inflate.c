@@ -2,9 +2,11 @@
 #include "unpack/inflate.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "unpack/codes.h"
 
 #define END_OF_BLOCK 256

@@ -2,7 +2,10 @@
 #include "unpack/lzma.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/text.h"
 
 #define CHANCE_BITS 11
 #define EVEN_CHANCE (1 << (CHANCE_BITS - 1))

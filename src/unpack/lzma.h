@@ -6,6 +6,8 @@
 #ifndef STACKBOX_UNPACK_LZMA_H
 #define STACKBOX_UNPACK_LZMA_H
 
+#include <stdint.h>
+
 #include "unpack/ends.h"
 
 #define LZMA_STATES 12

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "base/util.h"
+#include "base/text.h"
 
 /*
  * Appends what `packed` holds to `to`, whose text it is (with NULs in it). 0; -EBADMSG for what is

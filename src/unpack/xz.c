@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/crc32.h"
+#include "base/text.h"
 #include "unpack/crc64.h"
 #include "unpack/lzma2.h"
 #include "unpack/sha256.h"

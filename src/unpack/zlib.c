@@ -3,7 +3,9 @@
 #include "unpack/unpack.h"
 
 #include <errno.h>
+#include <stdint.h>
 
+#include "base/text.h"
 #include "unpack/inflate.h"
 
 #define DEFLATE 8

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "insns/program.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"

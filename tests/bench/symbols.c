@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "elf/elf_symbols.h"
 #include "kernel/kallsyms.h"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "demangle/cxx.h"
 #include "fuzz.h"
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "elf/debug_files.h"
 #include "elf/elf_unpacked.h"
 #include "fuzz.h"

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

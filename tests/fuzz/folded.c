@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "fuzz.h"
 #include "picture/flame_order.h"
 

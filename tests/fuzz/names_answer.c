@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "fuzz.h"
 
 #define MOST 64

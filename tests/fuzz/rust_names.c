@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "fuzz.h"
 
 #define LONGEST 65536

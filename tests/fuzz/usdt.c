@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "find/user_functions.h"
 #include "fuzz.h"
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "fuzz.h"
 #include "tests/unit/xz_image.h"
 #include "unpack/unpack.h"

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "fuzz.h"
 #include "unpack/unpack.h"
 

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "elf/debug_files.h"
 #include "elf/elf_unpacked.h"
 #include "tests/tools/read_addresses.h"

@@ -8,6 +8,9 @@
 
 #include "demangle/demangle.h"
 
+#include "base/reading.h"
+#include "base/text.h"
+
 int main(int count, char **arguments)
 {
     struct demangle_wishes wishes = {0};

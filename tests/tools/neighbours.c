@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"

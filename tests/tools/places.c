@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "find/find.h"
 #include "find/library.h"
 #include "find/list.h"

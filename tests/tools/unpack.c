@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+
 int main(int count, char **arguments)
 {
     struct text packed = {0}, unpacked = {0};

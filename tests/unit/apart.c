@@ -17,6 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "test.h"
 
 #ifdef __SANITIZE_ADDRESS__

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "maps/stack_table.h"
 #include "symbolize/interrupts.h"
 #include "symbolize/stack_text.h"

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "unit/test.h"
 

@@ -8,6 +8,9 @@
 
 #include "unit/cxx_rows.h"
 
+#include "base/text.h"
+#include "base/util.h"
+
 /* Names by themselves, in namespaces and classes. */
 static void sources(void)
 {

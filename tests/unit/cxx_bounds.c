@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "demangle/demangle.h"
 #include "test.h"
 

@@ -5,6 +5,8 @@
  */
 #include "unit/cxx_rows.h"
 
+#include "base/util.h"
+
 static void literals(void)
 {
     static const struct cxx_row rows[] = {

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_TESTS_CXX_ROWS_H
 #define STACKBOX_TESTS_CXX_ROWS_H
 
+#include "base/text.h"
 #include "demangle/demangle.h"
 #include "unit/test.h"
 

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/wait.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "elf/elf_plt.h"
 #include "elf_image.h"

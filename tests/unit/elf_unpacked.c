@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "elf/debug_files.h"
 #include "elf/elf_symbols.h"

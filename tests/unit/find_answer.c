@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "test.h"
 
 static char *const words[] = {(char *)"vfs_read", (char *)"c:mal*", (char *)"u:/bin/a:p:x"};

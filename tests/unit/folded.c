@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "picture/flame_order.h"
 #include "unit/test.h"
 

@@ -13,6 +13,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "insns/count.h"
 #include "insns/dump.h"
 #include "insns/follow.h"

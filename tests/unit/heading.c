@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/text.h"
 #include "test.h"
 
 static struct text line;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/util.h"
 #include "test.h"
 
 #define ADDRESSES 64

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "insns/dump.h"
 #include "insns/helpers.h"
 #include "insns/program.h"

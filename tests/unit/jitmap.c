@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "test.h"
 
 #define MOST_ADDRESSES 64

@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "test.h"
 
 static int file_of(const char *bytes, size_t length)

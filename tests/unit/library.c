@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "find/library.h"
 #include "find/library_names.h"

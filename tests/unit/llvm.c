@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "unit/forms.h"
 

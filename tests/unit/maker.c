@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/util.h"
 #include "test.h"
 
 #define MAKERS 8

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "processes/process.h"
 #include "symbolize/mappings_kernel.h"
 #include "symbolize/symbolize.h"

@@ -2,6 +2,7 @@
 /* What is said of what is missing: every kind in files, one line for people, and only if it matters. */
 #include "session/missing.h"
 
+#include "base/text.h"
 #include "test.h"
 
 static struct missing missing;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "options/applet.h"
 #include "options/options.h"
 #include "session/trace_options.h"

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "base/near.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "find/find.h"
 #include "find/pattern.h"
 #include "find/place.h"

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "test.h"
 

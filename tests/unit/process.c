@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "elf_image.h"
 #include "followable.h"

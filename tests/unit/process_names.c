@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "processes/process_parts.h"
 #include "test.h"
 

@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "kernel/perf_rings.h"
 #include "maps/snoop_record.h"
 #include "report/labels.h"

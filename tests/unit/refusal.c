@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "insns/program.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"

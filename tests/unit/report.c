@@ -6,6 +6,9 @@
 
 #include "unit/report_scene.h"
 
+#include "base/text.h"
+#include "base/util.h"
+
 /* tar reads: two kernel frames, two user frames. */
 static struct scene one_block(void)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "report/report_files.h"
 #include "test.h"
 

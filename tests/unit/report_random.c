@@ -8,6 +8,8 @@
 
 #include "unit/report_scene.h"
 
+#include "base/util.h"
+
 #define ROUNDS 1500
 #define MOST_ENTRIES 24
 

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "report/report.h"
 #include "test.h"
 

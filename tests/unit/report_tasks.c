@@ -2,6 +2,8 @@
 /* Whose blocks those of profile and of the applets of waits are: numbers, names, marks, order. */
 #include "unit/report_waits.h"
 
+#include "base/util.h"
+
 static void marks(void)
 {
     struct scene scene = {0};

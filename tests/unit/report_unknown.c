@@ -2,6 +2,8 @@
 /* Frames that nothing is known of, one upon another, are one that says how many: in every format. */
 #include "unit/report_scene.h"
 
+#include "base/util.h"
+
 
 /* Three entries of one process: two of them differ in the addresses of their unknown frames alone. */
 static struct scene make_scene(void)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "base/text.h"
 #include "rust_check.h"
 
 static void crates_and_nested_paths(void)

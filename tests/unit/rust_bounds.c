@@ -5,6 +5,8 @@
 
 #include "demangle/rust.h"
 
+#include "base/text.h"
+#include "base/util.h"
 #include "rust_check.h"
 
 #define LONGEST 65536

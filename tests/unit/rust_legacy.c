@@ -2,6 +2,8 @@
 /* The older names of Rust: C++'s nested names with a hash at their end. */
 #include "demangle/rust.h"
 
+#include "base/text.h"
+#include "base/util.h"
 #include "rust_check.h"
 
 #define HASH "17h0123456789abcdefE"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Reports for speedscope, read back by a reader of JSON that takes nothing else. */
+#include "base/text.h"
+#include "base/util.h"
 #include "unit/json.h"
 #include "unit/report_scene.h"
 

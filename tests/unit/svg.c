@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The file of a flame graph: valid XML whatever the names, and frames where they belong. */
+#include "base/text.h"
+#include "base/util.h"
 #include "picture/svg_layout.h"
 #include "picture/svg_parts.h"
 #include "picture/svg_text.h"

@@ -2,6 +2,8 @@
 /* The colours of a flame graph: the same for the same name, legible, red and blue for changes. */
 #include "picture/svg_colors.h"
 
+#include "base/text.h"
+#include "base/util.h"
 #include "unit/svg_file.h"
 
 /* ---- Colours ---- */

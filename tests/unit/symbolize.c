@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "test.h"
 
 static const char kallsyms_text[] =

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/util.h"
 #include "test.h"
 
 static const uint64_t frames[] = {0x1000, 0x2000, 0x3000, 0x4000};

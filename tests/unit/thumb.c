@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "elf/elf_arm.h"
 #include "find/thumb.h"
 #include "find/usdt.h"

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "processes/process_parts.h"
 #include "test.h"
 

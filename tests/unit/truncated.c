@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/text.h"
 #include "test.h"
 
 #define CORPUS "tests/fuzz/corpus/"

@@ -2,6 +2,8 @@
 /* Deflate, written bit by bit: zlib 1.2.13 says of each stream what is said of it here. */
 #include "unit/unpacking.h"
 
+#include "base/util.h"
+
 static unsigned char made[1 << 17];
 static size_t made_bits;
 

@@ -3,6 +3,8 @@
  * LZMA2: chunks that were made symbol by symbol. From those that may be, xz unpacks the same, and
  * it calls the others corrupt.
  */
+#include "base/text.h"
+#include "base/util.h"
 #include "unit/unpacking.h"
 #include "unit/xz_image.h"
 

@@ -3,6 +3,8 @@
  * .xz files of xz 5.4.1: whole, truncated and spoiled byte by byte; and such that are made here,
  * with fields that contradict each other.
  */
+#include "base/text.h"
+#include "base/util.h"
 #include "unit/unpacking.h"
 #include "unit/xz_image.h"
 #include "unpack/sha256.h"

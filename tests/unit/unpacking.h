@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "test.h"
 #include "unpack/unpack.h"
 

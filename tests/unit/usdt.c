@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "find/usdt.h"
 #include "unit/user_image.h"
 

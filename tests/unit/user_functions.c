@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "base/util.h"
 #include "find/list.h"
 #include "find/user_functions.h"
 #include "unit/user_image.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Arrays, text, numbers, lines and files; what escape_bytes makes of every kind of byte. */
+#include "base/reading.h"
+#include "base/text.h"
 #include "base/util.h"
 
 #include <errno.h>

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "base/reading.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_BUFFER_BYTES 65536
+
+int lines_open(struct lines *lines, int fd)
+{
+    *lines = (struct lines){.fd = fd, .buffer = malloc(LINE_BUFFER_BYTES + 1)};
+    return lines->buffer ? 0 : -ENOMEM;
+}
+
+/* Reads more behind what is unread. False when nothing more came. */
+static bool lines_fill(struct lines *lines)
+{
+    if (lines->start) {
+        memmove(lines->buffer, lines->buffer + lines->start, lines->end - lines->start);
+        lines->end -= lines->start;
+        lines->start = 0;
+    }
+    while (!lines->ended) {
+        ssize_t got = read(lines->fd, lines->buffer + lines->end, LINE_BUFFER_BYTES - lines->end);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            lines->error = -errno;
+        if (got <= 0) {
+            lines->ended = true;
+            break;
+        }
+        lines->end += (size_t)got;
+        return true;
+    }
+    return false;
+}
+
+/* Drops what is left of a line that did not fit, up to and with its newline. */
+static void lines_skip_rest(struct lines *lines)
+{
+    lines->skipping = false;
+    do {
+        char *newline = memchr(lines->buffer + lines->start, '\n', lines->end - lines->start);
+        if (newline) {
+            lines->start = (size_t)(newline + 1 - lines->buffer);
+            return;
+        }
+        lines->start = lines->end;
+    } while (lines_fill(lines));
+}
+
+char *lines_next(struct lines *lines, size_t *length)
+{
+    size_t searched = 0;
+
+    if (lines->skipping)
+        lines_skip_rest(lines);
+    for (;;) {
+        char *line = lines->buffer + lines->start;
+        char *newline = memchr(line + searched, '\n', lines->end - lines->start - searched);
+        if (newline) {
+            *newline = '\0';
+            *length = (size_t)(newline - line);
+            lines->start += *length + 1;
+            return line;
+        }
+        searched = lines->end - lines->start;
+        if (searched == LINE_BUFFER_BYTES) {
+            line[searched] = '\0';
+            *length = searched;
+            lines->start = lines->end;
+            lines->skipping = true;
+            lines->cut++;
+            return line;
+        }
+        if (lines_fill(lines))
+            continue;
+        if (!searched)
+            return NULL;
+        line = lines->buffer + lines->start;
+        line[searched] = '\0';
+        *length = searched;
+        lines->start = lines->end;
+        return line;
+    }
+}
+
+void lines_close(struct lines *lines)
+{
+    free(lines->buffer);
+    lines->buffer = NULL;
+}
+
+int read_to_end(int fd, size_t limit, struct text *text)
+{
+    char piece[16384];
+
+    for (;;) {
+        ssize_t got = read(fd, piece, sizeof(piece));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (!got)
+            return text->failed ? -ENOMEM : 0;
+        if (text->length + (size_t)got > limit)
+            return -EFBIG;
+        text_append(text, piece, (size_t)got);
+    }
+}
+
+int read_file(int directory, const char *path, size_t limit, struct text *text)
+{
+    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int result = read_to_end(fd, limit, text);
+    close(fd);
+    return result;
+}
+
+int open_seen(int seen, struct stat *about)
+{
+    char path[32];
+
+    if (fstat(seen, about))
+        return -errno;
+    if (!S_ISREG(about->st_mode))
+        return -ENODEV;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}

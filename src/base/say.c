@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "base/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/text.h"
+
+const char *say_as = "stackbox";
+void (*before_say)(void);
+
+/* All of it, or as much as can be: there is nobody to tell that this failed. */
+static void write_to_stderr(const char *bytes, size_t length)
+{
+    size_t written = 0;
+    ssize_t count;
+
+    while (written < length &&
+           ((count = write(STDERR_FILENO, bytes + written, length - written)) > 0 ||
+            (count < 0 && errno == EINTR)))
+        written += count > 0 ? (size_t)count : 0;
+}
+
+/* Without memory a long line is cut, and bytes that could do harm are not shown. */
+static __attribute__((format(printf, 1, 0))) void say_in_little_room(const char *format, va_list list)
+{
+    char line[512];
+    int start = snprintf(line, sizeof(line), "%s: ", say_as);
+    int length = vsnprintf(line + start, sizeof(line) - (size_t)start, format, list);
+    size_t end = strnlen(line, sizeof(line) - 1);
+
+    if (length < 0)
+        return;
+    for (size_t i = 0; i < end; i++)
+        if (line[i] < 0x20 || line[i] > 0x7e)
+            line[i] = '?';
+    line[end] = '\n';
+    write_to_stderr(line, end + 1);
+}
+
+/* False where memory is out: nothing was said. */
+static __attribute__((format(printf, 1, 0))) bool say_in_full(const char *format, va_list list)
+{
+    struct text raw = {0}, shown = {0};
+    char *line = NULL;
+
+    if (vasprintf(&line, format, list) < 0)
+        return false;
+    text_format(&raw, "%s: %s", say_as, line);
+    free(line);
+    if (!raw.failed)
+        escape_bytes(&shown, raw.data, raw.length);
+    text_add(&shown, "\n");
+    bool whole = !raw.failed && !shown.failed;
+    if (whole)
+        write_to_stderr(shown.data, shown.length);
+    text_free(&raw);
+    text_free(&shown);
+    return whole;
+}
+
+const char *output_error(int error)
+{
+    return error == EBADF ? "stdout is closed" : strerror(error);
+}
+
+void say(const char *format, ...)
+{
+    va_list list, again;
+
+    if (before_say)
+        before_say();
+    va_start(list, format);
+    va_copy(again, list);
+    if (!say_in_full(format, list))
+        say_in_little_room(format, again);
+    va_end(again);
+    va_end(list);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* All that speaks to stderr. */
+#ifndef STACKBOX_BASE_SAY_H
+#define STACKBOX_BASE_SAY_H
+
+/* A line on stderr, with the name of the running applet before it; control bytes are escaped. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Why stdout could not be written to, by the errno of that. */
+const char *output_error(int error);
+/* The name that say() puts first: set once, by main(). */
+extern const char *say_as;
+/* Called before such a line: what stands there and is no whole line must go first. Or NULL. */
+extern void (*before_say)(void);
+
+#endif

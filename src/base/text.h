@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Text that grows. */
+#ifndef STACKBOX_BASE_TEXT_H
+#define STACKBOX_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* {0} is empty; data is NUL-terminated once anything was appended. */
+struct text {
+    char *data;
+    size_t length, room;
+    bool failed; /* memory ran out somewhere: what is in data is not whole */
+};
+
+void text_append(struct text *text, const char *bytes, size_t length);
+void text_add(struct text *text, const char *string);
+void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Empties it and keeps its memory. */
+void text_clear(struct text *text);
+void text_free(struct text *text);
+
+/*
+ * The next line of a text in memory: where it begins, with its length in *length; *rest is behind it
+ * then. NULL: there is none left.
+ */
+const char *next_line(const char **rest, size_t *length);
+
+#endif
