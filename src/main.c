@@ -9,6 +9,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "applets/applets.h"
+#include "base/exits.h"
 #include "base/near.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -110,7 +112,7 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
     if (result == ASKED_HELP)
         manual_help(stdout, applet);
     if (result == ASKED_MAN)
-        manual_man(stdout, applet);
+        manual_man(stdout, applet, applets);
     if (result)
         return finish_output(0);
     int status = applet->run(&arguments);
@@ -144,7 +146,7 @@ static int run_help(const char *name)
     if (applet)
         manual_help(stdout, applet);
     else
-        manual_main_help(stdout, main_options);
+        manual_main_help(stdout, main_options, applets);
     return finish_output(0);
 }
 
@@ -158,9 +160,9 @@ static int run_options(int argc, char **argv)
     if (result < 0)
         return refuse_usage("stackbox", result, argv, &error);
     if (result == ASKED_HELP)
-        manual_main_help(stdout, main_options);
+        manual_main_help(stdout, main_options, applets);
     if (result == ASKED_MAN)
-        manual_main_man(stdout, main_options);
+        manual_main_man(stdout, main_options, applets);
     if (result)
         return finish_output(0);
     const char *more = arguments.count ? arguments.words[0] : arguments.command ? "--" : NULL;
@@ -170,7 +172,7 @@ static int run_options(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (settings.directory)
-        return install_links(settings.directory, argv[0]);
+        return install_links(settings.directory, argv[0], applets);
     if (settings.version)
         puts("stackbox " STACKBOX_VERSION);
     return finish_output(0);
@@ -184,7 +186,7 @@ static int run_main(int argc, char **argv)
     if (applet)
         return run_applet(applet, argc - 1, argv + 1);
     if (!word) {
-        manual_list(stdout);
+        manual_list(stdout, applets);
         return finish_output(0);
     }
     if (word[0] == '-')

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "applets/applets.h"
 #include "base/near.h"
 #include "base/say.h"
 #include "base/text.h"

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "applets/applets.h"
 #include "base/text.h"
 #include "draw/drawing.h"
 #include "options/applet.h"

@@ -2,6 +2,7 @@
 /* offcputime, wakeuptime, offwaketime: where threads block, and who wakes them. */
 #include <errno.h>
 
+#include "applets/applets.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/offwaking.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "applets/applets.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "counting/counting.h"

@@ -6,19 +6,7 @@
 
 #include "base/say.h"
 #include "base/text.h"
-#include "session/command.h"
-
-const struct applet *const applets[] = {
-    &stackcount_applet,
-    &profile_applet,
-    &offcputime_applet,
-    &wakeuptime_applet,
-    &offwaketime_applet,
-    &stacksnoop_applet,
-    &flamegraph_applet,
-    &check_applet,
-    NULL,
-};
+#include "base/exits.h"
 
 const struct option common_options[] = {
     {'h', "help", NULL, option_help, 0, 0, 0, "this help"},

@@ -5,8 +5,6 @@
 
 #include "options/options.h"
 
-#define EXIT_USAGE 2 /* the command line is wrong */
-
 /* A list of things with what they mean, or, where no row has a term, paragraphs. */
 struct manual_row {
     const char *term, *text;
@@ -31,16 +29,6 @@ struct applet {
     /* The exit status. The words stay main()'s. */
     int (*run)(const struct arguments *arguments);
 };
-
-extern const struct applet stackcount_applet;
-extern const struct applet profile_applet;
-extern const struct applet offcputime_applet, wakeuptime_applet, offwaketime_applet;
-extern const struct applet stacksnoop_applet;
-extern const struct applet flamegraph_applet;
-extern const struct applet check_applet;
-
-/* All of them, up to a NULL: the one table. */
-extern const struct applet *const applets[];
 
 /*
  * Says what is wrong with a command line, `result` being what a check of it came to, and returns the

@@ -69,7 +69,7 @@ static int stat_directory(const char *path, struct stat *status)
     return -1;
 }
 
-int install_links(const char *directory, const char *called)
+int install_links(const char *directory, const char *called, const struct applet *const *all)
 {
     char self[PATH_MAX];
     struct stat self_status, directory_status;
@@ -85,7 +85,7 @@ int install_links(const char *directory, const char *called)
         return EXIT_FAILURE;
     }
     const char *target = link_target(&directory_status, self);
-    for (const struct applet *const *applet = applets; *applet && status >= 0; applet++) {
+    for (const struct applet *const *applet = all; *applet && status >= 0; applet++) {
         text_clear(&path);
         text_format(&path, "%s/%s", directory, (*applet)->name);
         int made = path.failed ? EXIT_FAILURE : make_link(target, path.data, &self_status);

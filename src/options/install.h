@@ -3,10 +3,13 @@
 #ifndef STACKBOX_OPTIONS_INSTALL_H
 #define STACKBOX_OPTIONS_INSTALL_H
 
+#include "options/applet.h"
+
 /*
  * Makes links in `directory`, relative ones where the binary is there itself. What is there already
- * stays, which is an error unless it leads to this binary. `called` is argv[0]. The exit status.
+ * stays, which is an error unless it leads to this binary. `called` is argv[0], `all` are the applets, up to
+ * a NULL. The exit status.
  */
-int install_links(const char *directory, const char *called);
+int install_links(const char *directory, const char *called, const struct applet *const *all);
 
 #endif

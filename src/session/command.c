@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"

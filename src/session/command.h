@@ -16,13 +16,6 @@
 /* Where commands are looked for without a PATH. */
 #define COMMAND_PATH "/usr/local/bin:/bin:/usr/bin"
 
-/* As env(1) has them. */
-enum {
-    EXIT_TRACER = 125, /* tracing failed: what it is otherwise 1 for */
-    EXIT_NOT_RUN = 126,
-    EXIT_NOT_FOUND = 127,
-};
-
 struct command {
     char **words; /* up to a NULL; NULL: none */
     pid_t pid;    /* 0: not started */

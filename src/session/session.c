@@ -11,6 +11,7 @@
 #include "apart/apart.h"
 #include "apart/apart_rights.h"
 #include "base/escape.h"
+#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "kernel/refusal.h"

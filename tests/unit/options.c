@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "applets/applets.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "options/applet.h"

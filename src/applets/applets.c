@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "applets/applets.h"
+
+#include <stddef.h>
+
+const struct applet *const applets[] = {
+    &stackcount_applet,
+    &profile_applet,
+    &offcputime_applet,
+    &wakeuptime_applet,
+    &offwaketime_applet,
+    &stacksnoop_applet,
+    &flamegraph_applet,
+    &check_applet,
+    NULL,
+};
