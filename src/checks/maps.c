@@ -9,6 +9,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "checks/look.h"
+#include "kernel/limits.h"
 #include "maps/recorder.h"
 #include "maps/store.h"
 #include "maps/waits.h"
@@ -89,7 +90,7 @@ static void check_memory(struct check *check)
     if (!result)
         text_format(&check->detail, "%llu KB for %u stacks of %u frames, of %llu KB that are free",
                     (unsigned long long)kilobytes(store_bytes(&store)), store.stacks, store.depth,
-                    (unsigned long long)kilobytes(store_free_memory()));
+                    (unsigned long long)kilobytes(kernel_free_memory()));
     store_close(&store);
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/counting_report.h"
+#include "kernel/limits.h"
 #include "kernel/refusal.h"
 #include "options/applet.h"
 #include "processes/process.h"
@@ -36,7 +37,7 @@ static void debug_sizes(const struct store *store)
         sizes.data ? sizes.data : "", store->depth,
         store->settled.ids.buckets ? " (by ids and by hashes)" : "", store->wanted[BANK_COUNTS],
         (unsigned long long)store_bytes(store) / 1024,
-        (unsigned long long)store_free_memory() / 1024);
+        (unsigned long long)kernel_free_memory() / 1024);
     text_free(&sizes);
 }
 
@@ -129,7 +130,7 @@ static int collect(struct counting *counting, bool again)
         return result;
     result = counting->collect
                      ? counting->collect(counting->collecting, again, tally, &counting->losses)
-                     : store_collect(&counting->store, again, tally, &counting->losses);
+                     : drain_counts(&counting->store, again, tally, &counting->losses);
 
     counting->has_all = !result && !again;
     for (size_t i = before; i < tally->count; i++)

@@ -13,6 +13,7 @@
 #ifndef STACKBOX_COUNTING_COUNTING_H
 #define STACKBOX_COUNTING_COUNTING_H
 
+#include "drain/drain.h"
 #include "maps/store.h"
 #include "report/facts.h"
 #include "report/report_files.h"
@@ -21,7 +22,7 @@
 #include "session/traced_program.h"
 #include "tally/tally.h"
 
-/* As store_collect: adds to `tally` and `losses`; with `again` the next report starts there. */
+/* As drain_counts: adds to `tally` and `losses`; with `again` the next report starts there. */
 typedef int counting_collect(void *context, bool again, struct tally *tally, struct losses *losses);
 
 struct counting {
@@ -36,7 +37,7 @@ struct counting {
     bool at_tracepoints;          /* and nowhere else: the way to them is no part of the stacks */
     struct session session;
     struct store store;
-    /* How what was counted comes into the tally where store_collect alone does not do, or NULL. */
+    /* How what was counted comes into the tally where drain_counts alone does not do, or NULL. */
     counting_collect *collect;
     void *collecting;
     /* Called some times a second while it runs, or NULL. */

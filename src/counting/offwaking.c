@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "counting/blocked.h"
 #include "counting/counting.h"
+#include "drain/drain_waits.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "kernel/switches.h"
@@ -213,7 +214,7 @@ static int add_all_along(const struct tracing *tracing, struct tally *tally)
 static int collect(void *context, bool again, struct tally *tally, struct losses *losses)
 {
     struct tracing *tracing = context;
-    int result = waits_collect(&tracing->waits, again, tally, losses);
+    int result = drain_waits(&tracing->waits, again, tally, losses);
 
     if (!result && tracing->wishes->view != VIEW_OFFCPU)
         result = judge_wakers(tracing, tally);

@@ -160,8 +160,8 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     return result ? result : complete_stack(drain, drain->tally->count - 1, &key);
 }
 
-int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
-               struct losses *losses)
+static int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
+                      struct losses *losses)
 {
     uint32_t depth = store->depth;
     struct drain drain = {
@@ -206,9 +206,55 @@ int drain_stacks(const struct store *store, const struct bank *bank, bpf_take *t
     return result;
 }
 
-int drain_clear_stacks(struct store *store, const struct bank *bank)
+static int clear_stacks(struct store *store, const struct bank *bank)
 {
     int result = bank == &store->main ? settled_clear(&store->settled) : 0;
 
     return result ? result : drain_stacks(store, bank, forget_stack, NULL);
+}
+
+/* ---- A report ---- */
+
+int drain_uncounted(struct tally *tally, uint64_t events, uint64_t value)
+{
+    struct tally_entry *entry;
+
+    if (!events)
+        return 0;
+    entry = tally_add(tally);
+    if (!entry)
+        return -ENOMEM;
+    entry->mark = MARK_TABLE_FULL;
+    entry->events = events;
+    entry->value = value;
+    return 0;
+}
+
+struct collecting {
+    struct store *store;
+    struct tally *tally;
+    struct losses *losses;
+};
+
+/* Stacks stay from report to report: what they are kept by says what they are, and nothing else. */
+static int empty_of_counts(void *context, struct bank *bank, bool again)
+{
+    struct collecting *collecting = context;
+    struct store *store = collecting->store;
+    int result = drain_bank(store, bank, collecting->tally, collecting->losses);
+
+    if (result || !again || !store_has_filled(bank))
+        return result;
+    bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
+    return clear_stacks(store, bank);
+}
+
+int drain_counts(struct store *store, bool again, struct tally *tally, struct losses *losses)
+{
+    struct collecting collecting = {store, tally, losses};
+    uint64_t full = store->sum.table_full;
+    int result = store_drain_by(store, again, empty_of_counts, &collecting);
+
+    full = store->sum.table_full - full;
+    return result ? result : drain_uncounted(tally, full, full);
 }

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From a bank's maps to a tally. Part of the store. */
+/* Reports: from the maps that count to a tally. */
 #ifndef STACKBOX_DRAIN_DRAIN_H
 #define STACKBOX_DRAIN_DRAIN_H
 
 #include "kernel/bpf.h"
 #include "maps/store.h"
+#include "tally/tally.h"
+
+/* What a drain could not give, by cause; all are events. */
+struct losses {
+    uint64_t stacks_lost; /* counted without their stack: there was no room for it */
+    uint64_t walks_failed; /* likewise: the kernel could not walk the user's stack */
+};
 
 /*
- * Adds all counts of a bank that no program writes to, with their stacks, and leaves it empty of
- * counts; drain_clear_stacks empties it of stacks. 0 or a negative errno.
+ * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With
+ * `again` the next report starts at the same instant; else counting ends there. 0 or a negative errno.
  */
-int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
-               struct losses *losses);
-/* Takes all stacks out of it, by their words: a struct spilled_stack each. */
+int drain_counts(struct store *store, bool again, struct tally *tally, struct losses *losses);
+
+/* Takes all stacks out of a bank, by their words: a struct spilled_stack each. */
 int drain_stacks(const struct store *store, const struct bank *bank, bpf_take *take, void *context);
-int drain_clear_stacks(struct store *store, const struct bank *bank);
+
+/* An entry of the tally for events that are in no count: the table was full. 0 or -ENOMEM. */
+int drain_uncounted(struct tally *tally, uint64_t events, uint64_t value);
 
 #endif

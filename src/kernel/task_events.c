@@ -10,9 +10,9 @@
 
 #include "base/util.h"
 #include "kernel/cpus.h"
+#include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
-#include "maps/store.h"
 
 /*
  * Of each ring: what thousands of short processes have to tell while a report is made, where a small
@@ -261,7 +261,7 @@ static int add_ring(void *context, unsigned cpu)
 
 static int open_rings(struct task_events *events)
 {
-    uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), free_memory = store_free_memory();
+    uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), free_memory = kernel_free_memory();
     long page = sysconf(_SC_PAGESIZE);
 
     events->bytes = MOST_BYTES;

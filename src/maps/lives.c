@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "insns/layout.h"
 #include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "maps/store.h"
 
 /* Processes that execute a program while tracing runs, and live; and that ended, but are remembered. */
@@ -18,7 +19,7 @@
 
 static uint32_t lives_to_keep(void)
 {
-    uint64_t most = store_free_memory() / MOST_SHARE;
+    uint64_t most = kernel_free_memory() / MOST_SHARE;
     uint32_t lives = MOST_LIVES;
 
     while (lives > LEAST_LIVES && lives * LIFE_BYTES > most)

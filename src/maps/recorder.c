@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "maps/store.h"
 
 /* Room for a third of a second of 50,000 events a second with two stacks of 127 frames. */
@@ -54,7 +55,7 @@ static uint64_t least_bytes(uint64_t record)
 /* As was wished, else as a quarter of the free memory allows. */
 static uint64_t first_size(const struct recorder_wishes *wishes)
 {
-    uint64_t available = store_free_memory(), bytes = wishes->bytes;
+    uint64_t available = kernel_free_memory(), bytes = wishes->bytes;
 
     if (!bytes)
         bytes = available && available / 4 < DEFAULT_BYTES ? available / 4 : DEFAULT_BYTES;

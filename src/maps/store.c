@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drain/drain.h"
 #include "kernel/bpf.h"
 #include "maps/banks.h"
 #include "maps/store_sizes.h"
@@ -187,6 +186,11 @@ static bool fill(const uint64_t entries[BANK_MAPS], const struct bank *bank, uin
     return false;
 }
 
+bool store_has_filled(const struct bank *bank)
+{
+    return fill(bank->kept, bank, FILLED);
+}
+
 enum store_news store_look(struct store *store)
 {
     struct bank *bank = &store->main;
@@ -249,54 +253,10 @@ static int collect(struct store *store, bool again, store_drain *drain, void *co
     return result;
 }
 
-int store_collect_by(struct store *store, bool again, store_drain *drain, void *context)
+int store_drain_by(struct store *store, bool again, store_drain *drain, void *context)
 {
     bpf_begin_unpreempted();
     int result = collect(store, again, drain, context);
     bpf_end_unpreempted();
     return result;
-}
-
-int store_add_uncounted(struct tally *tally, uint64_t events, uint64_t value)
-{
-    struct tally_entry *entry;
-
-    if (!events)
-        return 0;
-    entry = tally_add(tally);
-    if (!entry)
-        return -ENOMEM;
-    entry->mark = MARK_TABLE_FULL;
-    entry->events = events;
-    entry->value = value;
-    return 0;
-}
-
-struct collecting {
-    struct store *store;
-    struct tally *tally;
-    struct losses *losses;
-};
-
-/* Stacks stay from report to report: what they are kept by says what they are, and nothing else. */
-static int drain_counts(void *context, struct bank *bank, bool again)
-{
-    struct collecting *collecting = context;
-    struct store *store = collecting->store;
-    int result = drain_bank(store, bank, collecting->tally, collecting->losses);
-
-    if (result || !again || !fill(bank->kept, bank, FILLED))
-        return result;
-    bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
-    return drain_clear_stacks(store, bank);
-}
-
-int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses)
-{
-    struct collecting collecting = {store, tally, losses};
-    uint64_t full = store->sum.table_full;
-    int result = store_collect_by(store, again, drain_counts, &collecting);
-
-    full = store->sum.table_full - full;
-    return result ? result : store_add_uncounted(tally, full, full);
 }

@@ -18,7 +18,6 @@
 #include "insns/stacks.h"
 #include "maps/grace.h"
 #include "maps/settled.h"
-#include "tally/tally.h"
 
 struct store_wishes {
     uint64_t stacks; /* distinct stacks; 0: by the memory that is there, and as many as come */
@@ -51,12 +50,6 @@ struct store {
     uint64_t looked_at; /* counts that were new when store_look was called */
     /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
     bool walks_omit_callers[2];
-};
-
-/* What a drain could not give, by cause; all are events. */
-struct losses {
-    uint64_t stacks_lost; /* counted without their stack: there was no room for it */
-    uint64_t walks_failed; /* likewise: the kernel could not walk the user's stack */
 };
 
 /* A store that holds nothing, which store_close takes. */
@@ -99,20 +92,15 @@ enum store_news store_look(struct store *store);
 int store_settle(struct store *store);
 
 /*
- * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With
- * `again` the next report starts at the same instant; else counting ends there.
- */
-int store_collect(struct store *store, bool again, struct tally *tally, struct losses *losses);
-
-/*
- * The same for counts that are not those of stackcount: `drain` is called for each bank while no
- * program writes to it, takes what is in it, and with `again` leaves it empty of stacks, too.
+ * Ends the report that runs: `drain` is called for each bank while no program writes to it, and takes
+ * what is in it. With `again` the next report starts at the same instant, and `drain` empties the bank
+ * of what is to be empty; else counting ends there.
  */
 typedef int store_drain(void *context, struct bank *bank, bool again);
-int store_collect_by(struct store *store, bool again, store_drain *drain, void *context);
+int store_drain_by(struct store *store, bool again, store_drain *drain, void *context);
 
-/* An entry of the tally for events that are in no count: the table was full. 0 or -ENOMEM. */
-int store_add_uncounted(struct tally *tally, uint64_t events, uint64_t value);
+/* Does it keep so many stacks that they are better forgotten? */
+bool store_has_filled(const struct bank *bank);
 
 /* How many stacks are in the kernel's maps, or more, for counts to come. */
 uint64_t store_stacks_kept(const struct store *store);
@@ -121,8 +109,5 @@ uint64_t store_stacks_kept(const struct store *store);
 uint64_t store_lost(const struct store *store);
 /* And for how many it is not known what became of them: 0, or the number of threads that wait. */
 int64_t store_account_gap(const struct store *store);
-
-/* Free memory in bytes, or 0 where nobody tells. */
-uint64_t store_free_memory(void);
 
 #endif

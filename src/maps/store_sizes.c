@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "maps/store_sizes.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/cpus.h"
+#include "kernel/limits.h"
 
 /*
  * What may be new in a fifth of a second, as a program does everything for the first time, and some for
@@ -21,7 +21,6 @@
 #define STACKS_PER_CPU 512
 #define MOST_STACKS 65536
 #define MOST_IDS 4096 /* that map never grows; what has no place in it is kept by its own hash */
-#define DEFAULT_DEPTH 127
 /* Of a size that was wished: a stack goes with several others, and these with several processes. */
 #define COUNTS_PER_STACK 2
 /* What an entry of a hash costs besides its key and value. */
@@ -32,36 +31,11 @@
 #define GROWS_FROM 2
 #define GROWS_TO 4
 
-/* The number behind `after` in a small file (NULL: at its start), or `otherwise`. */
-static uint64_t number_in(const char *path, const char *after, uint64_t otherwise)
-{
-    struct text content = {0};
-    uint64_t number = otherwise;
-
-    if (!read_file(AT_FDCWD, path, 65536, &content) && content.data) {
-        char *at = after ? strstr(content.data, after) : content.data;
-        if (at) {
-            at += after ? strlen(after) : 0;
-            at += strspn(at, " \t");
-            at[strspn(at, "0123456789")] = '\0';
-            if (parse_number(at, 0, UINT64_MAX, &number))
-                number = otherwise;
-        }
-    }
-    text_free(&content);
-    return number;
-}
-
 uint64_t store_depth_limit(void)
 {
-    uint64_t limit = number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
+    uint64_t limit = kernel_stack_depth();
 
     return limit < MOST_DEPTH ? limit : MOST_DEPTH;
-}
-
-uint64_t store_free_memory(void)
-{
-    return number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
 }
 
 void store_set_sizes(struct store *store, uint64_t stacks, const struct store_wishes *wishes)
@@ -137,7 +111,7 @@ static bool may_double(const struct store *store, enum bank_map map)
     uint64_t more = map_bytes(store, map, store->wanted[map]), has = store_bytes(store);
 
     return more * 2 <= MOST_MAP_BYTES &&
-           has + more * 2 <= (has + store_free_memory()) / MOST_SHARE;
+           has + more * 2 <= (has + kernel_free_memory()) / MOST_SHARE;
 }
 
 void store_want(struct store *store, const uint64_t entries[BANK_MAPS])
@@ -177,7 +151,7 @@ static uint64_t usual_stacks(void)
 
 uint64_t store_first_sizes(struct store *store, const struct store_wishes *wishes)
 {
-    uint64_t available = store_free_memory();
+    uint64_t available = kernel_free_memory();
     uint64_t stacks = wishes->stacks ? wishes->stacks : usual_stacks();
 
     store->grows = !wishes->stacks;

@@ -33,11 +33,11 @@ struct waits {
 int waits_open(struct waits *waits);
 void waits_close(struct waits *waits);
 
+/* Of an entry of the map: what programs know of a wait. */
+uint32_t waits_value_bytes(const struct waits *waits);
+
 /* About what the map takes of the kernel's memory. */
 uint64_t waits_bytes(const struct waits *waits);
-
-/* As store_collect. The last time (not `again`) waits that have not ended are looked at, too. */
-int waits_collect(struct waits *waits, bool again, struct tally *tally, struct losses *losses);
 
 /* Did the thread block while tracing ran? After the last report. */
 bool waits_has_seen(const struct waits *waits, uint32_t tid);

@@ -14,6 +14,7 @@
 #include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "kernel/limits.h"
 #include "kernel/refusal.h"
 #include "maps/store.h"
 #include "options/applet.h"
@@ -55,7 +56,7 @@ static int open_processes(struct session *session)
     const struct processes_wishes wishes = {
         .pids = options->pids.numbers,
         .pid_count = options->pids.count,
-        .free_memory = store_free_memory(),
+        .free_memory = kernel_free_memory(),
     };
 
     int result = processes_open(&session->processes, &wishes);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "drain/drain_waits.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "kernel/bpf.h"
+
+struct taking {
+    struct waits *waits;
+    struct tally *tally;
+    struct losses *losses;
+    uint64_t now;
+};
+
+static int take_party(const struct taking *taking, const struct party *party, uint64_t events,
+                      struct tally_party *to)
+{
+    struct stack_table *stacks = &taking->waits->stacks;
+
+    to->pid = party->pid;
+    to->tid = party->tid;
+    to->born = party->born;
+    to->foreign = party->flags & KEY_FOREIGN;
+    memcpy(to->comm, party->comm, sizeof(party->comm));
+    int result = stack_table_find(stacks, party->kernel_stack, taking->tally, &to->kernel);
+    if (!result)
+        result = stack_table_find(stacks, party->user_stack, taking->tally, &to->user);
+    if (to->kernel.state == STACK_FULL || to->user.state == STACK_FULL)
+        taking->losses->stacks_lost += events;
+    if (party->kernel_stack == -EFAULT && party->user_stack == -EFAULT)
+        taking->losses->walks_failed += events;
+    return result;
+}
+
+static int add_entry(const struct taking *taking, const struct wait *wait,
+                     const struct blocked *blocked, enum tally_mark mark)
+{
+    struct tally_entry *entry = tally_add(taking->tally);
+
+    if (!entry)
+        return -ENOMEM;
+    entry->value = blocked->nanoseconds;
+    entry->events = blocked->waits;
+    entry->longest = blocked->longest;
+    entry->mark = mark;
+    entry->has_waker = wait->waker.flags & PARTY_SEEN;
+    int result = take_party(taking, &wait->target, blocked->waits, &entry->task);
+    return result ? result : take_party(taking, &wait->waker, blocked->waits, &entry->waker);
+}
+
+static int take_count(void *context, const void *key, const void *value)
+{
+    const struct taking *taking = context;
+    struct wait wait = {.waker = {.kernel_stack = NO_STACK, .user_stack = NO_STACK}};
+    struct blocked blocked = {0};
+
+    memcpy(&wait.target, key, offwake_key_bytes(taking->waits->view));
+    memcpy(&blocked, value, taking->waits->store->value_bytes);
+    taking->waits->store->counted += blocked.waits;
+    /* A count that was made by one CPU, and to which nobody came to add. */
+    return blocked.waits ? add_entry(taking, &wait, &blocked, MARK_NONE) : 0;
+}
+
+static int take_stack(void *context, const void *key, const void *value)
+{
+    const struct taking *taking = context;
+    int64_t word;
+
+    memcpy(&word, key, sizeof(word));
+    return stack_table_add(&taking->waits->stacks, word, value, taking->waits->store->depth);
+}
+
+/* Stacks first: the counts of any bank may be of those of either. */
+static int drain(void *context, struct bank *bank, bool again)
+{
+    struct taking *taking = context;
+    struct store *store = taking->waits->store;
+    int result = drain_stacks(store, bank, take_stack, taking);
+
+    (void)again;
+    bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
+    return result ? result
+                  : bpf_drain(bank->maps[BANK_COUNTS], store->key_bytes, store->value_bytes,
+                              take_count, taking);
+}
+
+static void read_wait(const struct taking *taking, const void *value, struct wait *wait)
+{
+    *wait = (struct wait){.waker = {.kernel_stack = NO_STACK, .user_stack = NO_STACK}};
+    memcpy(wait, value, waits_value_bytes(taking->waits));
+}
+
+/* What programs write meanwhile they have put into a bank that is drained later. */
+static int keep_stacks(void *context, const void *key, const void *value)
+{
+    const struct taking *taking = context;
+    struct stack_table *stacks = &taking->waits->stacks;
+    struct wait wait;
+
+    (void)key;
+    read_wait(taking, value, &wait);
+    if (wait.since) {
+        stack_table_keep(stacks, wait.target.kernel_stack);
+        stack_table_keep(stacks, wait.target.user_stack);
+    }
+    stack_table_keep(stacks, wait.waker.kernel_stack);
+    stack_table_keep(stacks, wait.waker.user_stack);
+    return 0;
+}
+
+/* ---- Those that still wait ---- */
+
+static int note_seen(struct waits *waits, const struct wait *wait)
+{
+    if (!wait->tid || wait->target.flags & KEY_FOREIGN)
+        return 0;
+    if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1,
+                      sizeof(*waits->seen)))
+        return -ENOMEM;
+    waits->seen[waits->seen_count++] = wait->tid;
+    return 0;
+}
+
+static int take_waiting(void *context, const void *key, const void *value)
+{
+    struct taking *taking = context;
+    struct waits *waits = taking->waits;
+    struct wait wait;
+
+    (void)key;
+    read_wait(taking, value, &wait);
+    int result = note_seen(waits, &wait);
+    waits->open += wait.since != 0;
+    uint64_t time = taking->now - wait.since;
+    struct blocked blocked = {time, 1, time};
+    if (result || !wait.since || wait.since > taking->now ||
+        blocked.nanoseconds < waits->least || blocked.nanoseconds > waits->most)
+        return result;
+    if (!wait.woken)
+        wait.waker = (struct party){.kernel_stack = NO_STACK, .user_stack = NO_STACK};
+    waits->waiting++;
+    waits->waited += blocked.nanoseconds;
+    return waits->unfinished ? add_entry(taking, &wait, &blocked, MARK_UNFINISHED) : 0;
+}
+
+static int list_waiting(struct taking *taking)
+{
+    struct waits *waits = taking->waits;
+
+    taking->now = now_ns();
+    waits->seen_count = 0;
+    waits->open = 0;
+    int result = bpf_list(waits->map, sizeof(uint32_t), waits_value_bytes(waits), take_waiting, taking);
+    waits->seen_count = sort_numbers(waits->seen, waits->seen_count);
+    return result;
+}
+
+static int collect(struct taking *taking, bool again)
+{
+    struct waits *waits = taking->waits;
+
+    const struct account *sum = &waits->store->sum;
+    uint64_t full = sum->table_full, full_ns = sum->table_full_ns;
+
+    stack_table_begin(&waits->stacks);
+    int result = store_drain_by(waits->store, again, drain, taking);
+    if (!result)
+        result = drain_uncounted(taking->tally, sum->table_full - full,
+                                     sum->table_full_ns - full_ns);
+    if (result)
+        return result;
+    if (!again)
+        return list_waiting(taking);
+    result = bpf_list(waits->map, sizeof(uint32_t), waits_value_bytes(waits), keep_stacks, taking);
+    if (!result)
+        stack_table_drop(&waits->stacks);
+    return result;
+}
+
+int drain_waits(struct waits *waits, bool again, struct tally *tally, struct losses *losses)
+{
+    struct taking taking = {.waits = waits, .tally = tally, .losses = losses};
+
+    bpf_begin_unpreempted();
+    int result = collect(&taking, again);
+    bpf_end_unpreempted();
+    return result;
+}

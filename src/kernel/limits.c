@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/limits.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+
+#define DEFAULT_DEPTH 127
+
+/* The number behind `after` in a small file (NULL: at its start), or `otherwise`. */
+static uint64_t number_in(const char *path, const char *after, uint64_t otherwise)
+{
+    struct text content = {0};
+    uint64_t number = otherwise;
+
+    if (!read_file(AT_FDCWD, path, 65536, &content) && content.data) {
+        char *at = after ? strstr(content.data, after) : content.data;
+        if (at) {
+            at += after ? strlen(after) : 0;
+            at += strspn(at, " \t");
+            at[strspn(at, "0123456789")] = '\0';
+            if (parse_number(at, 0, UINT64_MAX, &number))
+                number = otherwise;
+        }
+    }
+    text_free(&content);
+    return number;
+}
+
+uint64_t kernel_free_memory(void)
+{
+    return number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
+}
+
+uint64_t kernel_stack_depth(void)
+{
+    return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
+}
