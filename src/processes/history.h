@@ -101,6 +101,9 @@ void history_forget(struct history *history, uint64_t time, uint64_t replaced);
 struct program *history_find(const struct history *history, uint32_t pid, uint64_t born,
                              uint64_t begin, struct life **of);
 
+/* The `born` of an event of that time, of which nothing else is known. */
+uint64_t history_born_at(const struct history *history, uint32_t pid, uint64_t time, uint64_t begin);
+
 /*
  * Where ends were forgotten: whether a `born` of 0 may as well be of a life that came after that
  * which it stands for.

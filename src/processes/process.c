@@ -172,6 +172,11 @@ uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t bor
                : 0;
 }
 
+uint64_t processes_born_at(const struct processes *processes, uint32_t pid, uint64_t time)
+{
+    return history_born_at(&processes->history, pid, time, processes->begin);
+}
+
 int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
                    const uint64_t *addresses, size_t count, struct process_place *places)
 {

@@ -95,6 +95,12 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uin
                    const uint64_t *addresses, size_t count, struct process_place *places);
 
 /*
+ * The `born` of an event that tells its time and not its program: what processes_find and the like take.
+ * It is as good as what the kernel told, to which processes_settle() comes first.
+ */
+uint64_t processes_born_at(const struct processes *processes, uint32_t pid, uint64_t time);
+
+/*
  * What the process of that life and program is called, which is its first thread's name, or was when it
  * ended: at most 15 bytes and a NUL into `comm`, which has COMM_BYTES + 1. False: not known.
  */

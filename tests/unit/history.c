@@ -218,6 +218,62 @@ static void a_child_that_executes(void)
     end();
 }
 
+/* Programs of one pid, one after another and with nobody between them: what ran from when until when. */
+struct ran {
+    uint64_t from, until;
+    char label[16];
+};
+
+/* Forks, execs and ends of B at random times, as a list of what it was. */
+static size_t make_random_past(struct ran *ran, size_t room)
+{
+    uint64_t time = BEGIN;
+    size_t count = 0;
+
+    for (bool lives = false; count < room; time += 4 + (uint64_t)rand() % 3) {
+        if (lives && rand() % 3 == 0) {
+            ends(time, B);
+            ran[count++].until = time;
+            lives = false;
+            continue;
+        }
+        struct ran *now = &ran[lives ? ++count : count];
+        if (count == room)
+            break;
+        if (lives)
+            now[-1].until = time;
+        else
+            forks(time, A, B);
+        if (lives || rand() % 2)
+            executes(time + 1, B);
+        snprintf(now->label, sizeof(now->label), "[%zu]", count);
+        now->from = time + 2;
+        maps(time + 2, B, now->label);
+        lives = true;
+    }
+    return count;
+}
+
+/* An event that tells its time alone is of who ran then. */
+static void events_by_their_times(void)
+{
+    static struct ran ran[48];
+
+    srand(11);
+    for (int round = 0; round < 200; round++) {
+        begin();
+        size_t count = make_random_past(ran, COUNT_OF(ran));
+        for (size_t i = 0; i < count; i++) {
+            uint64_t first = processes_born_at(processes, B, ran[i].from);
+            CHECK_STRING(what(B, first), ran[i].label);
+            for (uint64_t time = ran[i].from; time < ran[i].until; time++)
+                CHECK_NUMBER(processes_born_at(processes, B, time), first);
+        }
+        CHECK_NUMBER(processes_born_at(processes, C, BEGIN + 5), 0);
+        end();
+    }
+}
+
 /* Each life of a pid, even where none of them executes anything. */
 static void lives_of_one_pid(void)
 {
@@ -589,6 +645,7 @@ int main(void)
     TEST(many_replacements);
     TEST(exec_is_another_program);
     TEST(a_child_that_executes);
+    TEST(events_by_their_times);
     TEST(lives_of_one_pid);
     TEST(forgotten_ends);
     TEST(a_life_before_the_beginning);
