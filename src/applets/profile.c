@@ -9,6 +9,7 @@
 #include "applets/applets.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "collect/bpf_counts.h"
 #include "counting/counting.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
@@ -91,6 +92,7 @@ static const struct manual_row notes[] = {
 };
 
 struct profiling {
+    struct bpf_counts counts;
     struct counting counting;
     struct sampling_wishes wishes;
     struct sampling sampling;
@@ -99,11 +101,11 @@ struct profiling {
 
 /* ---- The program ---- */
 
-static void build_program(const struct counting *counting, struct program *program)
+static void build_program(const struct scope *scope, const struct store *store,
+                          struct program *program)
 {
-    const struct store *store = &counting->store;
     struct count_wishes wishes = {
-        .filter = counting->session.filter,
+        .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = true,
@@ -113,7 +115,7 @@ static void build_program(const struct counting *counting, struct program *progr
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = counting->session.lives.maps,
+        .lives = scope->lives.maps,
         .banks = store->banks,
         .ids = store->settled.ids,
     };
@@ -138,7 +140,7 @@ static int load_program(struct profiling *profiling, struct text *log)
     struct program program = {0};
     struct linked linked;
 
-    build_program(&profiling->counting, &program);
+    build_program(&profiling->counting.session.scope, &profiling->counts.store, &program);
     int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, log);
     if (!result) {
         if (settings.trace.debug || settings.trace.dump_program)
@@ -254,7 +256,7 @@ static void say_account(const struct profiling *profiling)
         say("program %u: %llu runs, ns per event: %llu", info.id,
             (unsigned long long)info.run_count,
             (unsigned long long)(info.run_time_ns / info.run_count));
-    counting_say_account(&profiling->counting, 0, info.recursion_misses);
+    counting_say_account(&profiling->counting, info.recursion_misses);
 }
 
 static int profile(struct profiling *profiling)
@@ -353,8 +355,14 @@ static struct report_measure measure_of(const struct sampling_wishes *wishes)
 static int open_and_profile(struct profiling *profiling)
 {
     /* Samples come rarely and meet ever new stacks: ids would seldom be settled when they come again. */
-    const struct counting_wishes wishes = {.by_id = false};
-    int status = counting_open(&profiling->counting, &settings.trace, &wishes);
+    const struct store_wishes wishes = {
+        .stacks = settings.trace.storage,
+        .depth = settings.trace.depth,
+        .by_id = false,
+    };
+
+    bpf_counts_init(&profiling->counts, &wishes);
+    int status = counting_open(&profiling->counting, &settings.trace, &profiling->counts.collector);
 
     profiling->counting.report.layout = LAYOUT_PROFILE;
     profiling->counting.report.show_process = true;

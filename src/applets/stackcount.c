@@ -9,6 +9,7 @@
 #include "applets/applets.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "collect/bpf_counts.h"
 #include "counting/counting.h"
 #include "find/find.h"
 #include "insns/count.h"
@@ -82,6 +83,7 @@ static const struct manual_row notes[] = {
 };
 
 struct tracing {
+    struct bpf_counts counts;
     struct find find;
     enum attach_way way;
     struct attachment attachment;
@@ -96,12 +98,11 @@ static bool per_process(void)
     return !settings.trace.kernel_only || settings.trace.by;
 }
 
-static void build_program(const struct counting *counting, enum attach_program which, bool meets,
-                          struct program *program)
+static void build_program(const struct scope *scope, const struct store *store,
+                          enum attach_program which, bool meets, struct program *program)
 {
-    const struct store *store = &counting->store;
     const struct count_wishes wishes = {
-        .filter = counting->session.filter,
+        .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .per_process = per_process(),
@@ -114,7 +115,7 @@ static void build_program(const struct counting *counting, enum attach_program w
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = counting->session.lives.maps,
+        .lives = scope->lives.maps,
         .banks = store->banks,
         .ids = store->settled.ids,
     };
@@ -162,7 +163,7 @@ static void say_account(const struct counting *counting, const struct tracing *t
 
     if (settings.trace.debug)
         debug_costs(&tracing->attachment);
-    counting_say_account(counting, 0, missed);
+    counting_say_account(counting, missed);
 }
 
 static void add_losses(void *context, struct missing *missing)
@@ -217,7 +218,8 @@ static int trace(struct counting *counting, struct tracing *tracing)
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(counting, which, meet, &programs[which]);
+        build_program(&counting->session.scope, &tracing->counts.store, which, meet,
+                      &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
         if (!result)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
@@ -258,12 +260,16 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 static int open_and_trace(struct tracing *tracing)
 {
     const struct find *find = &tracing->find;
-    const struct counting_wishes wishes = {
+    const struct store_wishes wishes = {
+        .stacks = settings.trace.storage,
+        .depth = settings.trace.depth,
         .by_id = (find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
                   find_any_of_kind(find, PATTERN_TRACEPOINT)) && !find_programs_meet(find),
     };
     struct counting counting;
-    int status = counting_open(&counting, &settings.trace, &wishes);
+
+    bpf_counts_init(&tracing->counts, &wishes);
+    int status = counting_open(&counting, &settings.trace, &tracing->counts.collector);
 
     counting.report.measure = (struct report_measure){.events = "events"};
     counting.report.show_process = per_process();

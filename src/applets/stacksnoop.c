@@ -8,6 +8,7 @@
 #include "applets/applets.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "collect/bpf_events.h"
 #include "find/find.h"
 #include "insns/snoop.h"
 #include "machine/registers.h"
@@ -91,6 +92,7 @@ static const struct manual_row notes[] = {
 };
 
 struct tracing {
+    struct bpf_events events;
     struct find find;
     enum attach_way way;
     enum recorder_kind buffer;
@@ -101,12 +103,11 @@ struct tracing {
 
 /* ---- The programs ---- */
 
-static void build_program(const struct snooping *snooping, enum attach_program which,
-                          struct program *program)
+static void build_program(const struct scope *scope, const struct recorder *recorder,
+                          enum attach_program which, struct program *program)
 {
-    const struct recorder *recorder = &snooping->recorder;
     const struct snoop_wishes wishes = {
-        .filter = snooping->session.filter,
+        .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .caller = attaching_variants[which].caller,
@@ -118,7 +119,7 @@ static void build_program(const struct snooping *snooping, enum attach_program w
         .control = recorder->control,
         .account = recorder->account,
         .slots = recorder->slots,
-        .lives = snooping->session.lives.maps,
+        .lives = scope->lives.maps,
     };
 
     emit_snoop(program, &wishes);
@@ -140,7 +141,7 @@ static int snoop(struct snooping *snooping, struct tracing *tracing)
         session_header(&snooping->session, heading.data);
     text_free(&heading);
     if (!status)
-        status = snooping_run(snooping, &tracing->find.places);
+        status = snooping_run(snooping, &tracing->find.places, tracing->events.recorder.depth);
     if (!status && !snooping->printed)
         attaching_say_rivals(&tracing->find, &settings.trace);
     snooping_say_losses(snooping, attach_missed(&tracing->attachment));
@@ -187,7 +188,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(snooping, which, &programs[which]);
+        build_program(&snooping->session.scope, &tracing->events.recorder, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
         request.number_at[which] = find_number(&programs[which]);
         if (!result)
@@ -292,12 +293,19 @@ static int open_and_trace(struct tracing *tracing)
     const struct snooping_wishes wishes = {
         .options = &settings.trace,
         .format = tracing->format,
-        .buffer = tracing->buffer,
-        .buffer_bytes = settings.buffer_size * 1024,
         .most = settings.most,
     };
+    const struct bpf_events_wishes events = {
+        .buffer = tracing->buffer,
+        .bytes = settings.buffer_size * 1024,
+        .depth = settings.trace.depth,
+        .kernel = !settings.trace.user_only,
+        .user = !settings.trace.kernel_only,
+    };
     struct snooping snooping;
-    int status = snooping_open(&snooping, &wishes);
+
+    bpf_events_init(&tracing->events, &events);
+    int status = snooping_open(&snooping, &wishes, &tracing->events.collector);
 
     if (!status)
         status = attaching_find(&tracing->find, snooping.session.kallsyms,

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/escape.h"
-#include "base/text.h"
 
 const char *say_as = "stackbox";
 void (*before_say)(void);
@@ -82,4 +81,12 @@ void say(const char *format, ...)
         say_in_little_room(format, again);
     va_end(again);
     va_end(list);
+}
+
+void say_lines(const struct text *lines)
+{
+    const char *rest = lines->data ? lines->data : "", *line;
+
+    for (size_t length; (line = next_line(&rest, &length));)
+        say("%.*s", (int)length, line);
 }

@@ -3,8 +3,12 @@
 #ifndef STACKBOX_BASE_SAY_H
 #define STACKBOX_BASE_SAY_H
 
+#include "base/text.h"
+
 /* A line on stderr, with the name of the running applet before it; control bytes are escaped. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same of each line of a text, which may be empty. */
+void say_lines(const struct text *lines);
 /* Why stdout could not be written to, by the errno of that. */
 const char *output_error(int error);
 /* The name that say() puts first: set once, by main(). */

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "checks/look.h"
+#include "collect/scope.h"
 #include "kernel/kallsyms.h"
-#include "maps/store.h"
 
 /* So many functions without an address tell that there are none with. */
 #define ENOUGH_FUNCTIONS 64
@@ -98,7 +98,7 @@ static void check_cgroups(struct check *check)
     int map = -ENOENT;
 
     for (size_t i = 0; i < COUNT_OF(places) && map < 0; i++)
-        map = store_open_cgroup(places[i]);
+        map = scope_open_cgroup(places[i]);
     check->yes = map >= 0;
     if (map >= 0)
         close(map);

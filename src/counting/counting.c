@@ -10,8 +10,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/counting_report.h"
-#include "kernel/limits.h"
-#include "kernel/refusal.h"
 #include "options/applet.h"
 #include "processes/process.h"
 #include "session/progress.h"
@@ -24,58 +22,42 @@ static int say_failure(int result)
     return EXIT_FAILURE;
 }
 
-static void debug_sizes(const struct store *store)
+static struct collector_account account_of(const struct counting *counting)
 {
-    struct text sizes = {0};
+    struct collector_account account;
 
-    if (store->banks.shallow_depth)
-        text_format(&sizes, "%u stacks of %u frames, %u", store->wanted[BANK_SHALLOW],
-                    store->banks.shallow_depth, store->wanted[BANK_DEEP]);
-    else
-        text_format(&sizes, "%u stacks", store->wanted[BANK_DEEP]);
-    say("maps: %s of %u frames%s, %u counts; %llu KB in all, %llu KB of memory are free",
-        sizes.data ? sizes.data : "", store->depth,
-        store->settled.ids.buckets ? " (by ids and by hashes)" : "", store->wanted[BANK_COUNTS],
-        (unsigned long long)store_bytes(store) / 1024,
-        (unsigned long long)kernel_free_memory() / 1024);
-    text_free(&sizes);
+    counting->collector->calls->account(counting->collector, &account);
+    return account;
 }
 
-/* Larger maps may have taken the places of some. */
-static void debug_growth(struct counting *counting)
+/* How large it is, at first and when it has grown. */
+static void debug_size(struct counting *counting, bool again)
 {
-    uint64_t bytes = store_bytes(&counting->store);
+    uint64_t bytes = account_of(counting).bytes;
+    struct text lines = {0};
 
-    if (counting->options->debug && bytes != counting->map_bytes)
-        debug_sizes(&counting->store);
-    counting->map_bytes = bytes;
+    if (counting->options->debug && bytes != counting->bytes)
+        counting->collector->calls->describe(counting->collector, again, &lines);
+    counting->bytes = bytes;
+    say_lines(&lines);
+    text_free(&lines);
 }
 
-static int open_store(struct counting *counting, const struct counting_wishes *programs)
+static int open_collector(struct counting *counting)
 {
-    const struct trace_options *options = counting->options;
-    const struct store_wishes wishes = {
-        .by_id = programs->by_id,
-        .stacks = options->storage,
-        .depth = options->depth,
-        .key_bytes = programs->key_bytes,
-        .value_bytes = programs->value_bytes,
-    };
     struct text why = {0};
-    int result = store_open(&counting->store, &wishes);
+    int result = counting->collector->calls->open(counting->collector, &why);
 
-    if (result) {
-        refusal_explain(REFUSED_MAPS, result, store_bytes(&counting->store), &why);
-        say("cannot create maps: %s", why.data ? why.data : strerror(-result));
-        text_free(&why);
-        return EXIT_FAILURE;
-    }
-    debug_growth(counting);
-    return 0;
+    if (result)
+        say("%s", why.data ? why.data : strerror(-result));
+    else
+        debug_size(counting, false);
+    text_free(&why);
+    return result ? EXIT_FAILURE : 0;
 }
 
 int counting_open(struct counting *counting, const struct trace_options *options,
-                  const struct counting_wishes *wishes)
+                  struct collector *collector)
 {
     const struct session_wishes session = {
         .options = options,
@@ -86,6 +68,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
     *counting = (struct counting){
         .options = options,
         .files = options->files,
+        .collector = collector,
         .report = {
             .kernel = !options->user_only,
             .user = !options->kernel_only,
@@ -99,7 +82,6 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .by = options->by,
         },
     };
-    store_init(&counting->store);
     counting->program = (struct traced_program){.fd = -1};
     int result = facts_init(&counting->facts, say_as, options->line);
     counting->report.about = &counting->facts.about;
@@ -111,7 +93,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
     if (!status && report_files_have(&counting->files, REPORT_PPROF))
         traced_program_open(&counting->program, options);
     if (!status)
-        status = open_store(counting, wishes);
+        status = open_collector(counting);
     return status ? status : session_follow_processes(&counting->session);
 }
 
@@ -128,10 +110,9 @@ static int collect(struct counting *counting, bool again)
 
     if (result)
         return result;
-    result = counting->collect
-                     ? counting->collect(counting->collecting, again, tally, &counting->losses)
-                     : drain_counts(&counting->store, again, tally, &counting->losses);
-
+    result = counting->collector->calls->collect(counting->collector, again, tally);
+    if (!result && counting->complete)
+        result = counting->complete(counting->completing, again, tally);
     counting->has_all = !result && !again;
     for (size_t i = before; i < tally->count; i++)
         counting->events += tally->entries[i].events;
@@ -139,16 +120,14 @@ static int collect(struct counting *counting, bool again)
 }
 
 /* Of this report: what became of the events that were seen since the last one, and the time it took. */
-static void debug_report(const struct counting *counting, uint64_t began, uint64_t collected)
+static void debug_report(const struct collector_account *last, const struct collector_account *now,
+                         uint64_t began, uint64_t collected)
 {
-    const struct account *sum = &counting->store.sum, *last = &counting->reported;
-
     say("report: %llu seen = %llu counted + %llu filtered out + %llu lost; %llu stacks are kept; "
-        "collected in %llu us, written in %llu us", (unsigned long long)(sum->seen - last->seen),
-        (unsigned long long)(counting->store.counted - counting->counted_before),
-        (unsigned long long)(sum->filtered - last->filtered),
-        (unsigned long long)(store_lost(&counting->store) - counting->lost_before),
-        (unsigned long long)store_stacks_kept(&counting->store),
+        "collected in %llu us, written in %llu us", (unsigned long long)(now->seen - last->seen),
+        (unsigned long long)(now->counted - last->counted),
+        (unsigned long long)(now->filtered - last->filtered),
+        (unsigned long long)(now->lost - last->lost), (unsigned long long)now->stacks,
         (unsigned long long)(collected - began) / 1000,
         (unsigned long long)(now_ns() - collected) / 1000);
 }
@@ -156,12 +135,12 @@ static void debug_report(const struct counting *counting, uint64_t began, uint64
 /* At a report no program writes to what was collected: it must add up. */
 static void check_account(struct counting *counting, uint64_t began, uint64_t collected)
 {
+    const struct collector_account account = account_of(counting);
+
     if (counting->options->debug)
-        debug_report(counting, began, collected);
-    counting->reported = counting->store.sum;
-    counting->counted_before = counting->store.counted;
-    counting->lost_before = store_lost(&counting->store);
-    if (!counting->collect && store_account_gap(&counting->store))
+        debug_report(&counting->reported, &account, began, collected);
+    counting->reported = account;
+    if (account.unknown)
         counting->does_not_close = true;
 }
 
@@ -203,9 +182,7 @@ static void say_losses(struct counting *counting)
         missing_add_shares(&missing, counting->events, name, &lines);
     else
         missing_add_summary(&missing, counting->events, name, &lines);
-    const char *rest = lines.data ? lines.data : "", *line;
-    for (size_t length; (line = next_line(&rest, &length));)
-        say("%.*s", (int)length, line);
+    say_lines(&lines);
     text_free(&lines);
     missing_free(&missing);
     session_say_names_lost(&counting->session);
@@ -237,7 +214,7 @@ static int gather(struct counting *counting)
     uint64_t began = now_ns();
     int result = collect(counting, true);
 
-    debug_growth(counting);
+    debug_size(counting, true);
     if (!result && counting->tally.count > counting->merged * 2)
         result = merge(counting);
     uint64_t ended = now_ns();
@@ -264,7 +241,7 @@ static int show_progress(struct counting *counting)
         result = merge(counting);
     figures.events = counting->events;
     figures.stacks = counting->merged;
-    figures.lost = store_lost(&counting->store);
+    figures.lost = account_of(counting).lost;
     if (!result)
         progress_show(&figures);
     return result;
@@ -286,15 +263,15 @@ static void look_around(struct counting *counting)
 static int tick(struct counting *counting)
 {
     struct run *run = &counting->session.run;
-    enum store_news news = store_look(&counting->store);
+    enum collector_news news = counting->collector->calls->look(counting->collector);
 
     look_around(counting);
-    if (news != STORE_NOTHING_NEW)
+    if (news != COLLECTOR_NOTHING_NEW)
         run_tick(run, TICK_NS);
     else if (run->tick < MOST_TICK_NS)
         run_tick(run, run->tick * 2);
-    int result = store_settle(&counting->store);
-    if (!result && news == STORE_IS_FILLING && now_ns() >= counting->next_gather)
+    int result = counting->collector->calls->settle(counting->collector);
+    if (!result && news == COLLECTOR_IS_FILLING && now_ns() >= counting->next_gather)
         result = gather(counting);
     return result ? result : show_progress(counting);
 }
@@ -303,7 +280,7 @@ static int tick(struct counting *counting)
 
 int counting_start(struct counting *counting)
 {
-    int result = store_start(&counting->store);
+    int result = counting->collector->calls->start(counting->collector);
 
     return result ? say_failure(result) : 0;
 }
@@ -347,26 +324,24 @@ int counting_run(struct counting *counting)
     return counting->files.failed ? EXIT_FAILURE : status;
 }
 
-void counting_say_account(const struct counting *counting, uint64_t open, uint64_t missed)
+void counting_say_account(const struct counting *counting, uint64_t missed)
 {
-    const struct store *store = &counting->store;
-    int64_t gap = store_account_gap(store) - (int64_t)open;
+    const struct collector_account account = account_of(counting);
 
     if (counting->options->debug)
         say("account: %llu seen = %llu counted + %llu filtered out + %llu lost + %llu not ended; %llu "
-            "missed by the kernel", (unsigned long long)store->sum.seen,
-            (unsigned long long)store->counted, (unsigned long long)store->sum.filtered,
-            (unsigned long long)store_lost(store), (unsigned long long)open,
-            (unsigned long long)missed);
-    if (counting->has_all && (gap || counting->does_not_close))
+            "missed by the kernel", (unsigned long long)account.seen, (unsigned long long)account.counted,
+            (unsigned long long)account.filtered, (unsigned long long)account.lost,
+            (unsigned long long)account.open, (unsigned long long)missed);
+    if (counting->has_all && (account.unknown || counting->does_not_close))
         say("the account does not close: of %llu events that were seen %lld are neither counted nor "
-            "known to be lost; please report that", (unsigned long long)store->sum.seen,
-            (long long)gap);
+            "known to be lost; please report that", (unsigned long long)account.seen,
+            (long long)account.unknown);
 }
 
 int counting_close(struct counting *counting, int status)
 {
-    store_close(&counting->store);
+    counting->collector->calls->close(counting->collector);
     tally_free(&counting->tally);
     facts_free(&counting->facts);
     traced_program_close(&counting->program);

@@ -38,22 +38,7 @@ static int write_format(void *context, FILE *out, enum report_format format)
 
 void counting_add_losses(const struct counting *counting, struct missing *missing)
 {
-    const struct account *sum = &counting->store.sum;
-    const struct losses *losses = &counting->losses;
-
-    missing_add(missing, &(struct loss){.count = sum->table_full},
-                "are only in the sum, as [table full]: the table of %u counts was full; raise "
-                "--stack-storage-size (it was %u)", counting->store.main.entries[BANK_COUNTS],
-                counting->store.stacks);
-    missing_add(missing, &(struct loss){.count = sum->slots_taken, .beside = true},
-                "were not counted: more than %d programs were interrupted on a CPU at once; "
-                "shorter stacks (--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
-    missing_add(missing, &(struct loss){.count = losses->walks_failed},
-                "are counted without their stack: the kernel could not walk it; -K does without "
-                "those of users");
-    missing_add(missing, &(struct loss){.count = losses->stacks_lost},
-                "are counted without their stack: stack storage was full; raise "
-                "--stack-storage-size (it was %u)", counting->store.stacks);
+    counting->collector->calls->add_losses(counting->collector, missing);
     if (counting->add_losses)
         counting->add_losses(counting->losing, missing);
 }

@@ -11,13 +11,12 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "collect/bpf_waits.h"
 #include "counting/blocked.h"
 #include "counting/counting.h"
-#include "drain/drain_waits.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "kernel/switches.h"
-#include "maps/waits.h"
 #include "session/decisions.h"
 #include "session/heading.h"
 
@@ -35,7 +34,7 @@ static const char *const whose[] = {
 struct tracing {
     const struct offwaking_wishes *wishes;
     struct counting counting;
-    struct waits waits;
+    struct bpf_waits collector;
     struct switches switches;
     struct interrupts interrupts;
     struct waiting_text waiting; /* where a flat table is to have it */
@@ -45,26 +44,27 @@ struct tracing {
 
 static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wishes)
 {
-    const struct counting *counting = &tracing->counting;
-    const struct store *store = &counting->store;
+    const struct scope *scope = &tracing->counting.session.scope;
+    const struct store *store = &tracing->collector.counts.store;
+    const struct waits *waits = &tracing->collector.waits;
 
     *wishes = (struct offwake_wishes){
         .view = tracing->wishes->view,
-        .filter = counting->session.filter,
+        .filter = scope->filter,
         .kernel_stack = !tracing->wishes->trace->user_only,
         .user_stack = !tracing->wishes->trace->kernel_only,
         .threads = tracing->wishes->threads,
         .states = tracing->wishes->states,
         .runnable = tracing->wishes->runnable,
-        .least = tracing->waits.least,
-        .most = tracing->waits.most,
+        .least = waits->least,
+        .most = waits->most,
         .longest = tracing->wishes->pairs,
         .depth = store->depth,
         .control = store->control,
         .account = store->account,
         .slots = store->slots,
-        .lives = counting->session.lives.maps,
-        .waits = tracing->waits.map,
+        .lives = scope->lives.maps,
+        .waits = waits->map,
         .banks = store->banks,
     };
 }
@@ -132,23 +132,6 @@ static int attach(struct tracing *tracing)
     return result ? EXIT_FAILURE : 0;
 }
 
-static int open_waits(struct tracing *tracing)
-{
-    struct text why = {0};
-
-    int result = waits_open(&tracing->waits);
-    if (result) {
-        refusal_explain(REFUSED_MAPS, result, waits_bytes(&tracing->waits), &why);
-        say("cannot create maps: %s", why.data ? why.data : strerror(-result));
-        text_free(&why);
-        return EXIT_FAILURE;
-    }
-    if (tracing->wishes->trace->debug)
-        say("map of waits: %u threads, %llu KB", tracing->waits.entries,
-            (unsigned long long)waits_bytes(&tracing->waits) / 1024);
-    return 0;
-}
-
 static void print_header(struct tracing *tracing)
 {
     struct text line = {0};
@@ -186,6 +169,7 @@ static int judge_wakers(struct tracing *tracing, struct tally *tally)
 static int add_all_along(const struct tracing *tracing, struct tally *tally)
 {
     const struct trace_options *trace = tracing->wishes->trace;
+    const struct waits *waits = &tracing->collector.waits;
     const struct asleep_wishes wishes = {
         .pids = trace->pids.numbers,
         .pid_count = trace->pids.count,
@@ -200,24 +184,22 @@ static int add_all_along(const struct tracing *tracing, struct tally *tally)
     };
     const struct blocked_all_along all_along = {
         .wishes = &wishes,
-        .waits = &tracing->waits,
+        .waits = waits,
         .time = now_ns() - tracing->counting.session.run.start,
         .kernel = !trace->user_only,
         .kallsyms = tracing->counting.session.kallsyms,
     };
     /* Who comes of a command has not been here before it. */
-    if (trace->command || all_along.time < tracing->waits.least || all_along.time > tracing->waits.most)
+    if (trace->command || all_along.time < waits->least || all_along.time > waits->most)
         return 0;
     return blocked_add_all_along(&all_along, tally);
 }
 
-static int collect(void *context, bool again, struct tally *tally, struct losses *losses)
+static int complete(void *context, bool again, struct tally *tally)
 {
     struct tracing *tracing = context;
-    int result = drain_waits(&tracing->waits, again, tally, losses);
+    int result = tracing->wishes->view == VIEW_OFFCPU ? 0 : judge_wakers(tracing, tally);
 
-    if (!result && tracing->wishes->view != VIEW_OFFCPU)
-        result = judge_wakers(tracing, tally);
     if (!result && !again && tracing->wishes->unfinished)
         result = add_all_along(tracing, tally);
     return result;
@@ -243,31 +225,20 @@ static uint64_t missed_events(const struct tracing *tracing)
 static void add_losses(void *context, struct missing *missing)
 {
     const struct tracing *tracing = context;
-    const struct account *account = &tracing->counting.store.sum;
-    const struct loss unseen = {
-        .count = account->waits_full + account->wakes_full,
-        .events = "events of threads",
-        .beside = true,
-    };
 
-    missing_add(missing, &unseen, "were not seen: the map of waits has room for %u threads, by the "
-                "memory that was free; -p, -t or --cgroup select fewer", tracing->waits.entries);
-    missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true},
-                "are not counted: the kernel did not show their threads come to the CPU again; "
-                "shorter stacks (--depth, -K, -U) make that rarer");
     missing_add_recursion(missing, "switches and wakes", missed_events(tracing));
 }
 
 static void say_account(const struct tracing *tracing)
 {
     uint64_t missed = missed_events(tracing);
-    const struct waits *waits = &tracing->waits;
+    const struct waits *waits = &tracing->collector.waits;
 
     if (tracing->wishes->trace->debug) {
         debug_cost(&tracing->switches.switches, "sched_switch");
         debug_cost(&tracing->switches.wakings, "sched_waking");
     }
-    counting_say_account(&tracing->counting, waits->open, missed);
+    counting_say_account(&tracing->counting, missed);
     if (waits->waiting && !tracing->wishes->unfinished)
         say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no "
             "report; --unfinished shows it", (unsigned long long)waits->waiting,
@@ -293,12 +264,22 @@ static int count(struct tracing *tracing)
 
 static int trace(struct tracing *tracing)
 {
-    const struct counting_wishes wishes = {
+    const struct store_wishes wishes = {
+        .stacks = tracing->wishes->trace->storage,
+        .depth = tracing->wishes->trace->depth,
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->wishes->view),
         .value_bytes = (uint32_t)offwake_value_bytes(tracing->wishes->pairs),
     };
     struct counting *counting = &tracing->counting;
-    int status = counting_open(counting, tracing->wishes->trace, &wishes);
+    const struct waits waits = {
+        .view = tracing->wishes->view,
+        .least = tracing->wishes->least,
+        .most = tracing->wishes->most,
+        .unfinished = tracing->wishes->unfinished,
+    };
+
+    bpf_waits_init(&tracing->collector, &wishes, &waits);
+    int status = counting_open(counting, tracing->wishes->trace, &tracing->collector.counts.collector);
 
     counting->report.layout = layouts[tracing->wishes->view];
     counting->report.unit = 1000;
@@ -306,38 +287,24 @@ static int trace(struct tracing *tracing)
     counting->report.pairs = tracing->wishes->pairs;
     counting->report.waiting = &tracing->waiting;
     counting->at_tracepoints = true;
-    counting->collect = collect;
-    counting->collecting = tracing;
+    counting->complete = complete;
+    counting->completing = tracing;
     counting->add_losses = add_losses;
     counting->losing = tracing;
     if (!status && report_files_have(&counting->files, REPORT_FLAT) && counting->session.kallsyms >= 0)
         (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* else by names */
     if (!status)
-        status = open_waits(tracing);
-    if (!status)
         status = attach(tracing);
     if (!status)
         status = count(tracing);
     switches_close(&tracing->switches);
-    waits_close(&tracing->waits);
     interrupts_free(&tracing->interrupts);
     return counting_close(counting, status);
 }
 
 int offwaking_run(const struct offwaking_wishes *wishes)
 {
-    struct tracing tracing = {
-        .wishes = wishes,
-        .waits = {
-            .view = wishes->view,
-            .least = wishes->least,
-            .most = wishes->most,
-            .unfinished = wishes->unfinished,
-            .map = -1,
-        },
-        .switches = SWITCHES_NONE,
-    };
+    struct tracing tracing = {.wishes = wishes, .switches = SWITCHES_NONE};
 
-    tracing.waits.store = &tracing.counting.store;
     return trace(&tracing);
 }

@@ -41,7 +41,7 @@ static int read_input(struct folded *folded, const char *path)
     return EXIT_FAILURE;
 }
 
-static void say_lines(const struct folded_lines *lines, const char *what)
+static void say_bad_lines(const struct folded_lines *lines, const char *what)
 {
     if (lines->count)
         say("%llu line%s %s; the first is line %llu of %s", (unsigned long long)lines->count,
@@ -50,9 +50,9 @@ static void say_lines(const struct folded_lines *lines, const char *what)
 
 static void say_findings(const struct folded *folded)
 {
-    say_lines(&folded->bad, "left out, without a stack and a count");
-    say_lines(&folded->large, "left out, with counts that are too large to be added up");
-    say_lines(&folded->odd,
+    say_bad_lines(&folded->bad, "left out, without a stack and a count");
+    say_bad_lines(&folded->large, "left out, with counts that are too large to be added up");
+    say_bad_lines(&folded->odd,
               folded->pairs ? "with one count among others with two: taken as unchanged"
                             : "with a second number, taken for a part of the name");
 }

@@ -2,7 +2,6 @@
 #include "maps/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,22 +24,6 @@ static int open_controls(struct store *store)
         result = bpf_create_numbered(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
                                      SLOT_BYTES(store->depth), SLOTS_PER_CPU);
     return result ? result : grace_open(&store->grace);
-}
-
-int store_open_cgroup(const char *path)
-{
-    uint32_t zero = 0;
-    int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (directory < 0)
-        return -errno;
-    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t), 1);
-    if (!result)
-        result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
-    close(directory);
-    if (result && map >= 0)
-        close(map);
-    return result ? result : map;
 }
 
 void store_init(struct store *store)

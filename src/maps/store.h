@@ -68,12 +68,6 @@ uint64_t store_bytes(const struct store *store);
 /* perf_event_max_stack, the kernel's limit of frames, or what programs have room for if that is less. */
 uint64_t store_depth_limit(void);
 
-/*
- * A map for event_filter.cgroup, which holds the cgroup of that directory. A descriptor, the caller's,
- * or a negative errno: -EBADF when the path is no directory of cgroup v2.
- */
-int store_open_cgroup(const char *path);
-
 /* From here on events are counted. */
 int store_start(struct store *store);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apart/apart.h"
 #include "apart/apart_rights.h"
 #include "base/escape.h"
 #include "base/exits.h"
@@ -39,7 +38,7 @@ static int open_run(struct session *session)
 
     if (result == -ESRCH)
         say("there is no %s %u%s", by_tid ? "thread" : "process", missing,
-            session->filter.in_namespace ? " that can be seen from this pid namespace: pids are "
+            session->scope.filter.in_namespace ? " that can be seen from this pid namespace: pids are "
                                             "taken as they are numbered in it" : "");
     else if (result)
         say("cannot start: %s", strerror(-result));
@@ -65,7 +64,7 @@ static int open_processes(struct session *session)
         return EXIT_FAILURE;
     }
     int listening = processes_listening(session->processes);
-    session->lives_refused = lives_open(&session->lives);
+    scope_tell_lives(&session->scope);
     if (options->debug && listening)
         say("processes are looked up in /proc alone: %s", strerror(-listening));
     processes_begin(session->processes);
@@ -86,15 +85,6 @@ static int check_depth(const struct trace_options *options)
     return EXIT_USAGE;
 }
 
-/* Where there can be no such map there can be none of those that matter: the applet will say why. */
-static void leave_own_out(struct session *session)
-{
-    if (session->options->include_self || own_open(&session->own))
-        return;
-    session->filter.own = session->own.map;
-    apart_watch(own_watch, &session->own);
-}
-
 static int start_command(struct session *session)
 {
     int result = command_hold(&session->command, &session->run, session->stdout_is_free);
@@ -107,13 +97,11 @@ static int start_command(struct session *session)
 /* It is followed from its fork on, so that comes first. */
 static int hold_command(struct session *session)
 {
-    enum refused what;
     struct text why = {0};
-    int result = follow_open(&session->follow, &session->filter, &what);
+    int result = scope_follow(&session->scope, &why);
 
     if (!result)
         return start_command(session);
-    refusal_explain(what, result, session->follow.size, &why);
     say("cannot follow a command: %s", why.data ? why.data : strerror(-result));
     text_free(&why);
     return EXIT_FAILURE;
@@ -140,13 +128,12 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         .options = options,
         .data_on_stdout = wishes->data_on_stdout,
         .stdout_is_free = wishes->stdout_is_free,
-        .follow = FOLLOW_NONE,
         .kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
     };
     decisions_say_machine(options);
     command_init(&session->command, options->command);
-    lives_init(&session->lives);
-    session_filter_init(&session->filter, options);
+    scope_init(&session->scope);
+    session_filter_init(&session->scope.filter, options);
     /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
     int status = open_run(session);
     if (session->stdout_is_free)
@@ -156,9 +143,9 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (!status)
         status = check_depth(options);
     if (!status)
-        status = session_filter_open(&session->filter, options);
-    if (!status)
-        leave_own_out(session);
+        status = session_filter_open(&session->scope.filter, options);
+    if (!status && !options->include_self)
+        scope_leave_own_out(&session->scope);
     return status || !options->command ? status : hold_command(session);
 }
 
@@ -241,10 +228,7 @@ static void say_files_unread(const struct symbolize_notes *notes)
 
 void session_before_names(struct session *session)
 {
-    bool forgets;
-
-    session->lives_crowded_out = lives_crowded_out(&session->lives, &forgets);
-    if (forgets && session->processes)
+    if (session->processes && scope_losses(&session->scope).forgets)
         processes_ends_forgotten(session->processes);
 }
 
@@ -253,15 +237,15 @@ void session_say_names_lost(const struct session *session)
 {
     const struct symbolize_notes *notes = &session->notes;
     struct processes_lost lost = {0};
-    uint64_t missed = follow_missed(&session->follow);
+    const struct scope_losses scope = scope_losses(&session->scope);
     int listening = 0;
 
-    if (missed)
+    if (scope.follow_missed)
         say("%llu forks and execs were missed by the kernel: what comes of those may not be in the "
-            "report", (unsigned long long)missed);
-    if (follow_is_outgrown(&session->follow))
+            "report", (unsigned long long)scope.follow_missed);
+    if (scope.outgrown)
         say("kernel.pid_max was raised while the command ran: processes with numbers above %u are "
-            "not in the report", session->follow.size);
+            "not in the report", scope.outgrown);
 
     if (session->processes) {
         lost = processes_lost(session->processes);
@@ -270,9 +254,9 @@ void session_say_names_lost(const struct session *session)
     if (notes->unknown_frames && listening && listening != -ECANCELED)
         say("what processes do could not be followed: %s; frames of those that had ended have no "
             "names", strerror(-listening));
-    if (session->lives_refused)
+    if (session->scope.lives_refused)
         say("execs and ends of processes are not counted: %s; frames of those may have wrong names "
-            "or none", strerror(-session->lives_refused));
+            "or none", strerror(-session->scope.lives_refused));
     if (lost.unread)
         say("%llu times it could not be seen what a process has mapped: its frames may have no names",
             (unsigned long long)lost.unread);
@@ -286,15 +270,15 @@ void session_say_names_lost(const struct session *session)
         say("%llu times a process had the number of one that ended so long ago that this was "
             "forgotten: its frames have no names; a shorter run helps",
             (unsigned long long)lost.doubtful);
-    if (session->lives_crowded_out)
+    if (scope.crowded_out)
         say("%llu programs were started while more ran than can be kept in mind: their frames may "
-            "have no names", (unsigned long long)session->lives_crowded_out);
+            "have no names", (unsigned long long)scope.crowded_out);
     if (lost.files)
         say("%llu files were not opened, for want of descriptors: their functions have no names; "
             "raise the limit (ulimit -n)", (unsigned long long)lost.files);
-    if (lives_missed(&session->lives))
+    if (scope.lives_missed)
         say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
-            "wrong names", (unsigned long long)lives_missed(&session->lives));
+            "wrong names", (unsigned long long)scope.lives_missed);
     if (notes->unread.length)
         say("user frames may have no names: the process that reads their files %s",
             notes->unread.data);
@@ -324,12 +308,7 @@ int session_close(struct session *session, int status)
 {
     const struct trace_options *options = session->options;
 
-    if (session->filter.cgroup)
-        close(session->filter.cgroup);
-    apart_watch(NULL, NULL);
-    own_close(&session->own);
-    follow_close(&session->follow);
-    lives_close(&session->lives);
+    scope_close(&session->scope);
     processes_close(session->processes);
     symbolize_notes_free(&session->notes);
     if (session->kallsyms >= 0)

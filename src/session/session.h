@@ -17,10 +17,7 @@
 #ifndef STACKBOX_SESSION_SESSION_H
 #define STACKBOX_SESSION_SESSION_H
 
-#include "insns/filter.h"
-#include "maps/follow.h"
-#include "maps/lives.h"
-#include "maps/own.h"
+#include "collect/scope.h"
 #include "session/command.h"
 #include "session/run.h"
 #include "session/trace_options.h"
@@ -38,12 +35,7 @@ struct session {
     bool stdout_is_free;
     struct run run;
     struct command command;
-    struct follow follow; /* who comes of the command */
-    struct event_filter filter;
-    struct own own; /* whose events are left out */
-    struct lives lives;
-    int lives_refused; /* 0, or why there are none: a negative errno */
-    uint64_t lives_crowded_out; /* programs that there was no room for among those that live */
+    struct scope scope; /* whose events are collected */
     int kallsyms;                /* open, or below 0 */
     struct processes *processes; /* who has what mapped; NULL where no user stack is shown */
     struct symbolize_notes notes;

@@ -15,7 +15,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "maps/store.h"
+#include "collect/scope.h"
 
 #define CGROUP_V1_MAGIC 0x27e0eb /* CGROUP_SUPER_MAGIC */
 
@@ -78,14 +78,14 @@ static void find_cgroup_mount(struct text *path)
 static int find_cgroup(const char *typed)
 {
     struct text path = {0};
-    int map = store_open_cgroup(typed);
+    int map = scope_open_cgroup(typed);
 
     if (map != -ENOENT && map != -ENOTDIR && map != -EBADF)
         return map;
     find_cgroup_mount(&path);
     if (path.length) {
         text_format(&path, "%s%s", *typed == '/' ? "" : "/", typed);
-        int below = path.failed ? -ENOMEM : store_open_cgroup(path.data);
+        int below = path.failed ? -ENOMEM : scope_open_cgroup(path.data);
         map = below >= 0 ? below : map;
     }
     text_free(&path);

@@ -14,9 +14,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "kernel/refusal.h"
-#include "maps/snoop_record.h"
-#include "maps/store.h"
 #include "options/applet.h"
 #include "processes/process.h"
 #include "session/progress.h"
@@ -44,31 +41,30 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int open_recorder(struct snooping *snooping, const struct snooping_wishes *wishes)
+static int open_collector(struct snooping *snooping)
 {
-    struct recorder *recorder = &snooping->recorder;
-    const struct recorder_wishes wanted = {
-        .kind = wishes->buffer,
-        .bytes = wishes->buffer_bytes,
-        .depth = snooping->options->depth,
-        .stacks = snooping->text.options.kernel + snooping->text.options.user,
-    };
-    struct text why = {0};
-    int result = recorder_open(recorder, &wanted);
+    const struct collector_calls *calls = snooping->collector->calls;
+    struct text text = {0};
+    int result = calls->open(snooping->collector, &text);
 
-    if (result == -EINVAL && wishes->buffer == RECORDER_RING)
-        say("--buffer: this kernel has no ring buffers (they came with Linux 5.8)");
-    else if (result) {
-        refusal_explain(REFUSED_MAPS, result, recorder->bytes, &why);
-        say("cannot create the buffer: %s", why.data ? why.data : strerror(-result));
-    }
-    text_free(&why);
-    if (!result && snooping->options->debug)
-        say("buffer: %s, %llu KB in all, of records of %zu bytes",
-            recorder->kind == RECORDER_RING ? "one ring" : "perf buffers of each CPU",
-            (unsigned long long)recorder->bytes / 1024,
-            SNOOP_RECORD_BYTES(wanted.stacks, recorder->depth));
+    if (result)
+        say("%s", text.data ? text.data : strerror(-result));
+    else if (snooping->options->debug)
+        calls->describe(snooping->collector, false, &text);
+    if (!result)
+        say_lines(&text);
+    text_free(&text);
     return result ? EXIT_FAILURE : 0;
+}
+
+static int event_fd(const struct snooping *snooping, size_t index)
+{
+    return snooping->collector->calls->fd(snooping->collector, index);
+}
+
+static uint64_t settled(const struct snooping *snooping)
+{
+    return snooping->collector->calls->settled(snooping->collector);
 }
 
 static int watch(const struct snooping *snooping, int operation, int fd, uint32_t events)
@@ -92,13 +88,14 @@ static int open_watch(struct snooping *snooping)
         result = watch(snooping, EPOLL_CTL_ADD, processes_fd(processes), EPOLLIN);
     if (!result)
         result = watch(snooping, EPOLL_CTL_ADD, snooping->timer, EPOLLIN);
-    for (size_t i = 0; !result && (fd = recorder_fd(&snooping->recorder, i)) >= 0; i++)
+    for (size_t i = 0; !result && (fd = event_fd(snooping, i)) >= 0; i++)
         result = watch(snooping, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT);
     run_watch(&snooping->session.run, snooping->epoll);
     return result;
 }
 
-int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes)
+int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes,
+                  struct collector *collector)
 {
     const struct trace_options *options = wishes->options;
     const struct session_wishes session = {.options = options, .data_on_stdout = true};
@@ -117,19 +114,18 @@ int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishe
             .annotations = options->annotations,
         },
         .most = wishes->most,
+        .collector = collector,
         .epoll = -1,
         .timer = -1,
     };
-    recorder_init(&snooping->recorder);
     status = session_open(&snooping->session, &session);
     if (!status)
-        status = open_recorder(snooping, wishes);
+        status = open_collector(snooping);
     if (!status)
         status = session_follow_processes(&snooping->session);
     if (status)
         return status;
-    snooping->scratch = malloc(SNOOP_RECORD_BYTES(2, snooping->recorder.depth));
-    result = snooping->scratch ? open_watch(snooping) : -ENOMEM;
+    result = open_watch(snooping);
     if (result)
         say("cannot start: %s", strerror(-result));
     return result ? EXIT_FAILURE : 0;
@@ -137,11 +133,10 @@ int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishe
 
 int snooping_close(struct snooping *snooping, int status)
 {
-    recorder_close(&snooping->recorder);
+    snooping->collector->calls->close(snooping->collector);
     status = session_close(&snooping->session, status);
     timeline_free(&snooping->timeline);
     event_text_close(&snooping->text);
-    free(snooping->scratch);
     text_free(&snooping->out);
     if (snooping->epoll >= 0)
         close(snooping->epoll);
@@ -152,22 +147,16 @@ int snooping_close(struct snooping *snooping, int status)
 
 /* ---- Reading ---- */
 
-static int take_record(void *context, const void *bytes, size_t size)
+static int take_event(void *context, const struct snoop_record *record, size_t size)
 {
     struct snooping *snooping = context;
-    const struct snoop_shape shape = {
-        .depth = snooping->recorder.depth,
-        .kernel = snooping->text.options.kernel,
-        .user = snooping->text.options.user,
-    };
-    struct snoop_record *record = snooping->scratch;
-    size_t used = snoop_record_take(bytes, size, &shape, record);
 
-    if (!used)
-        return -EIO;
-    snooping->taken++;
-    snooping->walks_failed += record->flags & KEY_USER_PROBE && record->user_bytes == -EFAULT;
-    return timeline_add(&snooping->timeline, record->time, record, used);
+    return timeline_add(&snooping->timeline, record->time, record, size);
+}
+
+static int read_events(struct snooping *snooping)
+{
+    return snooping->collector->calls->read(snooping->collector, take_event, snooping);
 }
 
 /* ---- Printing ---- */
@@ -273,16 +262,16 @@ static void wake_in(const struct snooping *snooping, uint64_t ns)
  */
 static int plan_next_turn(struct snooping *snooping, bool is_busy)
 {
-    bool is_ring = snooping->recorder.kind == RECORDER_RING;
+    bool at_once = snooping->collector->calls->wakes_at_once(snooping->collector);
     int result = 0, fd;
 
-    if (is_busy || !is_ring)
+    if (is_busy || !at_once)
         wake_in(snooping, is_busy ? TURN_NS : PERF_TURN_NS);
     else if (snooping->out.length)
         wake_in(snooping, FLUSH_NS);
-    if (is_busy && is_ring)
+    if (is_busy && at_once)
         return 0;
-    for (size_t i = 0; !result && (fd = recorder_fd(&snooping->recorder, i)) >= 0; i++)
+    for (size_t i = 0; !result && (fd = event_fd(snooping, i)) >= 0; i++)
         result = watch(snooping, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT);
     return result;
 }
@@ -296,7 +285,7 @@ static void forget(struct snooping *snooping, uint64_t now)
     struct processes *processes = snooping->session.processes;
 
     if (!processes || now - snooping->forgotten < FORGET_NS ||
-        snooping->recorder.settled < snooping->forgotten)
+        settled(snooping) < snooping->forgotten)
         return;
     processes_forget(processes);
     snooping->forgotten = now;
@@ -309,10 +298,10 @@ static int take_turn(struct snooping *snooping)
     take_back_readable(snooping);
     int result = processes ? processes_read(processes) : 0;
     if (!result)
-        result = recorder_read(&snooping->recorder, take_record, snooping);
-    bool is_busy = result > 0 || recorder_is_behind(&snooping->recorder);
+        result = read_events(snooping);
+    bool is_busy = result > 0 || snooping->collector->calls->is_behind(snooping->collector);
     if (result >= 0)
-        result = print_ready(snooping, snooping->recorder.settled);
+        result = print_ready(snooping, settled(snooping));
     uint64_t now = now_ns();
     if (!result && snooping->out.length && now - snooping->flushed >= FLUSH_NS)
         result = flush(snooping);
@@ -325,11 +314,11 @@ static int take_turn(struct snooping *snooping)
 /* All that was recorded is printed. */
 static int finish(struct snooping *snooping)
 {
-    int result = recorder_stop(&snooping->recorder);
+    int result = snooping->collector->calls->stop(snooping->collector);
 
     if (!result && snooping->session.processes)
         result = processes_read(snooping->session.processes);
-    while (!result && (result = recorder_read(&snooping->recorder, take_record, snooping)) > 0)
+    while (!result && (result = read_events(snooping)) > 0)
         result = 0;
     snooping->has_all = !result;
     if (!result)
@@ -340,17 +329,18 @@ static int finish(struct snooping *snooping)
 /* How far it is, where that is shown. */
 static void tick(const struct snooping *snooping)
 {
-    struct account account;
+    struct collector_account account;
 
-    if (!progress_is_due() || recorder_account(&snooping->recorder, &account))
+    if (!progress_is_due())
         return;
+    snooping->collector->calls->account(snooping->collector, &account);
     const struct progress_figures figures = {
         .elapsed = run_elapsed(&snooping->session.run),
         .duration = (double)snooping->options->duration / 1e9,
         .counted = true,
         .no_stacks = true,
         .events = snooping->printed,
-        .lost = account.table_full + account.slots_taken,
+        .lost = account.lost,
     };
     progress_show(&figures);
 }
@@ -375,7 +365,7 @@ static int print_all(struct snooping *snooping)
 
 int snooping_start(struct snooping *snooping)
 {
-    int result = recorder_start(&snooping->recorder);
+    int result = snooping->collector->calls->start(snooping->collector);
 
     if (!result)
         return 0;
@@ -383,12 +373,12 @@ int snooping_start(struct snooping *snooping)
     return EXIT_FAILURE;
 }
 
-int snooping_run(struct snooping *snooping, const struct places *places)
+int snooping_run(struct snooping *snooping, const struct places *places, uint32_t depth)
 {
     struct event_text *text = &snooping->text;
     int result = event_text_open(text, places, trace_options_names(snooping->options));
 
-    text->depth = snooping->recorder.depth;
+    text->depth = depth;
     text->has_clock = text->options.wall_clock;
     if (text->has_clock)
         text->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);

@@ -3,8 +3,8 @@
  * Events one by one, as they come: what the applet that prints them does while it runs. It speaks to
  * the user. The applet calls it in this order:
  *
- *     snooping_open        signals, the filter, the buffer
- *     (its programs, made with snooping.recorder and snooping.session, attached by itself)
+ *     snooping_open        signals, the filter, the collector
+ *     (its programs, made with what the collector has and snooping.session.scope, attached by itself)
  *     snooping_start       from here events are recorded
  *     snooping_run         prints them, until the end
  *     snooping_close       after the applet has detached
@@ -12,8 +12,8 @@
 #ifndef STACKBOX_SNOOPING_SNOOPING_H
 #define STACKBOX_SNOOPING_SNOOPING_H
 
+#include "collect/collector.h"
 #include "find/place.h"
-#include "maps/recorder.h"
 #include "session/session.h"
 #include "snooping/event_text.h"
 #include "snooping/timeline.h"
@@ -21,37 +21,39 @@
 struct snooping_wishes {
     const struct trace_options *options;
     enum record_format format;
-    enum recorder_kind buffer;
-    uint64_t buffer_bytes; /* 0: by the memory that is there */
-    uint64_t most;         /* records; 0: any number */
+    uint64_t most; /* records; 0: any number */
 };
 
 struct snooping {
     const struct trace_options *options;
     struct session session;
-    struct recorder recorder;
+    struct collector *collector;
     struct timeline timeline; /* records that may not be printed yet */
     struct event_text text;
     const char *const *traced; /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
     uint64_t most, printed;
-    uint64_t taken; /* records that came out of the buffer */
-    bool has_all;   /* and there is none left in it */
-    uint64_t walks_failed;
-    struct snoop_record *scratch; /* room for the greatest record */
+    bool has_all; /* nothing is left at the collector */
     int epoll, timer;
     struct text out;       /* records that were not written yet */
     uint64_t flushed, forgotten; /* when */
 };
 
-/* 0, or what the process is to exit with; what was wrong was said. snooping_close after either. */
-int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes);
+/*
+ * Opens the collector, too, which snooping_close closes. 0, or what the process is to exit with; what was
+ * wrong was said. snooping_close after either.
+ */
+int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes,
+                  struct collector *collector);
 
 /* 0 or the exit status. */
 int snooping_start(struct snooping *snooping);
 
-/* Prints until the run ends; `places` are those that were attached. 0 or the exit status. */
-int snooping_run(struct snooping *snooping, const struct places *places);
+/*
+ * Prints until the run ends; `places` are those that were attached, `depth` the frames of a stack. 0 or the
+ * exit status.
+ */
+int snooping_run(struct snooping *snooping, const struct places *places, uint32_t depth);
 
 /* What was lost; `missed` is what the kernel says that it kept from the programs. */
 void snooping_say_losses(const struct snooping *snooping, uint64_t missed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What is said of what is missing: every kind in files, one line for people, and only if it matters. */
-#include "session/missing.h"
+#include "collect/missing.h"
 
 #include "base/text.h"
 #include "test.h"

@@ -3,8 +3,8 @@
  * What is missing of what happened, by its causes. Files and --debug have a line for each; for people
  * who did not ask there is one line in all, and only where it matters.
  */
-#ifndef STACKBOX_SESSION_MISSING_H
-#define STACKBOX_SESSION_MISSING_H
+#ifndef STACKBOX_COLLECT_MISSING_H
+#define STACKBOX_COLLECT_MISSING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "session/missing.h"
+#include "collect/missing.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A collector of counts, by BPF programs (insns/count.c) that write to a store. */
+#ifndef STACKBOX_COLLECT_BPF_COUNTS_H
+#define STACKBOX_COLLECT_BPF_COUNTS_H
+
+#include "collect/collector.h"
+#include "drain/drain.h"
+#include "maps/store.h"
+
+struct bpf_counts {
+    struct collector collector;
+    struct store_wishes wishes;
+    struct store store; /* what programs are made with, once it is open */
+    struct losses losses;
+};
+
+/* One that holds nothing, and may be closed. */
+void bpf_counts_init(struct bpf_counts *counts, const struct store_wishes *wishes);
+
+/* What other collectors of such a store have in common with it: their first member is a bpf_counts. */
+int bpf_counts_open(struct collector *collector, struct text *why);
+int bpf_counts_start(struct collector *collector);
+void bpf_counts_account(const struct collector *collector, struct collector_account *account);
+void bpf_counts_add_losses(const struct collector *collector, struct missing *missing);
+void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines);
+void bpf_counts_close(struct collector *collector);
+enum collector_news bpf_counts_look(struct collector *collector);
+int bpf_counts_settle(struct collector *collector);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "collect/bpf_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/refusal.h"
+
+static struct bpf_events *events_of(struct collector *collector)
+{
+    return (struct bpf_events *)collector;
+}
+
+static const struct bpf_events *seen_events_of(const struct collector *collector)
+{
+    return (const struct bpf_events *)collector;
+}
+
+static int open_events(struct collector *collector, struct text *why)
+{
+    struct bpf_events *events = events_of(collector);
+    const struct recorder_wishes wanted = {
+        .kind = events->wishes.buffer,
+        .bytes = events->wishes.bytes,
+        .depth = events->wishes.depth,
+        .stacks = events->wishes.kernel + events->wishes.user,
+    };
+    struct text refusal = {0};
+    int result = recorder_open(&events->recorder, &wanted);
+
+    if (!result) {
+        events->scratch = malloc(SNOOP_RECORD_BYTES(2, events->recorder.depth));
+        result = events->scratch ? 0 : -ENOMEM;
+    }
+    if (!result)
+        return 0;
+    if (result == -EINVAL && wanted.kind == RECORDER_RING) {
+        text_add(why, "--buffer: this kernel has no ring buffers (they came with Linux 5.8)");
+        return result;
+    }
+    refusal_explain(REFUSED_MAPS, result, events->recorder.bytes, &refusal);
+    text_format(why, "cannot create the buffer: %s", refusal.data ? refusal.data : strerror(-result));
+    text_free(&refusal);
+    return result;
+}
+
+static int start(struct collector *collector)
+{
+    return recorder_start(&events_of(collector)->recorder);
+}
+
+static void account_events(const struct collector *collector, struct collector_account *account)
+{
+    const struct bpf_events *events = seen_events_of(collector);
+    struct account sum = {0};
+    int result = recorder_account(&events->recorder, &sum);
+
+    *account = (struct collector_account){
+        .seen = sum.seen,
+        .filtered = sum.filtered,
+        .counted = events->taken,
+        .lost = sum.table_full + sum.slots_taken,
+        .bytes = events->recorder.bytes,
+    };
+    if (!result)
+        account->unknown = (int64_t)(sum.seen - account->counted - account->filtered - account->lost);
+}
+
+static void add_losses(const struct collector *collector, struct missing *missing)
+{
+    const struct bpf_events *events = seen_events_of(collector);
+    struct account sum = {0};
+    int result = recorder_account(&events->recorder, &sum);
+    const struct loss untold = {result ? MISSING_UNCOUNTED : 0, "what was lost", .beside = true};
+
+    missing_add(missing, &untold, "cannot be told: %s", strerror(-result));
+    missing_add(missing, &(struct loss){.count = sum.table_full, .beside = true},
+                "were lost: they came faster than they were printed, and the buffer of "
+                "%llu KB was full; raise --buffer-size, or narrow the pattern or the filters",
+                (unsigned long long)events->recorder.bytes / 1024);
+    missing_add(missing, &(struct loss){.count = sum.slots_taken, .beside = true},
+                "were lost: more than %d programs were interrupted on a CPU at once", SLOTS_PER_CPU);
+    missing_add(missing, &(struct loss){.count = events->walks_failed},
+                "are without their stack: the kernel could not walk it");
+}
+
+static void describe(const struct collector *collector, bool again, struct text *lines)
+{
+    const struct bpf_events *events = seen_events_of(collector);
+    unsigned stacks = events->wishes.kernel + events->wishes.user;
+
+    (void)again;
+    text_format(lines, "buffer: %s, %llu KB in all, of records of %zu bytes\n",
+                events->recorder.kind == RECORDER_RING ? "one ring" : "perf buffers of each CPU",
+                (unsigned long long)events->recorder.bytes / 1024,
+                SNOOP_RECORD_BYTES(stacks, events->recorder.depth));
+}
+
+static void close_events(struct collector *collector)
+{
+    struct bpf_events *events = events_of(collector);
+
+    recorder_close(&events->recorder);
+    free(events->scratch);
+    events->scratch = NULL;
+}
+
+static int event_fd(const struct collector *collector, size_t index)
+{
+    return recorder_fd(&seen_events_of(collector)->recorder, index);
+}
+
+struct taking {
+    struct bpf_events *events;
+    collector_take *take;
+    void *context;
+};
+
+static int take_record(void *context, const void *bytes, size_t size)
+{
+    const struct taking *taking = context;
+    struct bpf_events *events = taking->events;
+    const struct snoop_shape shape = {
+        .depth = events->recorder.depth,
+        .kernel = events->wishes.kernel,
+        .user = events->wishes.user,
+    };
+    struct snoop_record *record = events->scratch;
+    size_t used = snoop_record_take(bytes, size, &shape, record);
+
+    if (!used)
+        return -EIO;
+    events->taken++;
+    events->walks_failed += record->flags & KEY_USER_PROBE && record->user_bytes == -EFAULT;
+    return taking->take(taking->context, record, used);
+}
+
+static int read_events(struct collector *collector, collector_take *take, void *context)
+{
+    struct taking taking = {events_of(collector), take, context};
+
+    return recorder_read(&taking.events->recorder, take_record, &taking);
+}
+
+static uint64_t settled(const struct collector *collector)
+{
+    return seen_events_of(collector)->recorder.settled;
+}
+
+static bool is_behind(const struct collector *collector)
+{
+    return recorder_is_behind(&seen_events_of(collector)->recorder);
+}
+
+static int stop(struct collector *collector)
+{
+    return recorder_stop(&events_of(collector)->recorder);
+}
+
+/* Perf buffers wake nobody before they are half full. */
+static bool wakes_at_once(const struct collector *collector)
+{
+    return seen_events_of(collector)->recorder.kind == RECORDER_RING;
+}
+
+static const struct collector_calls calls = {
+    .open = open_events,
+    .start = start,
+    .account = account_events,
+    .add_losses = add_losses,
+    .describe = describe,
+    .close = close_events,
+    .fd = event_fd,
+    .read = read_events,
+    .settled = settled,
+    .is_behind = is_behind,
+    .stop = stop,
+    .wakes_at_once = wakes_at_once,
+};
+
+void bpf_events_init(struct bpf_events *events, const struct bpf_events_wishes *wishes)
+{
+    *events = (struct bpf_events){.collector.calls = &calls, .wishes = *wishes};
+    recorder_init(&events->recorder);
+}

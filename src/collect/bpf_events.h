@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A collector of single events, by BPF programs (insns/snoop.c) that write records to a buffer. */
+#ifndef STACKBOX_COLLECT_BPF_EVENTS_H
+#define STACKBOX_COLLECT_BPF_EVENTS_H
+
+#include "collect/collector.h"
+#include "maps/recorder.h"
+#include "maps/snoop_record.h"
+
+struct bpf_events_wishes {
+    enum recorder_kind buffer;
+    uint64_t bytes;    /* of all buffers together; 0: by the memory that is there */
+    uint64_t depth;    /* frames per stack; 0: the kernel's limit */
+    bool kernel, user; /* which stacks an event has */
+};
+
+struct bpf_events {
+    struct collector collector;
+    struct bpf_events_wishes wishes;
+    struct recorder recorder; /* what programs are made with, once it is open */
+    struct snoop_record *scratch; /* room for the greatest record */
+    uint64_t taken; /* records that came out of the buffer */
+    uint64_t walks_failed;
+};
+
+/* One that holds nothing, and may be closed. */
+void bpf_events_init(struct bpf_events *events, const struct bpf_events_wishes *wishes);
+
+#endif

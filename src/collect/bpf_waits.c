@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "collect/bpf_waits.h"
+
+#include <string.h>
+
+#include "drain/drain_waits.h"
+#include "kernel/refusal.h"
+
+static struct bpf_waits *waits_of(struct collector *collector)
+{
+    return (struct bpf_waits *)collector;
+}
+
+static const struct bpf_waits *seen_waits_of(const struct collector *collector)
+{
+    return (const struct bpf_waits *)collector;
+}
+
+static int open_waits(struct collector *collector, struct text *why)
+{
+    struct waits *waits = &waits_of(collector)->waits;
+    struct text refusal = {0};
+    int result = bpf_counts_open(collector, why);
+
+    if (result)
+        return result;
+    waits->store = &waits_of(collector)->counts.store;
+    result = waits_open(waits);
+    if (!result)
+        return 0;
+    refusal_explain(REFUSED_MAPS, result, waits_bytes(waits), &refusal);
+    text_format(why, "cannot create maps: %s", refusal.data ? refusal.data : strerror(-result));
+    text_free(&refusal);
+    return result;
+}
+
+/* Until the end nobody knows who waits, and so which events are missing from the account. */
+static void account_waits(const struct collector *collector, struct collector_account *account)
+{
+    const struct bpf_waits *of = seen_waits_of(collector);
+
+    bpf_counts_account(collector, account);
+    account->open = of->waits.open;
+    account->unknown = of->has_ended ? account->unknown - (int64_t)account->open : 0;
+}
+
+static void add_losses(const struct collector *collector, struct missing *missing)
+{
+    const struct account *account = &seen_waits_of(collector)->counts.store.sum;
+    const struct loss unseen = {
+        .count = account->waits_full + account->wakes_full,
+        .events = "events of threads",
+        .beside = true,
+    };
+
+    bpf_counts_add_losses(collector, missing);
+    missing_add(missing, &unseen, "were not seen: the map of waits has room for %u threads, by the "
+                "memory that was free; -p, -t or --cgroup select fewer",
+                seen_waits_of(collector)->waits.entries);
+    missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true},
+                "are not counted: the kernel did not show their threads come to the CPU again; "
+                "shorter stacks (--depth, -K, -U) make that rarer");
+}
+
+static void describe(const struct collector *collector, bool again, struct text *lines)
+{
+    const struct waits *waits = &seen_waits_of(collector)->waits;
+
+    bpf_counts_describe(collector, again, lines);
+    if (!again)
+        text_format(lines, "map of waits: %u threads, %llu KB\n", waits->entries,
+                    (unsigned long long)waits_bytes(waits) / 1024);
+}
+
+static int collect(struct collector *collector, bool again, struct tally *tally)
+{
+    struct bpf_waits *of = waits_of(collector);
+    int result = drain_waits(&of->waits, again, tally, &of->counts.losses);
+
+    of->has_ended = !result && !again;
+    return result;
+}
+
+static void close_waits(struct collector *collector)
+{
+    waits_close(&waits_of(collector)->waits);
+    bpf_counts_close(collector);
+}
+
+static const struct collector_calls calls = {
+    .open = open_waits,
+    .start = bpf_counts_start,
+    .account = account_waits,
+    .add_losses = add_losses,
+    .describe = describe,
+    .close = close_waits,
+    .look = bpf_counts_look,
+    .settle = bpf_counts_settle,
+    .collect = collect,
+};
+
+void bpf_waits_init(struct bpf_waits *collector, const struct store_wishes *wishes,
+                    const struct waits *waits)
+{
+    bpf_counts_init(&collector->counts, wishes);
+    collector->counts.collector.calls = &calls;
+    collector->waits = *waits;
+    collector->waits.map = -1;
+    collector->has_ended = false;
+}

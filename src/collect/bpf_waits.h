@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A collector of waits, by BPF programs (insns/offwake.c) that write to a store and to a map of who waits. */
+#ifndef STACKBOX_COLLECT_BPF_WAITS_H
+#define STACKBOX_COLLECT_BPF_WAITS_H
+
+#include "collect/bpf_counts.h"
+#include "maps/waits.h"
+
+struct bpf_waits {
+    struct bpf_counts counts;
+    struct waits waits;
+    bool has_ended; /* the last report was made: who still waits is known */
+};
+
+/* One that holds nothing, and may be closed. Of `waits` the rows down to `unfinished` are taken. */
+void bpf_waits_init(struct bpf_waits *collector, const struct store_wishes *wishes,
+                    const struct waits *waits);
+
+#endif

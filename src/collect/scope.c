@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "collect/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apart/apart.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+
+void scope_init(struct scope *scope)
+{
+    *scope = (struct scope){.follow = FOLLOW_NONE};
+    lives_init(&scope->lives);
+}
+
+void scope_close(struct scope *scope)
+{
+    if (scope->filter.cgroup)
+        close(scope->filter.cgroup);
+    apart_watch(NULL, NULL);
+    own_close(&scope->own);
+    follow_close(&scope->follow);
+    lives_close(&scope->lives);
+}
+
+int scope_open_cgroup(const char *path)
+{
+    uint32_t zero = 0;
+    int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (directory < 0)
+        return -errno;
+    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t), 1);
+    if (!result)
+        result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
+    close(directory);
+    if (result && map >= 0)
+        close(map);
+    return result ? result : map;
+}
+
+void scope_leave_own_out(struct scope *scope)
+{
+    if (own_open(&scope->own))
+        return;
+    scope->filter.own = scope->own.map;
+    apart_watch(own_watch, &scope->own);
+}
+
+int scope_follow(struct scope *scope, struct text *why)
+{
+    enum refused what;
+    struct text refusal = {0};
+    int result = follow_open(&scope->follow, &scope->filter, &what);
+
+    if (!result)
+        return 0;
+    refusal_explain(what, result, scope->follow.size, &refusal);
+    text_add(why, refusal.data ? refusal.data : strerror(-result));
+    text_free(&refusal);
+    return result;
+}
+
+void scope_tell_lives(struct scope *scope)
+{
+    scope->lives_refused = lives_open(&scope->lives);
+}
+
+struct scope_losses scope_losses(const struct scope *scope)
+{
+    struct scope_losses losses = {
+        .follow_missed = follow_missed(&scope->follow),
+        .outgrown = follow_is_outgrown(&scope->follow) ? scope->follow.size : 0,
+        .lives_missed = lives_missed(&scope->lives),
+    };
+
+    losses.crowded_out = lives_crowded_out(&scope->lives, &losses.forgets);
+    return losses;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Whoever collects, applets ask it the same: two collectors of made-up events, of which there is nothing in
+ * any kernel, and the reports and events that come of them, named and written as ever.
+ */
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/reading.h"
+#include "base/util.h"
+#include "counting/counting.h"
+#include "snooping/snooping.h"
+#include "test.h"
+
+#define COMM "made-up"
+
+/* Code that nobody wrote, in memory of no file: its names come from where a JIT would put them. */
+static uint64_t code;
+static char map_path[64];
+
+static bool make_code_up(void)
+{
+    void *memory = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    code = (uintptr_t)memory;
+    snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", (int)getpid());
+    FILE *map = memory == MAP_FAILED ? NULL : fopen(map_path, "w");
+    return map && fprintf(map, "%llx 10 made_up_leaf\n%llx 10 made_up_root\n", (unsigned long long)code,
+                          (unsigned long long)code + 16) > 0 && !fclose(map);
+}
+
+static void stack_of(uint64_t frames[2])
+{
+    frames[0] = code + 4;
+    frames[1] = code + 20;
+}
+
+/* ---- One that makes counts ---- */
+
+struct counter {
+    struct collector collector;
+    struct text calls; /* in their order, a letter each */
+    unsigned collected;
+    uint64_t counted, lost;
+};
+
+static struct counter *counter_of(struct collector *collector)
+{
+    return (struct counter *)collector;
+}
+
+static int open_counter(struct collector *collector, struct text *why)
+{
+    (void)why;
+    text_add(&counter_of(collector)->calls, "o");
+    return 0;
+}
+
+static int refuse(struct collector *collector, struct text *why)
+{
+    (void)collector;
+    text_add(why, "cannot make anything up: I have no idea");
+    return -ENOENT;
+}
+
+static int start_counter(struct collector *collector)
+{
+    text_add(&counter_of(collector)->calls, "s");
+    return 0;
+}
+
+/* Seven events of which one has no stack, in each report; and one that is lost. */
+static int collect(struct collector *collector, bool again, struct tally *tally)
+{
+    struct counter *counter = counter_of(collector);
+    uint64_t frames[2];
+
+    stack_of(frames);
+    text_add(&counter->calls, again ? "a" : "e");
+    for (unsigned i = 0; i < 2; i++) {
+        struct tally_entry *entry = tally_add(tally);
+        if (!entry)
+            return -ENOMEM;
+        entry->value = entry->events = i ? 6 : 1;
+        entry->task.pid = entry->task.tid = (uint32_t)getpid();
+        memcpy(entry->task.comm, COMM, sizeof(COMM));
+        if (i && tally_add_stack(tally, &entry->task.user, frames, COUNT_OF(frames)))
+            return -ENOMEM;
+    }
+    counter->collected++;
+    counter->counted += 7;
+    counter->lost++;
+    return 0;
+}
+
+static enum collector_news look(struct collector *collector)
+{
+    (void)collector;
+    return COLLECTOR_NOTHING_NEW;
+}
+
+static int settle(struct collector *collector)
+{
+    (void)collector;
+    return 0;
+}
+
+static void account(const struct collector *collector, struct collector_account *account)
+{
+    const struct counter *counter = (const struct counter *)collector;
+
+    *account = (struct collector_account){
+        .seen = counter->counted + counter->lost,
+        .counted = counter->counted,
+        .lost = counter->lost,
+        .bytes = 4096,
+    };
+}
+
+static void add_losses(const struct collector *collector, struct missing *missing)
+{
+    const struct counter *counter = (const struct counter *)collector;
+
+    missing_add(missing, &(struct loss){.count = counter->lost, .beside = true},
+                "were forgotten: it happens");
+}
+
+static void describe(const struct collector *collector, bool again, struct text *lines)
+{
+    (void)collector, (void)again;
+    text_add(lines, "made up\n");
+}
+
+static void close_counter(struct collector *collector)
+{
+    text_add(&counter_of(collector)->calls, "c");
+}
+
+#define COUNTER_CALLS \
+    .start = start_counter, .account = account, .add_losses = add_losses, .describe = describe, \
+    .close = close_counter, .look = look, .settle = settle, .collect = collect
+
+static const struct collector_calls counter_calls = {.open = open_counter, COUNTER_CALLS};
+static const struct collector_calls refusing_calls = {.open = refuse, COUNTER_CALLS};
+
+/* ---- Runs, with what they say ---- */
+
+static char scratch[] = "/tmp/collector.XXXXXX";
+
+static char *path_of(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", scratch, name);
+    return path;
+}
+
+static int redirect(int fd, const char *name)
+{
+    int kept = dup(fd), to = open(path_of(name), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    fflush(stdout);
+    dup2(to, fd);
+    close(to);
+    return kept;
+}
+
+static void put_back(int fd, int kept)
+{
+    fflush(stdout);
+    dup2(kept, fd);
+    close(kept);
+}
+
+/* A file's text, the caller's. */
+static struct text text_of(const char *name)
+{
+    struct text text = {0};
+
+    CHECK_NUMBER(read_file(AT_FDCWD, path_of(name), 1 << 20, &text), 0);
+    return text;
+}
+
+static bool holds(const char *name, const char *what)
+{
+    struct text text = text_of(name);
+    bool found = text.data && strstr(text.data, what);
+
+    if (!found)
+        printf("  %s: \"%s\"\n", name, text.data ? text.data : "");
+    text_free(&text);
+    return found;
+}
+
+static void count_with(struct counter *counter, struct trace_options *options, int *status)
+{
+    static char *line[] = {(char *)"collector", NULL};
+    struct text error = {0};
+    struct counting counting;
+
+    options->line = line;
+    CHECK_NUMBER(trace_options_choose_files(options, &error), 0);
+    int out = redirect(STDOUT_FILENO, "out"), err = redirect(STDERR_FILENO, "err");
+    *status = counting_open(&counting, options, &counter->collector);
+    counting.report.show_process = true;
+    counting.report.measure = (struct report_measure){.events = "events"};
+    if (!*status)
+        *status = counting_start(&counting);
+    if (!*status)
+        *status = counting_run(&counting);
+    if (!*status)
+        counting_say_account(&counting, 0);
+    *status = counting_close(&counting, *status);
+    put_back(STDERR_FILENO, err);
+    put_back(STDOUT_FILENO, out);
+    text_free(&error);
+}
+
+static void a_report_of_it(void)
+{
+    struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+    struct counter counter = {.collector.calls = &counter_calls};
+    struct text out;
+    int status;
+
+    options.user_only = options.folded = true;
+    options.duration = 20000000;
+    count_with(&counter, &options, &status);
+    CHECK_NUMBER(status, 0);
+    CHECK_STRING(counter.calls.data, "osec");
+    out = text_of("out");
+    CHECK_STRING(out.data, COMM ";[no user stack] 1\n" COMM ";made_up_root;made_up_leaf 6\n");
+    text_free(&out);
+    CHECK(holds("err", "1 of 8 events, 12 %, were forgotten: it happens"));
+    text_free(&counter.calls);
+}
+
+/* Every report has what was collected for it, and the account closes. */
+static void reports_at_intervals(void)
+{
+    struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+    struct counter counter = {.collector.calls = &counter_calls};
+    unsigned lines = 0;
+    struct text out;
+    int status;
+
+    options.user_only = options.folded = options.debug = true;
+    options.duration = 100000000;
+    options.interval = 30000000;
+    count_with(&counter, &options, &status);
+    CHECK_NUMBER(status, 0);
+    CHECK(counter.collected >= 2);
+    out = text_of("out");
+    for (const char *at = out.data; at && (at = strstr(at, "made_up_leaf 6\n")); at++)
+        lines++;
+    CHECK_NUMBER(lines, counter.collected);
+    text_free(&out);
+    CHECK(!strncmp(counter.calls.data, "osa", 3));
+    CHECK_STRING(counter.calls.data + counter.calls.length - 2, "ec");
+    CHECK(holds("err", "made up\n"));
+    char whole[128];
+    snprintf(whole, sizeof(whole), "account: %u seen = %u counted + 0 filtered out + %u lost",
+             counter.collected * 8, counter.collected * 7, counter.collected);
+    CHECK(holds("err", whole));
+    text_free(&counter.calls);
+}
+
+static void a_refusal(void)
+{
+    struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+    struct counter counter = {.collector.calls = &refusing_calls};
+    int status;
+
+    options.folded = true;
+    options.duration = 20000000;
+    count_with(&counter, &options, &status);
+    CHECK_NUMBER(status, EXIT_FAILURE);
+    CHECK_STRING(counter.calls.data, "c");
+    CHECK(holds("err", "cannot make anything up: I have no idea\n"));
+    text_free(&counter.calls);
+}
+
+/* ---- One that hands out events ---- */
+
+struct events {
+    struct collector collector;
+    int fds[2]; /* a pipe, of which a byte is an event */
+    uint64_t handed;
+};
+
+static int open_events(struct collector *collector, struct text *why)
+{
+    struct events *events = (struct events *)collector;
+
+    (void)why;
+    return pipe2(events->fds, O_NONBLOCK | O_CLOEXEC);
+}
+
+static int start_events(struct collector *collector)
+{
+    return write(((struct events *)collector)->fds[1], "12", 2) == 2 ? 0 : -EIO;
+}
+
+/* In no order: the later ones first. */
+static int read_events(struct collector *collector, collector_take *take, void *context)
+{
+    struct events *events = (struct events *)collector;
+    union {
+        struct snoop_record record;
+        char room[SNOOP_RECORD_BYTES(1, 2)];
+    } event = {.record = {.tid = 7, .cpu = 3, .comm = COMM, .kernel_bytes = -ENOENT}};
+    int count = 0, result = 0;
+    char byte;
+
+    event.record.pid = (uint32_t)getpid();
+    while (!result && read(events->fds[0], &byte, 1) == 1) {
+        event.record.time = 5000000000 - 1000000 * events->handed++;
+        event.record.user_bytes = 2 * sizeof(uint64_t);
+        stack_of(event.record.frames);
+        result = take(context, &event.record, sizeof(event.room));
+        count++;
+    }
+    return result ? result : count;
+}
+
+static int event_fd(const struct collector *collector, size_t index)
+{
+    return index ? -1 : ((const struct events *)collector)->fds[0];
+}
+
+static uint64_t settled(const struct collector *collector)
+{
+    return ((const struct events *)collector)->handed ? UINT64_MAX : 0;
+}
+
+static bool is_behind(const struct collector *collector)
+{
+    (void)collector;
+    return false;
+}
+
+static bool wakes_at_once(const struct collector *collector)
+{
+    (void)collector;
+    return true;
+}
+
+static int stop(struct collector *collector)
+{
+    (void)collector;
+    return 0;
+}
+
+static void account_events(const struct collector *collector, struct collector_account *account)
+{
+    *account = (struct collector_account){.seen = ((const struct events *)collector)->handed};
+    account->counted = account->seen;
+}
+
+static void add_no_losses(const struct collector *collector, struct missing *missing)
+{
+    (void)collector, (void)missing;
+}
+
+static void close_events(struct collector *collector)
+{
+    close(((struct events *)collector)->fds[0]);
+    close(((struct events *)collector)->fds[1]);
+}
+
+static const struct collector_calls events_calls = {
+    .open = open_events, .start = start_events, .account = account_events, .add_losses = add_no_losses,
+    .describe = describe, .close = close_events, .fd = event_fd, .read = read_events, .settled = settled,
+    .is_behind = is_behind, .stop = stop, .wakes_at_once = wakes_at_once,
+};
+
+static void events_one_by_one(void)
+{
+    static char *line[] = {(char *)"collector", NULL};
+    struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+    struct snooping_wishes wishes = {.options = &options, .most = 2};
+    struct events events = {.collector.calls = &events_calls};
+    struct place place = {.kind = PLACE_TRACEPOINT, .name = (char *)"made:up"};
+    struct places places = {.items = &place, .count = 1};
+    struct snooping snooping;
+
+    options.user_only = options.debug = true;
+    options.line = line;
+    options.duration = 10000000000;
+    int out = redirect(STDOUT_FILENO, "out"), err = redirect(STDERR_FILENO, "err");
+    int status = snooping_open(&snooping, &wishes, &events.collector);
+    if (!status)
+        status = snooping_start(&snooping);
+    if (!status)
+        status = snooping_run(&snooping, &places, 2);
+    snooping_say_losses(&snooping, 0);
+    status = snooping_close(&snooping, status);
+    put_back(STDERR_FILENO, err);
+    put_back(STDOUT_FILENO, out);
+    CHECK_NUMBER(status, 0);
+    struct text text = text_of("out");
+    const char *first = text.data ? strstr(text.data, "0.000000") : NULL;
+    const char *second = first ? strstr(first, "0.001000") : NULL;
+    CHECK(first && second && strstr(first, "made_up_leaf") < second);
+    CHECK(second && strstr(second, "made_up_root") && strstr(second, "made:up") && strstr(second, COMM));
+    text_free(&text);
+    CHECK(holds("err", "account: 2 seen = 2 recorded + 0 filtered out + 0 lost; 2 printed"));
+}
+
+int main(void)
+{
+    if (!mkdtemp(scratch) || !make_code_up())
+        return 1;
+    TEST(a_report_of_it);
+    TEST(reports_at_intervals);
+    TEST(a_refusal);
+    TEST(events_one_by_one);
+    unlink(path_of("out"));
+    unlink(path_of("err"));
+    rmdir(scratch);
+    unlink(map_path);
+    return tests_done();
+}
