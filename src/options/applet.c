@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "base/exits.h"
 
 const struct option common_options[] = {
     {'h', "help", NULL, option_help, 0, 0, 0, "this help"},

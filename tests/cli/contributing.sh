@@ -21,7 +21,7 @@ shown()
         /^```c$/ && next_one { inside = 1; next_one = 0 }' $page
 }
 
-for file in src/applets/execs.c src/output/csv.c; do
+for file in src/applets/execs.c src/report/csv.c; do
     shown $file >"$scratch/shown.c"
     between "$file: it is shown" "$(wc -l <"$scratch/shown.c")" 20 200
     said=$($compiler -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -D_GNU_SOURCE -Isrc -I. -idirafter \
@@ -29,9 +29,9 @@ for file in src/applets/execs.c src/output/csv.c; do
     is "$file: it compiles" "$? $said" "0 "
 done
 
-# Lines of diffs without + are those of files: of which, says a line before, or of src/applet.[ch].
+# Lines of diffs without + are those of files: of which, says a line before, or of applets/applets.[ch].
 stale=
-file='src/options/applet.c src/options/applet.h'
+file='src/applets/applets.c src/applets/applets.h'
 awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $page >"$scratch/diffs"
 while IFS= read -r line; do
     case $line in
@@ -47,7 +47,7 @@ is "the diffs' other lines are there" "$stale" ""
 missing=
 for path in $(grep -oE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|css|md)\b' $page | tr -d '`' | sort -u); do
     case $path in
-    src/applets/execs.c | src/output/csv.c) ;;
+    src/applets/execs.c | src/report/csv.c) ;;
     *) [ -e "$path" ] || missing="$missing $path" ;;
     esac
 done
@@ -55,7 +55,10 @@ is "each file that it names is there" "$missing" ""
 unnamed=
 for directory in src/*/ tests/*/; do
     directory=${directory%/}
-    grep -q "$directory/\|^ *\(tests/ \)\{0,1\}.*\b${directory##*/}/" $page || unnamed="$unnamed $directory"
+    case $directory in
+    src/docs) continue ;; # pages
+    esac
+    grep -q "^    $directory/\|^  *\(tests/ \)\{0,1\}.*\b${directory##*/}/" $page || unnamed="$unnamed $directory"
 done
 is "each directory is in its tree" "$unnamed" ""
 

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# The floors of the house: nobody knows what stands above, or beside in a circle. First of what is here, then of
+# a copy in which somebody breaks it in each way, for a check that never fails is none.
+
+# shellcheck source=tests/live/lib.sh
+. "${0%/*}/../live/lib.sh"
+
+cd "${0%/*}/../.." || exit 1
+is "no arrow goes up" "$(sh scripts/floors.sh "$BUILD" 2>&1)" ""
+
+command -v cc >/dev/null || skip_all "no compiler is called cc: nothing can be broken"
+cp -R src insns scripts "$scratch"
+cd "$scratch" || exit 1
+
+# compile FILE: its object, where the floors look for it
+compile()
+{
+    mkdir -p "objects/${1%/*}"
+    cc -std=gnu11 -D_GNU_SOURCE -Isrc -I. -idirafter /usr/include -c -o "objects/${1%.c}.o" "$1"
+}
+
+# The house without its files but for some: it stands as it is, and is small enough to be built here.
+find src insns -name '*.c' ! -path src/base/near.c ! -path src/base/escape.c ! -path src/base/text.c \
+    ! -path src/base/util.c ! -path src/unpack/crc64.c ! -path src/tally/tally.c -exec rm {} +
+for file in $(find src insns -name '*.c'); do
+    compile "$file"
+done
+is "a small house stands" "$(sh scripts/floors.sh objects 2>&1)" ""
+
+# broken NAME FILE TEXT EXPECTED: the file is added, and this is said of it
+broken()
+{
+    printf '%s\n' "$3" >"$2"
+    case $2 in
+    *.c) compile "$2" ;;
+    esac
+    said=$(sh scripts/floors.sh objects 2>&1)
+    is "$1" "$? $said" "1 $4"
+    rm "$2"
+}
+
+broken "an include upwards" src/base/up.h '#include "session/run.h"' \
+    "src/base/up.h includes session/run.h: base (floor 1) may not know session (floor 8)"
+broken "one of insns" insns/up.h '#include "maps/store.h"' \
+    "insns/up.h includes maps/store.h: insns (floor 2) may not know maps (floor 4)"
+broken "a use upwards, without an include" src/base/up.c 'extern unsigned long tally_add(void); unsigned long up(void) { return tally_add(); }' \
+    "src/base/up.c uses tally_add of src/tally/tally.c: base (floor 1) may not know tally (floor 2)"
+printf '#include "tally/tally.h"\n' >src/unpack/beside.h
+broken "a circle on one floor" src/tally/beside.h '#include "unpack/xz.h"' \
+    "src/tally/beside.h includes unpack/xz.h: tally and unpack know each other
+src/unpack/beside.h includes tally/tally.h: unpack and tally know each other"
+is "beside without a circle is well" "$(sh scripts/floors.sh objects 2>&1)" ""
+rm src/unpack/beside.h
+mkdir src/attic
+broken "a folder without a floor" src/base/up.h '#include "attic/old.h"' \
+    "src/base/up.h includes attic/old.h: attic is on no floor of src/README.md"
+rm objects/src/base/text.o
+sh scripts/floors.sh objects >out 2>&1
+is "what is not built cannot be judged" "$? $(cut -c 1-44 out)" "2 floors.sh: there is no object of src/base/te"
