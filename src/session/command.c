@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "options/applet.h"
+#include "session/path_walk.h"
 
 #define MOST_SUGGESTED 4 /* words */
 
@@ -32,20 +31,13 @@ void command_init(struct command *command, char **words)
 
 bool command_exists(const char *name)
 {
-    const char *at = getenv("PATH");
-    char path[PATH_MAX];
-    struct stat file;
+    struct path_walk walk;
+    const char *path;
 
-    if (strchr(name, '/'))
-        return !access(name, X_OK) && !stat(name, &file) && S_ISREG(file.st_mode);
-    for (at = at ? at : COMMAND_PATH; at && *name; at = *at ? at + 1 : NULL) {
-        int length = (int)strcspn(at, ":");
-        int size = snprintf(path, sizeof(path), "%.*s%s%s", length, at, length ? "/" : "", name);
-        at += length;
-        if (size > 0 && (size_t)size < sizeof(path) && !access(path, X_OK) &&
-            !stat(path, &file) && S_ISREG(file.st_mode))
+    path_walk_begin(&walk, name);
+    while ((path = path_walk_next(&walk)))
+        if (path_is_program(path))
             return true;
-    }
     return false;
 }
 
@@ -102,20 +94,16 @@ static bool may_be_elsewhere(int error)
  */
 static int execute(char **words)
 {
-    const char *name = words[0], *at = getenv("PATH");
-    char path[PATH_MAX];
+    struct path_walk walk;
+    const char *path;
     int why = ENOENT;
 
-    if (strchr(name, '/')) {
-        try_path(name, words);
+    if (strchr(words[0], '/')) {
+        try_path(words[0], words);
         return errno;
     }
-    for (at = at ? at : COMMAND_PATH; at && *name; at = *at ? at + 1 : NULL) {
-        int length = (int)strcspn(at, ":");
-        int size = snprintf(path, sizeof(path), "%.*s%s%s", length, at, length ? "/" : "", name);
-        at += length;
-        if (size < 0 || (size_t)size >= sizeof(path))
-            continue;
+    path_walk_begin(&walk, words[0]);
+    while ((path = path_walk_next(&walk))) {
         try_path(path, words);
         if (errno == ENOENT || errno == ENOTDIR)
             continue;

@@ -13,9 +13,6 @@
 #include "base/text.h"
 #include "session/run.h"
 
-/* Where commands are looked for without a PATH. */
-#define COMMAND_PATH "/usr/local/bin:/bin:/usr/bin"
-
 struct command {
     char **words; /* up to a NULL; NULL: none */
     pid_t pid;    /* 0: not started */

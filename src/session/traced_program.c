@@ -6,34 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/command.h"
-
-/* What execve(2) would take. */
-static bool is_program(const char *path)
-{
-    struct stat about;
-
-    return !stat(path, &about) && S_ISREG(about.st_mode) && !access(path, X_OK);
-}
+#include "session/path_walk.h"
 
 /* Where the command's first word leads: it has not been executed yet. NULL: nowhere. */
 static char *find_command(const char *name)
 {
-    const char *at = getenv("PATH");
-    char path[PATH_MAX];
+    struct path_walk walk;
+    const char *path;
 
-    if (strchr(name, '/'))
-        return is_program(name) ? realpath(name, NULL) : NULL;
-    for (at = at ? at : COMMAND_PATH; at && *name; at = *at ? at + 1 : NULL) {
-        int length = (int)strcspn(at, ":");
-        int size = snprintf(path, sizeof(path), "%.*s%s%s", length, at, length ? "/" : "", name);
-        at += length;
-        if (size > 0 && (size_t)size < sizeof(path) && is_program(path))
+    path_walk_begin(&walk, name);
+    while ((path = path_walk_next(&walk)))
+        if (path_is_program(path))
             return realpath(path, NULL);
-    }
     return NULL;
 }
 
