@@ -22,14 +22,10 @@ struct drain {
     size_t doubtful_count, doubtful_room;
 };
 
-/*
- * A stack whose second frame is where its function returns to. Either the kernel put that there, or
- * it did not, and the function called itself.
- */
+/* A stack whose second frame is where its function returns to: see maps/callers.h. */
 struct doubtful {
     size_t entry;
-    uint64_t caller;
-    bool at_mark;
+    uint64_t caller, flags;
 };
 
 /* A stack of the stack map ends with its first 0. */
@@ -90,27 +86,25 @@ static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
     return tally_add_stack(drain->tally, stack, drain->addresses, kept + 1);
 }
 
-/*
- * At the first instruction of a function newer kernels look for the caller where it then is, in code
- * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
- * tells of all that begin alike.
- */
 static int complete_stack(struct drain *drain, size_t entry, const struct count_key *key)
 {
     const struct stack *stack = &drain->tally->entries[entry].task.user;
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
-    if (!key->caller || stack->state != STACK_KEPT || !stack->count || drain->store->depth < 2)
+    if (stack->state != STACK_KEPT || drain->store->depth < 2)
         return 0;
-    bool at_mark = key->flags & KEY_MARK, has_caller = stack->count > 1 && frames[1] == key->caller;
-    if (!has_caller && !(key->flags & KEY_NO_CALLER))
-        drain->store->walks_omit_callers[at_mark] = true;
-    if (!has_caller || (key->flags & KEY_NO_CALLER))
+    switch (callers_see(&drain->store->callers, key->caller, key->flags, frames, stack->count)) {
+    case CALLER_IS_THERE:
+        return 0;
+    case CALLER_IS_MISSING:
         return insert_caller(drain, entry, key->caller);
+    case CALLER_IN_DOUBT:
+        break;
+    }
     if (array_reserve(&drain->doubtful, &drain->doubtful_room, drain->doubtful_count + 1,
                       sizeof(*drain->doubtful)))
         return -ENOMEM;
-    drain->doubtful[drain->doubtful_count++] = (struct doubtful){entry, key->caller, at_mark};
+    drain->doubtful[drain->doubtful_count++] = (struct doubtful){entry, key->caller, key->flags};
     return 0;
 }
 
@@ -119,7 +113,7 @@ static int decide_doubtful(struct drain *drain)
     int result = 0;
 
     for (size_t i = 0; i < drain->doubtful_count && !result; i++)
-        if (drain->store->walks_omit_callers[drain->doubtful[i].at_mark])
+        if (callers_are_left_out(&drain->store->callers, drain->doubtful[i].flags))
             result = insert_caller(drain, drain->doubtful[i].entry, drain->doubtful[i].caller);
     return result;
 }

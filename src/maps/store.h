@@ -16,6 +16,7 @@
 
 #include "insns/layout.h"
 #include "insns/stacks.h"
+#include "maps/callers.h"
 #include "maps/grace.h"
 #include "maps/settled.h"
 
@@ -48,8 +49,7 @@ struct store {
     struct account sum; /* of all that was drained, */
     uint64_t counted;   /* and the events that were in the tables then */
     uint64_t looked_at; /* counts that were new when store_look was called */
-    /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
-    bool walks_omit_callers[2];
+    struct callers callers; /* that walks leave out */
 };
 
 /* A store that holds nothing, which store_close takes. */

@@ -63,24 +63,22 @@ struct draft {
     bool has_caller;       /* one more of the user's, behind the first */
 };
 
-/*
- * At the first instruction of a function newer kernels look for the caller where it then is, in code
- * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
- * tells of all that begin alike. Before one was seen, a caller in its place is taken for what the
- * kernel put there; else the function called itself.
- */
 static bool lacks_caller(struct event_text *text, const struct draft *draft)
 {
     const struct snoop_record *record = draft->record;
-    const uint64_t *user = record->frames + draft->kernel;
 
-    if (!record->caller || !draft->user || text->depth < 2)
+    if (text->depth < 2)
         return false;
-    if (record->flags & KEY_NO_CALLER)
+    switch (callers_see(&text->callers, record->caller, record->flags, record->frames + draft->kernel,
+                        draft->user)) {
+    case CALLER_IS_THERE:
+        return false;
+    case CALLER_IS_MISSING:
         return true;
-    bool *omits = &text->walks_omit_callers[(record->flags & KEY_MARK) != 0];
-    *omits = *omits || draft->user < 2 || user[1] != record->caller;
-    return *omits;
+    case CALLER_IN_DOUBT:
+        break;
+    }
+    return callers_are_left_out(&text->callers, record->flags);
 }
 
 static size_t frames_of(const struct draft *draft)

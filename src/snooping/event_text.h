@@ -5,6 +5,7 @@
 
 #include "find/place.h"
 #include "insns/layout.h"
+#include "maps/callers.h"
 #include "report/records.h"
 #include "snooping/frames.h"
 #include "snooping/timeline.h"
@@ -22,8 +23,7 @@ struct event_text {
     size_t place_count;
     uint64_t clock_offset; /* from the monotonic clock to what is printed */
     bool has_clock;        /* it is known: without, the first event has the time 0 */
-    /* As seen: this kernel's walk from a function's start has no caller; [1]: if that is endbr64. */
-    bool walks_omit_callers[2];
+    struct callers callers; /* that walks leave out */
 };
 
 /*

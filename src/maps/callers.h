@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * At the first instruction of a function newer kernels look for the caller where it then is, in code
+ * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
+ * tells of all that begin alike. Before one was seen, a caller in its place is either what the kernel
+ * put there, or the function called itself.
+ */
+#ifndef STACKBOX_MAPS_CALLERS_H
+#define STACKBOX_MAPS_CALLERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct callers {
+    bool left_out[2]; /* as seen; [1]: of functions that begin with endbr64 */
+};
+
+enum caller_seen {
+    CALLER_IS_THERE, /* or there is none to be added */
+    CALLER_IS_MISSING,
+    CALLER_IN_DOUBT, /* callers_are_left_out() tells, once more was seen */
+};
+
+/* Of a user's stack: `caller` and `flags` as its key or its record has them. */
+enum caller_seen callers_see(struct callers *callers, uint64_t caller, uint64_t flags,
+                             const uint64_t *frames, size_t count);
+
+bool callers_are_left_out(const struct callers *callers, uint64_t flags);
+
+#endif
