@@ -116,9 +116,9 @@ static void build_program(const struct scope *scope, const struct recorder *reco
         .depth = recorder->depth,
         .to_ring = recorder->kind == RECORDER_RING,
         .buffer = recorder_buffer(recorder),
-        .control = recorder->control,
-        .account = recorder->account,
-        .slots = recorder->slots,
+        .control = recorder->controls.control,
+        .account = recorder->controls.account,
+        .slots = recorder->controls.slots,
         .lives = scope->lives.maps,
     };
 

@@ -23,17 +23,6 @@
 
 /* ---- Maps ---- */
 
-static int open_controls(struct recorder *recorder)
-{
-    int result = bpf_create_numbered(&recorder->control, BPF_MAP_TYPE_ARRAY, "control",
-                                     sizeof(uint32_t), 1);
-
-    if (!result)
-        result = bpf_create_numbered(&recorder->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
-                                     sizeof(struct account), ACCOUNTS);
-    return result ? result : grace_open(&recorder->grace);
-}
-
 static uint64_t power_of_two_below(uint64_t number)
 {
     uint64_t power = 1;
@@ -112,8 +101,8 @@ static int open_kind(struct recorder *recorder, enum recorder_kind kind,
         recorder->depth = most_of_slot(wishes->stacks);
     if (kind == RECORDER_RING)
         return open_ring(recorder, bytes, least);
-    int result = bpf_create_numbered(&recorder->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
-                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth), SLOTS_PER_CPU);
+    int result = controls_open_slots(&recorder->controls,
+                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth));
     return result ? result : open_buffers(recorder, bytes, least);
 }
 
@@ -121,10 +110,7 @@ void recorder_init(struct recorder *recorder)
 {
     *recorder = (struct recorder){
         .kind = RECORDER_RING,
-        .control = -1,
-        .account = -1,
-        .slots = -1,
-        .grace = GRACE_NONE,
+        .controls = CONTROLS_NONE,
         .ring = {.map = -1},
         .buffers = {.map = -1},
     };
@@ -134,7 +120,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_wishes *wishe
 {
     recorder_init(recorder);
     recorder->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
-    int result = open_controls(recorder);
+    int result = controls_open(&recorder->controls);
 
     if (!result)
         result = open_kind(recorder, wishes->kind == RECORDER_PERF ? RECORDER_PERF : RECORDER_RING,
@@ -145,21 +131,11 @@ int recorder_open(struct recorder *recorder, const struct recorder_wishes *wishe
     return result;
 }
 
-static void close_map(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 void recorder_close(struct recorder *recorder)
 {
     bpf_ring_close(&recorder->ring);
     perf_rings_close(&recorder->buffers);
-    grace_close(&recorder->grace);
-    close_map(&recorder->control);
-    close_map(&recorder->account);
-    close_map(&recorder->slots);
+    controls_close(&recorder->controls);
 }
 
 int recorder_buffer(const struct recorder *recorder)
@@ -176,26 +152,14 @@ int recorder_fd(const struct recorder *recorder, size_t index)
 
 /* ---- Recording ---- */
 
-static int set_mode(struct recorder *recorder, uint32_t mode)
-{
-    uint32_t zero = 0;
-
-    bpf_begin_unpreempted();
-    int result = bpf_update(recorder->control, &zero, &mode, BPF_ANY);
-    bpf_end_unpreempted();
-    return result;
-}
-
 int recorder_start(struct recorder *recorder)
 {
-    return set_mode(recorder, CONTROL_MAIN);
+    return controls_set(&recorder->controls, CONTROL_MAIN);
 }
 
 int recorder_stop(struct recorder *recorder)
 {
-    int result = set_mode(recorder, CONTROL_PAUSED);
-
-    return result ? result : grace_wait(&recorder->grace);
+    return controls_set_and_wait(&recorder->controls, CONTROL_PAUSED);
 }
 
 /*
@@ -205,7 +169,7 @@ int recorder_stop(struct recorder *recorder)
 static int read_buffers(struct recorder *recorder, ring_take *take, void *context)
 {
     uint64_t now = now_ns();
-    int result = grace_wait(&recorder->grace);
+    int result = grace_wait(&recorder->controls.grace);
 
     if (!result)
         result = perf_rings_read(&recorder->buffers, take, context);
@@ -231,10 +195,8 @@ bool recorder_is_behind(const struct recorder *recorder)
 
 int recorder_account(const struct recorder *recorder, struct account *account)
 {
-    bpf_begin_unpreempted();
-    int result = bpf_sum_of_cpus(recorder->account, CONTROL_MAIN, (uint64_t *)account,
-                                 ACCOUNT_WORDS);
-    bpf_end_unpreempted();
+    int result = controls_account(&recorder->controls, CONTROL_MAIN, account);
+
     /* Before 5.2 programs were not told, and the buffers alone say what they had no room for. */
     if (recorder->buffers.lost > account->table_full)
         account->table_full = recorder->buffers.lost;

@@ -12,7 +12,7 @@
 #include "insns/layout.h"
 #include "kernel/bpf_ring.h"
 #include "kernel/perf_rings.h"
-#include "maps/grace.h"
+#include "maps/controls.h"
 
 enum recorder_kind {
     RECORDER_BEST, /* the first of these that works */
@@ -31,8 +31,7 @@ struct recorder {
     enum recorder_kind kind; /* never RECORDER_BEST */
     uint32_t depth;
     uint64_t bytes;          /* of all buffers together */
-    int control, account, slots;
-    struct grace grace;
+    struct controls controls;
     struct bpf_ring ring;
     struct perf_rings buffers;
     uint64_t settled; /* no record will come any more whose time is before this */

@@ -4,27 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel/bpf.h"
 #include "maps/banks.h"
 #include "maps/store_sizes.h"
 
 /* ---- Maps ---- */
-
-static int open_controls(struct store *store)
-{
-    int result = bpf_create_numbered(&store->control, BPF_MAP_TYPE_ARRAY, "control",
-                                     sizeof(uint32_t), 1);
-
-    if (!result)
-        result = bpf_create_numbered(&store->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
-                                     sizeof(struct account), ACCOUNTS);
-    if (!result)
-        result = bpf_create_numbered(&store->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots",
-                                     SLOT_BYTES(store->depth), SLOTS_PER_CPU);
-    return result ? result : grace_open(&store->grace);
-}
 
 void store_init(struct store *store)
 {
@@ -33,10 +18,7 @@ void store_init(struct store *store)
         .stand_in = {.mode = CONTROL_STAND_IN, .maps = {-1, -1, -1}},
         .banks = {.first = {-1, -1, -1}, .others = {-1, -1, -1}},
         .settled = SETTLED_NONE,
-        .control = -1,
-        .account = -1,
-        .slots = -1,
-        .grace = GRACE_NONE,
+        .controls = CONTROLS_NONE,
     };
 }
 
@@ -47,8 +29,10 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
     store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
     uint64_t stacks = store_first_sizes(store, wishes);
-    int result = open_controls(store);
+    int result = controls_open(&store->controls);
 
+    if (!result)
+        result = controls_open_slots(&store->controls, SLOT_BYTES(store->depth));
     if (!result)
         result = banks_open(store);
     while (result == -ENOMEM && !wishes->stacks && stacks > LEAST_STACKS) {
@@ -61,62 +45,25 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     return result;
 }
 
-static void close_map(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 void store_close(struct store *store)
 {
     banks_close(store);
-    close_map(&store->control);
-    close_map(&store->account);
-    close_map(&store->slots);
-    grace_close(&store->grace);
+    controls_close(&store->controls);
 }
 
 /* ---- Reports ---- */
 
-static int write_mode(struct store *store, uint32_t mode)
-{
-    uint32_t zero = 0;
-
-    bpf_begin_unpreempted();
-    int result = bpf_update(store->control, &zero, &mode, BPF_ANY);
-    bpf_end_unpreempted();
-    return result;
-}
-
-/* Sets the word, and returns when every program that may have seen the old one has ended. */
-static int set_mode(struct store *store, uint32_t mode)
-{
-    int result = write_mode(store, mode);
-
-    return result ? result : grace_wait(&store->grace);
-}
-
 /* Nobody needs to wait for programs that found it paused. */
 int store_start(struct store *store)
 {
-    return write_mode(store, store->main.mode);
-}
-
-static int read_account(const struct store *store, const struct bank *bank,
-                        struct account *account)
-{
-    bpf_begin_unpreempted();
-    int result = bpf_sum_of_cpus(store->account, bank->mode, (uint64_t *)account, ACCOUNT_WORDS);
-    bpf_end_unpreempted();
-    return result;
+    return controls_set(&store->controls, store->main.mode);
 }
 
 /* What the programs have counted in a bank's account since the last time: nobody writes to it now. */
 static int take_account(struct store *store, struct bank *bank)
 {
     struct account now;
-    int result = read_account(store, bank, &now);
+    int result = controls_account(&store->controls, bank->mode, &now);
 
     if (result)
         return result;
@@ -180,7 +127,7 @@ enum store_news store_look(struct store *store)
     uint64_t entries[BANK_MAPS];
     struct account now;
 
-    if (read_account(store, bank, &now))
+    if (controls_account(&store->controls, bank->mode, &now))
         return STORE_NOTHING_NEW;
     bool has_news = now.inserted != store->looked_at;
     store->looked_at = now.inserted;
@@ -206,7 +153,7 @@ int store_settle(struct store *store)
 {
     if (store->needs_stand_in)
         prepare(store);
-    return settled_advance(&store->settled, &store->grace);
+    return settled_advance(&store->settled, &store->controls.grace);
 }
 
 static int empty_bank(struct store *store, struct bank *bank, bool again, store_drain *drain,
@@ -226,13 +173,13 @@ static int collect(struct store *store, bool again, store_drain *drain, void *co
     if (!result && again)
         result = banks_enlarge(store, &store->stand_in);
     if (!result)
-        result = set_mode(store, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
+        result = controls_set_and_wait(&store->controls, again ? CONTROL_STAND_IN : CONTROL_PAUSED);
     if (!result)
         result = empty_bank(store, &store->main, again, drain, context);
     if (!result && again)
         result = banks_enlarge(store, &store->main);
     if (!result && again)
-        result = set_mode(store, store->main.mode);
+        result = controls_set_and_wait(&store->controls, store->main.mode);
     return result;
 }
 

@@ -17,7 +17,7 @@
 #include "insns/layout.h"
 #include "insns/stacks.h"
 #include "maps/callers.h"
-#include "maps/grace.h"
+#include "maps/controls.h"
 #include "maps/settled.h"
 
 struct store_wishes {
@@ -44,8 +44,7 @@ struct store {
     uint32_t id_entries;    /* distinct stacks that have ids; 0: none do */
     uint32_t stacks, depth; /* distinct stacks in a bank; frames of each, at most */
     uint32_t key_bytes, value_bytes; /* of a count */
-    int control, account, slots;
-    struct grace grace;
+    struct controls controls;
     struct account sum; /* of all that was drained, */
     uint64_t counted;   /* and the events that were in the tables then */
     uint64_t looked_at; /* counts that were new when store_look was called */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "maps/controls.h"
+
+#include <unistd.h>
+
+#include "kernel/bpf.h"
+
+int controls_open(struct controls *controls)
+{
+    int result = bpf_create_numbered(&controls->control, BPF_MAP_TYPE_ARRAY, "control",
+                                     sizeof(uint32_t), 1);
+
+    if (!result)
+        result = bpf_create_numbered(&controls->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
+                                     sizeof(struct account), ACCOUNTS);
+    return result ? result : grace_open(&controls->grace);
+}
+
+int controls_open_slots(struct controls *controls, size_t bytes)
+{
+    return bpf_create_numbered(&controls->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots", bytes,
+                               SLOTS_PER_CPU);
+}
+
+static void close_map(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void controls_close(struct controls *controls)
+{
+    close_map(&controls->control);
+    close_map(&controls->account);
+    close_map(&controls->slots);
+    grace_close(&controls->grace);
+}
+
+int controls_set(const struct controls *controls, enum control_mode mode)
+{
+    uint32_t zero = 0, word = mode;
+
+    bpf_begin_unpreempted();
+    int result = bpf_update(controls->control, &zero, &word, BPF_ANY);
+    bpf_end_unpreempted();
+    return result;
+}
+
+int controls_set_and_wait(const struct controls *controls, enum control_mode mode)
+{
+    int result = controls_set(controls, mode);
+
+    return result ? result : grace_wait(&controls->grace);
+}
+
+int controls_account(const struct controls *controls, enum control_mode mode, struct account *account)
+{
+    bpf_begin_unpreempted();
+    int result = bpf_sum_of_cpus(controls->account, mode, (uint64_t *)account, ACCOUNT_WORDS);
+    bpf_end_unpreempted();
+    return result;
+}
