@@ -8,16 +8,14 @@
 #include "base/text.h"
 #include "base/util.h"
 
-#define FIRST_SLOTS 1024
-
-/* FNV-1a, with its high bits brought down to where slots are taken from. */
-static size_t hash_of(const char *key, size_t length)
+/* FNV-1a */
+static uint64_t hash_of(const char *key, size_t length)
 {
     uint64_t hash = 0xcbf29ce484222325;
 
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3;
-    return (size_t)(hash ^ hash >> 32);
+    return hash;
 }
 
 const char *numbering_key(const struct numbering *numbering, uint32_t number, size_t *length)
@@ -28,38 +26,15 @@ const char *numbering_key(const struct numbering *numbering, uint32_t number, si
     return numbering->bytes.data + start;
 }
 
-static int grow(struct numbering *numbering)
-{
-    size_t count = numbering->slot_count ? numbering->slot_count * 2 : FIRST_SLOTS, length;
-    uint32_t *slots = calloc(count, sizeof(*slots));
-
-    if (!slots)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < numbering->count; i++) {
-        const char *key = numbering_key(numbering, i, &length);
-        size_t at = hash_of(key, length) & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = i + 1;
-    }
-    free(numbering->slots);
-    numbering->slots = slots;
-    numbering->slot_count = count;
-    return 0;
-}
-
 int numbering_find(struct numbering *numbering, const void *key, size_t length, uint32_t *number,
                    bool *added)
 {
-    size_t its_length;
+    uint64_t hash = hash_of(key, length);
+    size_t its_length, at = 0;
 
     if (added)
         *added = false;
-    if (numbering->count * 2 >= numbering->slot_count && grow(numbering))
-        return -ENOMEM;
-    size_t at = hash_of(key, length) & (numbering->slot_count - 1);
-    for (; numbering->slots[at]; at = (at + 1) & (numbering->slot_count - 1)) {
-        *number = numbering->slots[at] - 1;
+    while (index_next(&numbering->index, hash, &at, number)) {
         const char *its = numbering_key(numbering, *number, &its_length);
         if (its_length == length && (!length || !memcmp(its, key, length)))
             return 0;
@@ -68,11 +43,10 @@ int numbering_find(struct numbering *numbering, const void *key, size_t length, 
                       sizeof(*numbering->ends)))
         return -ENOMEM;
     text_append(&numbering->bytes, key, length);
-    if (numbering->bytes.failed)
+    if (numbering->bytes.failed || index_add(&numbering->index, hash, (uint32_t)numbering->count))
         return -ENOMEM;
     *number = (uint32_t)numbering->count++;
     numbering->ends[*number] = numbering->bytes.length;
-    numbering->slots[at] = *number + 1;
     if (added)
         *added = true;
     return 0;
@@ -82,6 +56,6 @@ void numbering_free(struct numbering *numbering)
 {
     text_free(&numbering->bytes);
     free(numbering->ends);
-    free(numbering->slots);
+    index_free(&numbering->index);
     *numbering = (struct numbering){0};
 }

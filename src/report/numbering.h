@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/index.h"
 #include "base/text.h"
 
 /* {0} is empty. */
@@ -12,8 +13,7 @@ struct numbering {
     struct text bytes; /* of all keys, one behind the other */
     size_t *ends;      /* of each */
     size_t count, room;
-    uint32_t *slots;   /* by hash: a number + 1, or 0 */
-    size_t slot_count; /* a power of two */
+    struct index index;
 };
 
 /* The number of a key, which is copied; *added (or NULL): it is new. 0 or -ENOMEM. */

@@ -11,15 +11,13 @@
 
 #define USER_NS 1000000000
 #define MOST_FRAMES 65536 /* of each table */
-#define FIRST_SLOTS 1024
 
-static size_t hash_of(const struct symbol *symbol)
+static uint64_t hash_of(const struct symbol *symbol)
 {
     uint64_t hash = (symbol->address ^ (uint64_t)symbol->pid << 40) * 0x9e3779b97f4a7c15;
 
     hash ^= symbol->born + symbol->epoch * 2 + symbol->is_return;
-    hash *= 0xff51afd7ed558ccd;
-    return (size_t)(hash ^ hash >> 32);
+    return hash * 0xff51afd7ed558ccd;
 }
 
 static bool same_place(const struct symbol *a, const struct symbol *b)
@@ -28,58 +26,31 @@ static bool same_place(const struct symbol *a, const struct symbol *b)
            a->epoch == b->epoch && a->foreign == b->foreign && a->is_return == b->is_return;
 }
 
-static void put(struct frame_table *table, size_t index)
-{
-    size_t at = hash_of(&table->items[index]->symbol) & (table->size - 1);
-
-    while (table->slots[at])
-        at = (at + 1) & (table->size - 1);
-    table->slots[at] = (uint32_t)index + 1;
-}
-
-static int grow(struct frame_table *table)
-{
-    size_t size = table->size ? table->size * 2 : FIRST_SLOTS;
-    uint32_t *slots = calloc(size, sizeof(*slots));
-
-    if (!slots)
-        return -ENOMEM;
-    free(table->slots);
-    table->slots = slots;
-    table->size = size;
-    for (size_t i = 0; i < table->count; i++)
-        put(table, i);
-    return 0;
-}
-
-static struct frame *add(struct frame_table *table, const struct symbol *place)
+static struct frame *add(struct frame_table *table, uint64_t hash, const struct symbol *place)
 {
     struct frame *frame = calloc(1, sizeof(*frame));
 
-    if (!frame || array_reserve(&table->items, &table->room, table->count + 1,
-                                sizeof(*table->items))) {
+    if (!frame || array_reserve(&table->items, &table->room, table->count + 1, sizeof(*table->items)) ||
+        index_add(&table->index, hash, (uint32_t)table->count)) {
         free(frame);
         return NULL;
     }
     frame->symbol = *place;
-    table->items[table->count] = frame;
-    put(table, table->count++);
+    table->items[table->count++] = frame;
     return frame;
 }
 
 struct frame *frames_want(struct frames *frames, const struct symbol *place)
 {
     struct frame_table *table = place->kernel ? &frames->kernel : &frames->user;
+    uint64_t hash = hash_of(place);
+    uint32_t item;
+    size_t at = 0;
 
-    if (table->count * 2 >= table->size && grow(table))
-        return NULL;
-    for (size_t at = hash_of(place) & (table->size - 1); table->slots[at];
-         at = (at + 1) & (table->size - 1)) {
-        struct frame *frame = table->items[table->slots[at] - 1];
-        if (same_place(&frame->symbol, place))
-            return frame;
-    }
-    return add(table, place);
+    while (index_next(&table->index, hash, &at, &item))
+        if (same_place(&table->items[item]->symbol, place))
+            return table->items[item];
+    return add(table, hash, place);
 }
 
 /* The new ones of both tables, as one list. */
@@ -138,7 +109,7 @@ static void clear(struct frame_table *table)
         free(table->items[i]);
     }
     free(table->items);
-    free(table->slots);
+    index_free(&table->index);
     *table = (struct frame_table){0};
 }
 

@@ -7,6 +7,7 @@
 #ifndef STACKBOX_SNOOPING_FRAMES_H
 #define STACKBOX_SNOOPING_FRAMES_H
 
+#include "base/index.h"
 #include "report/records.h"
 #include "symbolize/symbolize.h"
 
@@ -21,8 +22,7 @@ struct frame {
 struct frame_table {
     struct frame **items;
     size_t count, room, named; /* those from `named` on have no line yet */
-    uint32_t *slots;           /* open addressing: an index into the items plus one */
-    size_t size;               /* a power of two */
+    struct index index;
 };
 
 struct frames {

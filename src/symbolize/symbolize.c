@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"
@@ -13,21 +14,14 @@
 
 /* ---- Each address once ---- */
 
-/* Open addressing; a slot holds an index into the items plus one. */
-struct table {
-    uint32_t *slots;
-    size_t size; /* a power of two */
-};
-
-static size_t hash_of(const struct symbol *symbol)
+static uint64_t hash_of(const struct symbol *symbol)
 {
     uint64_t hash = symbol->address * 0x9e3779b97f4a7c15;
 
     hash ^= symbol->born * 0xc2b2ae3d27d4eb4f;
     hash ^= (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
             (uint64_t)symbol->foreign << 1 | symbol->is_return;
-    hash *= 0xff51afd7ed558ccd;
-    return (size_t)(hash ^ hash >> 32);
+    return hash * 0xff51afd7ed558ccd;
 }
 
 static bool same_place(const struct symbol *a, const struct symbol *b)
@@ -37,52 +31,27 @@ static bool same_place(const struct symbol *a, const struct symbol *b)
            a->is_return == b->is_return;
 }
 
-static void place_in_table(const struct table *table, const struct symbols *symbols, uint32_t item)
-{
-    size_t at = hash_of(&symbols->items[item]) & (table->size - 1);
-
-    while (table->slots[at])
-        at = (at + 1) & (table->size - 1);
-    table->slots[at] = item + 1;
-}
-
-static int grow_table(struct table *table, const struct symbols *symbols)
-{
-    size_t size = table->size ? table->size * 2 : 1024;
-    uint32_t *slots = calloc(size, sizeof(*slots));
-
-    if (!slots)
-        return -ENOMEM;
-    free(table->slots);
-    *table = (struct table){slots, size};
-    for (uint32_t i = 0; i < symbols->count; i++)
-        place_in_table(table, symbols, i);
-    return 0;
-}
-
-static int find_or_add(struct table *table, struct symbols *symbols, size_t *room,
+static int find_or_add(struct index *index, struct symbols *symbols, size_t *room,
                        const struct symbol *wanted, uint32_t *item)
 {
-    if (symbols->count * 2 >= table->size && grow_table(table, symbols))
-        return -ENOMEM;
-    for (size_t at = hash_of(wanted) & (table->size - 1); table->slots[at];
-         at = (at + 1) & (table->size - 1)) {
-        *item = table->slots[at] - 1;
+    uint64_t hash = hash_of(wanted);
+    size_t at = 0;
+
+    while (index_next(index, hash, &at, item))
         if (same_place(&symbols->items[*item], wanted))
             return 0;
-    }
-    if (array_reserve(&symbols->items, room, symbols->count + 1, sizeof(*symbols->items)))
-        return -ENOMEM;
     *item = (uint32_t)symbols->count;
+    if (array_reserve(&symbols->items, room, symbols->count + 1, sizeof(*symbols->items)) ||
+        index_add(index, hash, *item))
+        return -ENOMEM;
     symbols->items[symbols->count++] = *wanted;
-    place_in_table(table, symbols, *item);
     return 0;
 }
 
 struct collection {
     const struct tally *tally;
     struct symbols *symbols;
-    struct table table;
+    struct index index;
     size_t room, frame;
 };
 
@@ -100,7 +69,7 @@ static int collect_stack(struct collection *collection, const struct tally_party
             .is_return = i > 0,
             .address = collection->tally->addresses[stack->first + i],
         };
-        if (find_or_add(&collection->table, collection->symbols, &collection->room, &wanted,
+        if (find_or_add(&collection->index, collection->symbols, &collection->room, &wanted,
                         &collection->symbols->frames[collection->frame++]))
             return -ENOMEM;
     }
@@ -138,7 +107,7 @@ static int collect(struct symbols *symbols, const struct tally *tally)
         if (!result)
             result = collect_party(&collection, &entry->waker);
     }
-    free(collection.table.slots);
+    index_free(&collection.index);
     return result;
 }
 

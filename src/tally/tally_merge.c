@@ -4,20 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "tally/tally.h"
 
 #define MIX 0x9e3779b97f4a7c15
 
-/* Open addressing: a slot holds an index plus one. */
-struct table {
-    uint32_t *slots;
-    size_t size; /* a power of two, more than twice of what it holds */
-};
-
 struct merging {
     const struct tally *from;
     struct tally to;
-    struct table entries, stacks;
+    struct index entries, stacks;
     struct stack *known; /* the stacks of `to`, each once */
     size_t known_count;
 };
@@ -26,15 +21,6 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * MIX;
     return hash ^ hash >> 32;
-}
-
-static int make_table(struct table *table, size_t most)
-{
-    table->size = 64;
-    while (table->size <= most * 2)
-        table->size *= 2;
-    table->slots = calloc(table->size, sizeof(*table->slots));
-    return table->slots ? 0 : -ENOMEM;
 }
 
 /* ---- Stacks ---- */
@@ -60,13 +46,14 @@ static bool same_addresses(const struct merging *merging, const struct stack *fr
 /* Makes `stack`, a slice of the old addresses, the same one of the new. */
 static int take_stack(struct merging *merging, struct stack *stack)
 {
-    const struct table *table = &merging->stacks;
-    size_t at = (size_t)hash_stack(merging->from, stack) & (table->size - 1);
+    uint64_t hash = hash_stack(merging->from, stack);
     struct stack made = {.state = stack->state};
+    uint32_t number;
+    size_t at = 0;
     int result = 0;
 
-    for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
-        const struct stack *known = &merging->known[table->slots[at] - 1];
+    while (index_next(&merging->stacks, hash, &at, &number)) {
+        const struct stack *known = &merging->known[number];
         if (same_addresses(merging, stack, known)) {
             *stack = *known;
             return 0;
@@ -75,11 +62,12 @@ static int take_stack(struct merging *merging, struct stack *stack)
     if (stack->count)
         result = tally_add_stack(&merging->to, &made, merging->from->addresses + stack->first,
                                  stack->count);
+    if (!result)
+        result = index_add(&merging->stacks, hash, (uint32_t)merging->known_count);
     if (result)
         return result;
     made.state = stack->state;
     merging->known[merging->known_count++] = made;
-    table->slots[at] = (uint32_t)merging->known_count;
     *stack = made;
     return 0;
 }
@@ -120,11 +108,12 @@ static bool same_party(const struct tally_party *a, const struct tally_party *b)
 
 static int take_entry(struct merging *merging, const struct tally_entry *entry)
 {
-    const struct table *table = &merging->entries;
-    size_t at = (size_t)hash_entry(entry) & (table->size - 1);
+    uint64_t hash = hash_entry(entry);
+    uint32_t number;
+    size_t at = 0;
 
-    for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
-        struct tally_entry *known = &merging->to.entries[table->slots[at] - 1];
+    while (index_next(&merging->entries, hash, &at, &number)) {
+        struct tally_entry *known = &merging->to.entries[number];
         if (known->mark != entry->mark || known->has_waker != entry->has_waker ||
             !same_party(&known->task, &entry->task) || !same_party(&known->waker, &entry->waker))
             continue;
@@ -134,11 +123,12 @@ static int take_entry(struct merging *merging, const struct tally_entry *entry)
             known->longest = entry->longest;
         return 0;
     }
+    if (index_add(&merging->entries, hash, (uint32_t)merging->to.count))
+        return -ENOMEM;
     struct tally_entry *added = tally_add(&merging->to);
     if (!added)
         return -ENOMEM;
     *added = *entry;
-    table->slots[at] = (uint32_t)merging->to.count;
     return 0;
 }
 
@@ -160,17 +150,14 @@ int tally_merge(struct tally *tally)
 {
     struct merging merging = {.from = tally};
     size_t most_stacks = tally->count * 4;
-    int result = make_table(&merging.entries, tally->count);
+    int result;
 
-    if (!result)
-        result = make_table(&merging.stacks, most_stacks);
     merging.known = calloc(most_stacks + 1, sizeof(*merging.known));
-    if (!result && !merging.known)
-        result = -ENOMEM;
+    result = merging.known ? 0 : -ENOMEM;
     for (size_t i = 0; i < tally->count && !result; i++)
         result = take_with_stacks(&merging, tally->entries[i]);
-    free(merging.entries.slots);
-    free(merging.stacks.slots);
+    index_free(&merging.entries);
+    index_free(&merging.stacks);
     free(merging.known);
     if (result) {
         tally_free(&merging.to);

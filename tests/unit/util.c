@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Arrays, text, numbers, lines and files; what escape_bytes makes of every kind of byte. */
+#include "base/index.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -515,6 +516,33 @@ static void escapes_random_bytes(void)
     CHECK_NUMBER(wrong, 0);
 }
 
+/* Many of few hashes, and few of many: each is found, and nothing that was not added. */
+static void items_by_hashes(void)
+{
+    static const uint64_t spreads[] = {3, 1000003, 0x100000001};
+
+    for (size_t k = 0; k < COUNT_OF(spreads); k++) {
+        struct index index = {0};
+        uint32_t found;
+        size_t at = 0;
+
+        CHECK(!index_next(&index, 7, &at, &found));
+        for (uint32_t i = 0; i < 5000; i++)
+            CHECK_NUMBER(index_add(&index, i % spreads[k] * 0x9e3779b97f4a7c15, i), 0);
+        for (uint32_t i = 0; i < 5000; i += 7) {
+            bool seen = false;
+            size_t count = 0;
+            for (at = 0; index_next(&index, i % spreads[k] * 0x9e3779b97f4a7c15, &at, &found); count++) {
+                seen = seen || found == i;
+                CHECK_NUMBER(found % spreads[k], i % spreads[k]);
+            }
+            CHECK(seen);
+            CHECK_NUMBER(count, (5000 - i % spreads[k] + spreads[k] - 1) / spreads[k]);
+        }
+        index_free(&index);
+    }
+}
+
 int main(void)
 {
     TEST(arrays);
@@ -532,5 +560,6 @@ int main(void)
     TEST(escapes_every_code);
     TEST(escapes_random_bytes);
     free(printable);
+    TEST(items_by_hashes);
     return tests_done();
 }

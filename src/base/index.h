@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Items by their hashes. The items are the caller's, numbered from 0; here is which of them have a hash. To
+ * find one, or to add it where it is not there:
+ *
+ *     size_t at = 0;
+ *     while (index_next(&index, hash, &at, &item))
+ *         if (it is the one)
+ *             return it;
+ *     result = index_add(&index, hash, its number);
+ */
+#ifndef STACKBOX_BASE_INDEX_H
+#define STACKBOX_BASE_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* {0} is an empty one. */
+struct index {
+    struct index_slot *slots; /* open addressing */
+    size_t size, count;       /* size: a power of two, and more than twice of what is in it */
+};
+
+/* The next item of that hash; *at is 0 at first. False: there is none left. */
+bool index_next(const struct index *index, uint64_t hash, size_t *at, uint32_t *item);
+/* 0 or -ENOMEM. */
+int index_add(struct index *index, uint64_t hash, uint32_t item);
+void index_free(struct index *index);
+
+#endif
