@@ -108,18 +108,23 @@ size_t sort_numbers(uint64_t *numbers, size_t count)
     return kept;
 }
 
-size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
+size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_t limit)
 {
     size_t low = 0, high = count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (numbers[middle] < least)
+        if (*(const uint64_t *)((uintptr_t)key + middle * stride) <= limit)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
+{
+    return least ? first_key_above(numbers, sizeof(*numbers), count, least - 1) : 0;
 }
 
 uint64_t now_ns(void)

@@ -37,6 +37,12 @@ size_t sort_numbers(uint64_t *numbers, size_t count);
 /* Where in sorted numbers the first stands that is not below `least`; `count`: none is. */
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
 
+/*
+ * The same of items that are sorted by a key, `stride` bytes from one to the next: the first whose key is
+ * greater than `limit`.
+ */
+size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_t limit);
+
 /* The monotonic clock in nanoseconds. */
 uint64_t now_ns(void);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 struct image *image_make(void)
 {
     struct image *image = calloc(1, sizeof(*image));
@@ -64,16 +66,8 @@ static struct image *copy(const struct image *image)
 
 size_t image_first_behind(const struct image *image, uint64_t address)
 {
-    size_t low = 0, high = image->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->mappings[middle].end > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return image->count ? first_key_above(&image->mappings->end, sizeof(*image->mappings), image->count,
+                                          address) : 0;
 }
 
 /* Takes [start, end) out. Room for one more than there are was made before. */

@@ -164,16 +164,11 @@ void interrupts_free(struct interrupts *interrupts)
 /* The range that holds the address, or NULL. */
 static const struct interrupts_range *find(const struct interrupts *interrupts, uint64_t address)
 {
-    size_t low = 0, high = interrupts->count;
+    const struct interrupts_range *ranges = interrupts->ranges;
+    size_t behind = interrupts->count ? first_key_above(&ranges->start, sizeof(*ranges), interrupts->count,
+                                                        address) : 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (interrupts->ranges[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < interrupts->ranges[low - 1].end ? &interrupts->ranges[low - 1] : NULL;
+    return behind && address < ranges[behind - 1].end ? &ranges[behind - 1] : NULL;
 }
 
 enum interrupt interrupts_did(const struct interrupts *interrupts, const uint64_t *frames,
