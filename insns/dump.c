@@ -56,9 +56,6 @@ static bool jumps(const struct bpf_insn *insn, int64_t *distance)
     case BPF_JMP | BPF_CALL:
         *distance = insn->imm;
         return insn->src_reg == BPF_PSEUDO_CALL && uses_only(insn, SRC | IMM);
-    case BPF_JMP32 | BPF_JA:
-        *distance = insn->imm;
-        return uses_only(insn, IMM);
     case BPF_JMP | BPF_JA:
         *distance = insn->off;
         return uses_only(insn, OFF);
@@ -197,25 +194,12 @@ static bool dump_wide(const struct dump *dump, size_t index)
 
 static bool dump_byte_order(struct text *text, const struct bpf_insn *insn)
 {
-    const char *order = BPF_CLASS(insn->code) == BPF_ALU64 ? "bswap"
-                        : BPF_SRC(insn->code) == BPF_TO_BE ? "be" : "le";
+    const char *order = BPF_SRC(insn->code) == BPF_TO_BE ? "be" : "le";
 
-    if (insn->code == (BPF_ALU64 | BPF_END | BPF_TO_BE) || !uses_only(insn, DST | IMM) ||
+    if (BPF_CLASS(insn->code) == BPF_ALU64 || !uses_only(insn, DST | IMM) ||
         (insn->imm != 16 && insn->imm != 32 && insn->imm != 64))
         return false;
     text_format(text, "r%d = %s%d r%d", insn->dst_reg, order, insn->imm, insn->dst_reg);
-    return true;
-}
-
-static bool dump_sign_extension(struct text *text, const struct bpf_insn *insn)
-{
-    bool narrow = is_32(insn);
-    char letter = narrow ? 'w' : 'r';
-
-    if (!uses_only(insn, DST | SRC | OFF) ||
-        (insn->off != 8 && insn->off != 16 && (insn->off != 32 || narrow)))
-        return false;
-    text_format(text, "%c%d = (s%d)%c%d", letter, insn->dst_reg, insn->off, letter, insn->src_reg);
     return true;
 }
 
@@ -235,14 +219,9 @@ static bool dump_alu(struct text *text, const struct bpf_insn *insn)
         text_format(text, "%c%d = -%c%d", letter, insn->dst_reg, letter, insn->dst_reg);
         return true;
     }
-    if (operation == BPF_MOV && is_register && insn->off)
-        return dump_sign_extension(text, insn);
-    bool is_signed = insn->off == 1 && (operation == BPF_DIV || operation == BPF_MOD);
-    if (operation > BPF_ARSH ||
-        !uses_only(insn, DST | (is_register ? SRC : IMM) | (is_signed ? OFF : 0)))
+    if (operation > BPF_ARSH || !uses_only(insn, DST | (is_register ? SRC : IMM)))
         return false;
-    text_format(text, "%c%d %s%s= ", letter, insn->dst_reg, is_signed ? "s" : "",
-                signs[operation >> 4]);
+    text_format(text, "%c%d %s= ", letter, insn->dst_reg, signs[operation >> 4]);
     add_operand(text, insn, operation == BPF_AND || operation == BPF_OR || operation == BPF_XOR);
     return true;
 }
@@ -284,7 +263,7 @@ static bool dump_jump(const struct dump *dump, size_t index)
     if (!jumps(insn, &distance))
         return false;
     if (operation == BPF_JA) {
-        text_add(dump->text, is_32(insn) ? "gotol " : "goto ");
+        text_add(dump->text, "goto ");
     } else {
         text_format(dump->text, "if %c%d %s ", is_32(insn) ? 'w' : 'r', insn->dst_reg,
                     signs[operation >> 4]);
@@ -296,53 +275,27 @@ static bool dump_jump(const struct dump *dump, size_t index)
 }
 
 /* By BPF_SIZE(code) >> 3. */
-static const char *const unsigned_types[] = {"u32", "u16", "u8", "u64"};
-static const char *const signed_types[] = {"s32", "s16", "s8"};
+static const char *const types[] = {"u32", "u16", "u8", "u64"};
 
 static bool dump_load(struct text *text, const struct bpf_insn *insn)
 {
-    int size = BPF_SIZE(insn->code), mode = BPF_MODE(insn->code);
-
-    if (!uses_only(insn, DST | SRC | OFF) ||
-        (mode != BPF_MEM && (mode != BPF_MEMSX || size == BPF_DW)))
+    if (BPF_MODE(insn->code) != BPF_MEM || !uses_only(insn, DST | SRC | OFF))
         return false;
     text_format(text, "r%d = ", insn->dst_reg);
-    add_memory(text, (mode == BPF_MEM ? unsigned_types : signed_types)[size >> 3], insn->src_reg,
-               insn->off);
+    add_memory(text, types[BPF_SIZE(insn->code) >> 3], insn->src_reg, insn->off);
     return true;
 }
 
+/* The one that there was before 5.12 */
 static bool dump_atomic(struct text *text, const struct bpf_insn *insn)
 {
     bool narrow = BPF_SIZE(insn->code) == BPF_W;
-    const char *type = narrow ? "u32" : "u64", *bits = narrow ? "32_32" : "_64";
-    char letter = narrow ? 'w' : 'r', side = insn->off < 0 ? '-' : '+';
-    int base = insn->dst_reg, offset = abs(insn->off), source = insn->src_reg;
-    const char *sign, *name;
 
-    switch (insn->imm & ~BPF_FETCH) {
-    case BPF_ADD: sign = "+", name = "add"; break;
-    case BPF_OR:  sign = "|", name = "or"; break;
-    case BPF_AND: sign = "&", name = "and"; break;
-    case BPF_XOR: sign = "^", name = "xor"; break;
-    case BPF_XCHG & ~BPF_FETCH:
-        text_format(text, "%c%d = xchg%s(r%d %c %d, %c%d)", letter, source, bits, base, side,
-                    offset, letter, source);
-        return insn->imm == BPF_XCHG;
-    case BPF_CMPXCHG & ~BPF_FETCH:
-        text_format(text, "%c0 = cmpxchg%s(r%d %c %d, %c0, %c%d)", letter, bits, base, side,
-                    offset, letter, letter, source);
-        return insn->imm == BPF_CMPXCHG;
-    default: return false;
-    }
-    if (insn->imm & BPF_FETCH) {
-        text_format(text, "%c%d = atomic_fetch_%s((%s *)(r%d %c %d), %c%d)", letter, source, name,
-                    type, base, side, offset, letter, source);
-    } else {
-        text_add(text, "lock ");
-        add_memory(text, type, base, insn->off);
-        text_format(text, " %s= %c%d", sign, letter, source);
-    }
+    if (insn->imm != BPF_ADD || !uses_only(insn, DST | SRC | OFF))
+        return false;
+    text_add(text, "lock ");
+    add_memory(text, narrow ? "u32" : "u64", insn->dst_reg, insn->off);
+    text_format(text, " += %c%d", narrow ? 'w' : 'r', insn->src_reg);
     return true;
 }
 
@@ -352,12 +305,11 @@ static bool dump_store(struct text *text, const struct bpf_insn *insn)
     bool is_register = BPF_CLASS(insn->code) == BPF_STX;
 
     if (is_register && BPF_MODE(insn->code) == BPF_ATOMIC)
-        return (size == BPF_W || size == BPF_DW) && uses_only(insn, DST | SRC | OFF | IMM) &&
-               dump_atomic(text, insn);
+        return (size == BPF_W || size == BPF_DW) && dump_atomic(text, insn);
     if (BPF_MODE(insn->code) != BPF_MEM ||
         !uses_only(insn, DST | OFF | (is_register ? SRC : IMM)))
         return false;
-    add_memory(text, unsigned_types[size >> 3], insn->dst_reg, insn->off);
+    add_memory(text, types[size >> 3], insn->dst_reg, insn->off);
     if (is_register)
         text_format(text, " = r%d", insn->src_reg);
     else

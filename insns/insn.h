@@ -31,9 +31,8 @@
  * macro casts, so that the compiler tells of one that does not fit.
  *
  * What is younger than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read
- * the packets of socket filters and which no tracing program may use; and, having no use here,
- * calls of kernel functions by BTF id, addresses of the program's own functions, the arena and
- * may_goto of 6.9, the ordered loads and stores of 6.15.
+ * the packets of socket filters and which no tracing program may use; and what is younger than 5.10,
+ * for programs do without: loads, moves and divisions with sign, long jumps, all atomics but sums.
  */
 #ifndef STACKBOX_INSNS_INSN_H
 #define STACKBOX_INSNS_INSN_H
@@ -43,18 +42,6 @@
 
 #ifndef BPF_ATOMIC
 #define BPF_ATOMIC 0xc0 /* 5.12, and BPF_XADD before: the same number */
-#endif
-#ifndef BPF_FETCH
-#define BPF_FETCH 0x01 /* 5.12 */
-#endif
-#ifndef BPF_XCHG
-#define BPF_XCHG (0xe0 | BPF_FETCH) /* 5.12 */
-#endif
-#ifndef BPF_CMPXCHG
-#define BPF_CMPXCHG (0xf0 | BPF_FETCH) /* 5.12 */
-#endif
-#ifndef BPF_MEMSX
-#define BPF_MEMSX 0x80 /* 6.6 */
 #endif
 
 /*
@@ -96,10 +83,6 @@ struct insn {
 #define MOV_IMM(dst, imm)       ALU64_IMM(BPF_MOV, dst, imm)
 #define MOV32_REG(dst, src)     ALU32_REG(BPF_MOV, dst, src)
 #define MOV32_IMM(dst, imm)     ALU32_IMM(BPF_MOV, dst, imm)
-
-/* dst = (s8)it, with bits 8, 16, or (not in 32) 32; Linux 6.6 */
-#define MOVSX_REG(bits, dst, src)   INSN(BPF_ALU64 | BPF_MOV | BPF_X, dst, src, bits, 0)
-#define MOVSX32_REG(bits, dst, src) INSN(BPF_ALU | BPF_MOV | BPF_X, dst, src, bits, 0)
 
 /* dst += it */
 #define ADD_REG(dst, src)       ALU64_REG(BPF_ADD, dst, src)
@@ -167,18 +150,6 @@ struct insn {
 #define ARSH32_REG(dst, src)    ALU32_REG(BPF_ARSH, dst, src)
 #define ARSH32_IMM(dst, imm)    ALU32_IMM(BPF_ARSH, dst, imm)
 
-/* dst = it ? (s64)dst / (s64)it : 0       32: s32; Linux 6.6 */
-#define SDIV_REG(dst, src)      INSN(BPF_ALU64 | BPF_DIV | BPF_X, dst, src, 1, 0)
-#define SDIV_IMM(dst, imm)      INSN(BPF_ALU64 | BPF_DIV | BPF_K, dst, 0, 1, imm)
-#define SDIV32_REG(dst, src)    INSN(BPF_ALU | BPF_DIV | BPF_X, dst, src, 1, 0)
-#define SDIV32_IMM(dst, imm)    INSN(BPF_ALU | BPF_DIV | BPF_K, dst, 0, 1, imm)
-
-/* dst = it ? (s64)dst % (s64)it : dst     32: s32; Linux 6.6 */
-#define SMOD_REG(dst, src)      INSN(BPF_ALU64 | BPF_MOD | BPF_X, dst, src, 1, 0)
-#define SMOD_IMM(dst, imm)      INSN(BPF_ALU64 | BPF_MOD | BPF_K, dst, 0, 1, imm)
-#define SMOD32_REG(dst, src)    INSN(BPF_ALU | BPF_MOD | BPF_X, dst, src, 1, 0)
-#define SMOD32_IMM(dst, imm)    INSN(BPF_ALU | BPF_MOD | BPF_K, dst, 0, 1, imm)
-
 /* dst = -dst */
 #define NEG(dst)                ALU64_IMM(BPF_NEG, dst, 0)
 #define NEG32(dst)              ALU32_IMM(BPF_NEG, dst, 0)
@@ -186,8 +157,6 @@ struct insn {
 /* The lower bits (16, 32, 64) of dst to little or big endian; the bits above become 0. */
 #define TO_LE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_LE, dst, 0, 0, bits)
 #define TO_BE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_BE, dst, 0, 0, bits)
-/* Turns them round whatever the machine is; Linux 6.6. */
-#define BSWAP(bits, dst)        INSN(BPF_ALU64 | BPF_END, dst, 0, 0, bits)
 
 /* ---- Constants of 64 bits, maps: two slots ---- */
 
@@ -206,8 +175,6 @@ struct insn {
 
 /* dst = *(u8 *)(base + offset) */
 #define LDX(size, dst, base, offset)   INSN(BPF_LDX | BPF_MEM | BPF_##size, dst, base, offset, 0)
-/* dst = *(s8 *)(base + offset), sizes B H W; Linux 6.6 */
-#define LDXS(size, dst, base, offset)  INSN(BPF_LDX | BPF_MEMSX | BPF_##size, dst, base, offset, 0)
 /* *(u8 *)(base + offset) = src */
 #define STX(size, base, offset, src)   INSN(BPF_STX | BPF_MEM | BPF_##size, base, src, offset, 0)
 /* *(u8 *)(base + offset) = imm */
@@ -220,23 +187,6 @@ struct insn {
 
 /* *(u64 *)(base + offset) += src */
 #define XADD(size, base, offset, src)       ATOMIC(size, BPF_ADD, base, offset, src)
-
-/* *(u64 *)(base + offset) |= src          &=, ^=; Linux 5.12, as all that follow */
-#define ATOMIC_OR(size, base, offset, src)  ATOMIC(size, BPF_OR, base, offset, src)
-#define ATOMIC_AND(size, base, offset, src) ATOMIC(size, BPF_AND, base, offset, src)
-#define ATOMIC_XOR(size, base, offset, src) ATOMIC(size, BPF_XOR, base, offset, src)
-
-/* was = *(u64 *)(base + offset); *(u64 *)(base + offset) += src; src = was      |=, &=, ^= */
-#define FETCH_ADD(size, base, offset, src)  ATOMIC(size, BPF_ADD | BPF_FETCH, base, offset, src)
-#define FETCH_OR(size, base, offset, src)   ATOMIC(size, BPF_OR | BPF_FETCH, base, offset, src)
-#define FETCH_AND(size, base, offset, src)  ATOMIC(size, BPF_AND | BPF_FETCH, base, offset, src)
-#define FETCH_XOR(size, base, offset, src)  ATOMIC(size, BPF_XOR | BPF_FETCH, base, offset, src)
-
-/* was = *(u64 *)(base + offset); *(u64 *)(base + offset) = src; src = was */
-#define XCHG(size, base, offset, src)       ATOMIC(size, BPF_XCHG, base, offset, src)
-
-/* was = *(u64 *)(base + offset); if (was == r0) *(u64 *)(base + offset) = src; r0 = was */
-#define CMPXCHG(size, base, offset, src)    ATOMIC(size, BPF_CMPXCHG, base, offset, src)
 
 /* ---- Jumps ---- */
 
@@ -257,8 +207,6 @@ struct insn {
 
 /* goto label */
 #define JA(label)               JUMP(BPF_JMP | BPF_JA, 0, 0, 0, label)
-/* goto label                              as far as a program can be long; Linux 6.6 */
-#define JA_LONG(label)          JUMP_LONG(BPF_JMP32 | BPF_JA, 0, label)
 
 /* if (dst == it) goto label */
 #define JEQ_REG(dst, src, label)    JUMP_REG(BPF_JEQ, dst, src, label)
