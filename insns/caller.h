@@ -7,21 +7,10 @@
 #ifndef STACKBOX_INSNS_CALLER_H
 #define STACKBOX_INSNS_CALLER_H
 
+#include "insns/machine.h"
 #include "insns/program.h"
 
-/* Whose struct pt_regs a program gets: the kernel's, whatever the binary is that loads it. */
-enum registers {
-    REGISTERS_UNKNOWN,
-    REGISTERS_X86_64,
-    REGISTERS_AARCH64,
-    REGISTERS_ARM,
-    REGISTERS_RISCV64,
-};
-
-/*
- * *(u64 *)(r8 + place) = where the function at whose first instruction we are returns to; left as
- * it is where that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.
- */
-void emit_load_caller(struct program *program, enum registers registers, int16_t place);
+/* The emit_load_caller() of the machine, which is the kernel's, whatever the binary is that loads it. */
+void emit_load_caller(struct program *program, const struct machine *machine, int16_t place);
 
 #endif

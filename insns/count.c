@@ -239,7 +239,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
         emit_load_life(program, &wishes->lives,
                        wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
     if (wishes->user_stack && wishes->caller)
-        emit_load_caller(program, wishes->registers, KEY_CALLER);
+        emit_load_caller(program, wishes->machine, KEY_CALLER);
     emit_stacks(program, wishes, &slot);
     emit_add_one(program, wishes);
     emit_release_slot(program, &slot);

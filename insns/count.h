@@ -17,7 +17,7 @@ struct count_wishes {
     bool without_idle; /* not where nobody runs: the idle task of each CPU, pid 0 */
     bool meets;       /* this program may meet others (slot.h); one on user probes always may */
     bool caller;      /* the event is at the first instruction of a user's function */
-    enum registers registers; /* where its caller is looked for */
+    const struct machine *machine; /* the kernel's: where its caller is looked for */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */
     uint32_t depth;   /* frames per stack */
     /* Descriptors of the maps that layout.h describes. */

@@ -306,7 +306,7 @@ static void be_apart(const struct apart_job *job, int answers, int socket, pid_t
     asks = socket;
     if (!result)
         result = wait_for_opener(socket);
-    if (!result && rights_filter_calls())
+    if (!result && rights_filter_calls(job->machine))
         result = APART_KEEPS_RIGHTS;
     if (!result)
         result = job->work(job->context, &answer);

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "base/text.h"
+#include "insns/machine.h"
 
 /* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
 typedef int apart_work(void *context, struct text *answer);
@@ -25,6 +26,7 @@ typedef int apart_opener(unsigned how, const char *root, const char *path, struc
 struct apart_job {
     apart_work *work;
     void *context;
+    const struct machine *machine; /* this one: by its system calls the reader is bound */
     const int *keep; /* descriptors that it reads; others are closed to it. Below 0: none */
     size_t keep_count;
     apart_opener *open; /* for apart_ask(); NULL: there is no other way */

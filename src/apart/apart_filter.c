@@ -10,43 +10,16 @@
 
 #include "base/util.h"
 
-#define BITS_64 0x80000000u
-#define LITTLE 0x40000000u
-
-/* As the kernel names them: EM_* of linux/elf-em.h, of which older headers lack some. */
-#if defined(__x86_64__)
-#define ARCHITECTURE (62u | BITS_64 | LITTLE)
-#elif defined(__i386__)
-#define ARCHITECTURE (3u | LITTLE)
-#elif defined(__aarch64__)
-#define ARCHITECTURE (183u | BITS_64 | LITTLE) /* of either byte order */
-#elif defined(__arm__) && defined(__ARMEB__)
-#define ARCHITECTURE 40u
-#elif defined(__arm__)
-#define ARCHITECTURE (40u | LITTLE)
-#elif defined(__riscv) && __riscv_xlen == 64
-#define ARCHITECTURE (243u | BITS_64 | LITTLE)
-#elif defined(__riscv) && __riscv_xlen == 32
-#define ARCHITECTURE (243u | LITTLE)
-#elif defined(__s390x__)
-#define ARCHITECTURE (22u | BITS_64)
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-#define ARCHITECTURE (21u | BITS_64 | LITTLE)
-#elif defined(__powerpc64__)
-#define ARCHITECTURE (21u | BITS_64)
-#elif defined(__loongarch__) && __loongarch_grlen == 64
-#define ARCHITECTURE (258u | BITS_64 | LITTLE)
-#endif
-
-#ifdef ARCHITECTURE
-
 /* By the compiler's own numbers: not every architecture has each of them. */
 static const int allowed[] = {
     SYS_read, SYS_write, SYS_pread64, SYS_close, SYS_readv, SYS_writev, SYS_sendmsg, SYS_recvmsg,
     SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_restart_syscall,
     SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mprotect, SYS_getrandom,
-    SYS_statx, SYS_getpid, SYS_gettid,
+    SYS_statx, SYS_gettid,
     SYS_getdents64, /* of directories that were opened for it */
+#ifdef SYS_getpid
+    SYS_getpid,
+#endif
 #ifdef SYS_newfstatat /* glibc's fstat(2) */
     SYS_newfstatat,
 #endif
@@ -116,16 +89,16 @@ static void end(struct program *program, uint32_t action)
 }
 
 /* What a program of another architecture on the same kernel would number otherwise is its end. */
-static void kill_foreign(struct program *program)
+static void kill_foreign(struct program *program, const struct machine *machine)
 {
     load(program, offsetof(struct seccomp_data, arch));
-    jump(program, BPF_JEQ, ARCHITECTURE, 1, 0);
+    jump(program, BPF_JEQ, machine_audit(machine), 1, 0);
     end(program, SECCOMP_RET_KILL);
     load(program, offsetof(struct seccomp_data, nr));
-#if defined(__x86_64__) && !defined(__ILP32__) /* x32: of the same architecture, by this bit */
-    jump(program, BPF_JSET, 0x40000000, 0, 1);
-    end(program, SECCOMP_RET_KILL);
-#endif
+    if (machine->foreign_calls) {
+        jump(program, BPF_JSET, machine->foreign_calls, 0, 1);
+        end(program, SECCOMP_RET_KILL);
+    }
 }
 
 /* glibc for i386 and s390x, which is to run on kernels before 4.3, has but this way to a socket. */
@@ -145,12 +118,15 @@ static void allow_messages(struct program *program)
 #endif
 }
 
-unsigned short apart_filter_make(struct sock_filter filter[APART_FILTER_ROOM])
+unsigned short apart_filter_make(const struct machine *machine,
+                                 struct sock_filter filter[APART_FILTER_ROOM])
 {
     struct program program = {filter, 0};
 
     _Static_assert(2 * COUNT_OF(allowed) + 16 < APART_FILTER_ROOM, "room for all of them");
-    kill_foreign(&program);
+    if (!machine_audit(machine))
+        return 0;
+    kill_foreign(&program, machine);
     for (size_t i = 0; i < COUNT_OF(allowed); i++) {
         jump(&program, BPF_JEQ, (uint32_t)allowed[i], 0, 1);
         end(&program, SECCOMP_RET_ALLOW);
@@ -159,13 +135,3 @@ unsigned short apart_filter_make(struct sock_filter filter[APART_FILTER_ROOM])
     end(&program, SECCOMP_RET_ERRNO | EPERM);
     return program.length;
 }
-
-#else
-
-unsigned short apart_filter_make(struct sock_filter filter[APART_FILTER_ROOM])
-{
-    (void)filter;
-    return 0;
-}
-
-#endif

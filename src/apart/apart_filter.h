@@ -5,12 +5,15 @@
 
 #include <linux/filter.h>
 
+#include "insns/machine.h"
+
 #define APART_FILTER_ROOM 128
 
 /*
- * Writes seccomp's program for the architecture that this was built for. How many instructions: 0
- * where that is none of those that are known.
+ * Writes seccomp's program for the machine that this was built for. How many instructions: 0 where
+ * that is none of those that are known.
  */
-unsigned short apart_filter_make(struct sock_filter filter[APART_FILTER_ROOM]);
+unsigned short apart_filter_make(const struct machine *machine,
+                                 struct sock_filter filter[APART_FILTER_ROOM]);
 
 #endif

@@ -101,16 +101,18 @@ int rights_keep_none(void)
 
 /* ---- System calls ---- */
 
-int rights_filter_calls(void)
+int rights_filter_calls(const struct machine *machine)
 {
 #ifndef __SANITIZE_ADDRESS__ /* a sanitizer makes calls of its own */
     struct sock_filter filter[APART_FILTER_ROOM];
-    const struct sock_fprog program = {apart_filter_make(filter), filter};
+    const struct sock_fprog program = {apart_filter_make(machine, filter), filter};
 
     /* EINVAL: a kernel without filters; ENOSYS: what stands in for a kernel. */
     if (program.len && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) &&
         errno != EINVAL && errno != ENOSYS)
         return -errno;
+#else
+    (void)machine;
 #endif
     return 0;
 }

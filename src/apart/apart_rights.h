@@ -3,6 +3,8 @@
 #ifndef STACKBOX_APART_APART_RIGHTS_H
 #define STACKBOX_APART_APART_RIGHTS_H
 
+#include "insns/machine.h"
+
 /* Keeps no capabilities but those that opening files of other processes takes. 0 or a negative errno. */
 int rights_keep_opening(void);
 
@@ -14,8 +16,8 @@ int rights_keep_none(void);
 
 /*
  * From now on system calls but those that reading, computing and answering take fail with EPERM.
- * Where the kernel or the architecture has no such filter all is as before. 0 or a negative errno.
+ * Where the kernel or this machine has no such filter all is as before. 0 or a negative errno.
  */
-int rights_filter_calls(void);
+int rights_filter_calls(const struct machine *machine);
 
 #endif

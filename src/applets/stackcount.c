@@ -14,7 +14,7 @@
 #include "find/find.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
-#include "machine/registers.h"
+#include "machine/machine.h"
 #include "options/applet.h"
 #include "session/attaching.h"
 
@@ -109,7 +109,7 @@ static void build_program(const struct scope *scope, const struct store *store,
         .per_thread = settings.trace.by == WHO_THREAD,
         .meets = meets,
         .caller = attaching_variants[which].caller,
-        .registers = kernel_registers(),
+        .machine = machine_of_kernel(),
         .flags = attaching_variants[which].flags,
         .depth = store->depth,
         .control = store->controls.control,

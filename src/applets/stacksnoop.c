@@ -11,7 +11,7 @@
 #include "collect/bpf_events.h"
 #include "find/find.h"
 #include "insns/snoop.h"
-#include "machine/registers.h"
+#include "machine/machine.h"
 #include "options/applet.h"
 #include "session/attaching.h"
 #include "snooping/snooping.h"
@@ -111,7 +111,7 @@ static void build_program(const struct scope *scope, const struct recorder *reco
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
         .caller = attaching_variants[which].caller,
-        .registers = kernel_registers(),
+        .machine = machine_of_kernel(),
         .flags = attaching_variants[which].flags,
         .depth = recorder->depth,
         .to_ring = recorder->kind == RECORDER_RING,

@@ -12,6 +12,7 @@
 #include "checks/look.h"
 #include "elf/elf.h"
 #include "kernel/tracefs.h"
+#include "machine/machine.h"
 
 /* Every kernel has it, it is there for modules, and next to nobody calls it. */
 static const char function[] = "vfs_mknod";
@@ -45,24 +46,12 @@ static int attach_by_text(const struct place *place)
     return result;
 }
 
-/*
- * An instruction that nobody comes to. On 32-bit ARM one that is ARM's own, whatever the compiler makes
- * of the rest (probes/thumb.h); elsewhere the one that this program began with.
- */
-#if defined(__arm__)
-__attribute__((target("arm"), noinline, used)) static void unused_function(void)
-{
-    __asm__ volatile("");
-}
-#endif
-
+/* An instruction that nobody comes to: where any will do, the one that this program began with. */
 static uint64_t unused_instruction(void)
 {
-#if defined(__arm__)
-    return (uintptr_t)unused_function;
-#else
-    return getauxval(AT_ENTRY);
-#endif
+    const struct machine *ours = machine_ours();
+
+    return ours->unused_instruction ? ours->unused_instruction() : getauxval(AT_ENTRY);
 }
 
 /* Where that is in our file, wherever the file was loaded. */

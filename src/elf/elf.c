@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "machine/machine.h"
 
 /*
  * More than any linker makes of segments, each of which may be looked at for each symbol; more
@@ -114,6 +115,7 @@ static int read_header(struct elf *elf, struct tables *tables)
         return result;
     elf->type = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_type);
     elf->machine = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_machine);
+    elf->row = machine_of(elf->machine);
     tables->segments = (struct table){ELF_FIELD(elf, header, Ehdr, e_phoff),
                                       ELF_FIELD(elf, header, Ehdr, e_phentsize),
                                       ELF_FIELD(elf, header, Ehdr, e_phnum)};
@@ -290,6 +292,17 @@ void elf_close(struct elf *elf)
     elf->segments = elf->notes = NULL;
     elf->sections = NULL;
     elf->segment_count = elf->note_count = elf->section_count = 0;
+}
+
+int elf_own_class(int fd)
+{
+    unsigned char head[20];
+
+    if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, ELFMAG, SELFMAG))
+        return 0;
+    bool is_big = head[EI_DATA] == ELFDATA2MSB;
+    int machine = is_big ? head[18] << 8 | head[19] : head[19] << 8 | head[18];
+    return machine_is_ours((uint16_t)machine) ? head[EI_CLASS] : 0;
 }
 
 /* ---- What is where ---- */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "insns/machine.h"
 
 /* A part of the file that is loaded, or one that PT_NOTE or PT_DYNAMIC names. */
 struct elf_segment {
@@ -48,6 +49,7 @@ struct elf {
     uint64_t base; /* where in fd the image begins, or ELF_UNPACKED */
     bool is_64, swapped;
     uint16_t type, machine;
+    const struct machine *row; /* of the machine */
     struct elf_segment *segments; /* PT_LOAD alone, as the file has them */
     size_t segment_count;
     struct elf_segment *notes; /* PT_NOTE */
@@ -76,6 +78,8 @@ int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble);
 /* The same of the image that was unpacked. */
 int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *trouble);
 void elf_close(struct elf *elf);
+/* ELFCLASS32 or ELFCLASS64 of an open file whose programs run here; 0: it is none. */
+int elf_own_class(int fd);
 /* Notes an error, if it is one of those. Returns it. */
 int elf_note_trouble(const struct elf *elf, int error);
 

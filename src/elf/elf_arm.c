@@ -50,16 +50,16 @@ static void spread(const struct looking *looking, struct sight *sights)
 }
 
 /* "$t", "$a.1" */
-static enum arm_code code_of_mark(const char *name)
+static enum arm_code code_of_mark(const struct elf *elf, const char *name)
 {
-    if (name[0] != '$' || (name[1] && name[2] && name[2] != '.'))
+    const struct machine *row = elf->row;
+
+    if (name[0] != '$' || !name[1] || (name[2] && name[2] != '.'))
         return ARM_CODE_UNKNOWN;
-    switch (name[1]) {
-    case 'a': return ARM_CODE_ARM;
-    case 't': return ARM_CODE_THUMB;
-    case 'd': return ARM_CODE_DATA;
-    }
-    return ARM_CODE_UNKNOWN;
+    return name[1] == row->marks.code    ? ARM_CODE_ARM
+           : name[1] == row->marks.thumb ? ARM_CODE_THUMB
+           : name[1] == row->marks.data  ? ARM_CODE_DATA
+                                         : ARM_CODE_UNKNOWN;
 }
 
 static int read_mark(struct looking *looking, const struct elf_symbol_table *table, uint32_t place,
@@ -71,7 +71,7 @@ static int read_mark(struct looking *looking, const struct elf_symbol_table *tab
             return 0;
         }
     int result = elf_read_name(table, place, name);
-    *code = result ? ARM_CODE_UNKNOWN : code_of_mark(name->data);
+    *code = result ? ARM_CODE_UNKNOWN : code_of_mark(table->elf, name->data);
     if (*code) {
         looking->known[looking->next_known] = place;
         looking->known_codes[looking->next_known++] = *code;
@@ -122,12 +122,12 @@ static int take_table(struct looking *looking, const struct elf_symbol_table *ta
     return result;
 }
 
-static enum arm_code judge(uint64_t address, enum arm_code mark, enum arm_code function)
+static enum arm_code judge(const struct elf *elf, uint64_t address, enum arm_code mark,
+                           enum arm_code function)
 {
     if (mark == ARM_CODE_DATA)
         return ARM_CODE_DATA;
-    /* An ARM instruction is at a multiple of four. */
-    if (mark == ARM_CODE_THUMB || function == ARM_CODE_THUMB || address % 4)
+    if (mark == ARM_CODE_THUMB || function == ARM_CODE_THUMB || address % elf->row->instruction)
         return ARM_CODE_THUMB;
     return mark ? mark : function;
 }
@@ -151,7 +151,8 @@ int elf_arm_codes(const struct elf *elf, const uint64_t *addresses, size_t count
         spread(&looking, looking.marks);
         spread(&looking, looking.functions);
         for (size_t i = 0; i < count; i++)
-            codes[i] = judge(addresses[i], looking.marks[i].code, looking.functions[i].code);
+            codes[i] = judge(elf, addresses[i], looking.marks[i].code,
+                             looking.functions[i].code);
     }
     free(looking.marks);
     free(looking.functions);

@@ -14,9 +14,8 @@
  * it, and in whatever order.
  */
 struct entry {
-    uint64_t word;  /* what it jumps by */
-    uint64_t start;
-    size_t index;   /* of the address that lies in it */
+    struct machine_plt_entry found; /* its word is what it jumps by */
+    size_t index;    /* of the address that lies in it */
     bool is_claimed; /* by a relocation, of */
     uint64_t symbol; /* this symbol, or 0, or */
     uint64_t chooser; /* what this function, unless 0, chooses */
@@ -31,13 +30,14 @@ struct entries {
 /* Any number of sections may name the same bytes. */
 #define MOST_RELOCATION_BYTES (256 << 20)
 
-/* Instructions have their own byte order. */
-static uint32_t little32(const unsigned char *bytes)
-{
-    return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
+/* ---- Which addresses lie in entries ---- */
 
-/* ---- x86: [endbr] [mov $n,%r11d] [bnd] jmp *WORD, at a multiple of 16 or 8 bytes ---- */
+static bool read_section(const struct machine_plt *plt, uint64_t skip, void *to, size_t size)
+{
+    const struct elf_section *section = plt->section;
+
+    return !elf_read(plt->file, section->offset + skip, to, size);
+}
 
 static uint64_t global_offset_table(const struct elf *elf)
 {
@@ -48,89 +48,14 @@ static uint64_t global_offset_table(const struct elf *elf)
     return section ? section->address : 0;
 }
 
-/* What of an entry is in the section, which may end with a short one. */
-static size_t read_entry(const struct elf *elf, const struct elf_section *plt, uint64_t skip,
-                         size_t size, unsigned char *code)
+static struct machine_plt look_at(const struct elf *elf, const struct elf_section *section)
 {
-    if (plt->size - skip < size)
-        size = (size_t)(plt->size - skip);
-    memset(code, 0, 16);
-    return elf_read(elf, plt->offset + skip, code, size) ? 0 : size;
-}
-
-static bool decode_x86(const struct elf *elf, const struct elf_section *plt, uint64_t address,
-                       struct entry *entry)
-{
-    const uint64_t distance = address - plt->address;
-    uint64_t skip = distance & ~(uint64_t)15;
-    unsigned char code[24] = {0};
-    size_t at = 0, size = read_entry(elf, plt, skip, 16, code);
-
-    /* Without anything but the jump, and its padding, entries have eight bytes. */
-    if (plt->entry_size == 8 ||
-        (!memcmp(code, "\xff\x25", 2) && !memcmp(code + 6, "\x66\x90", 2))) {
-        skip = distance & ~(uint64_t)7;
-        size = read_entry(elf, plt, skip, 8, code);
-    }
-    if (!memcmp(code, "\xf3\x0f\x1e", 3))
-        at += 4;
-    if (!memcmp(code + at, "\x41\xbb", 2))
-        at += 6;
-    if (code[at] == 0xf2)
-        at++;
-    const bool by_register = code[at + 1] == 0xa3 && elf->machine == EM_386;
-    if (at + 6 > size || code[at] != 0xff || (code[at + 1] != 0x25 && !by_register))
-        return false;
-    const uint32_t to = little32(code + at + 2);
-    entry->start = plt->address + skip;
-    if (elf->machine == EM_X86_64)
-        entry->word = entry->start + at + 6 + (uint64_t)(int64_t)(int32_t)to;
-    else
-        entry->word = (uint32_t)(to + (by_register ? global_offset_table(elf) : 0));
-    return true;
-}
-
-/* ---- aarch64: [bti c] adrp x16, PAGE; ldr x17, [x16, #N]; add; [autia1716]; br x17 ---- */
-
-#define BTI_C 0xd503245f
-
-static bool decode_aarch64(const struct elf *elf, const struct elf_section *plt, uint64_t address,
-                           struct entry *entry)
-{
-    /* The adrp is the last at or before the address, or follows a bti that is the address. */
-    for (int back = -1; back <= 5; back++) {
-        unsigned char code[8];
-        const uint64_t at = (address & ~(uint64_t)3) - (uint64_t)(int64_t)back * 4;
-        if (at < plt->address || at - plt->address > plt->size - 8 ||
-            elf_read(elf, plt->offset + (at - plt->address), code, sizeof(code)))
-            continue;
-        const uint32_t first = little32(code), second = little32(code + 4);
-        if ((first & 0x9f00001f) != 0x90000010 || (second & 0xffc003ff) != 0xf9400211)
-            continue;
-        entry->start = at;
-        if (at - plt->address >= 4 &&
-            !elf_read(elf, plt->offset + (at - plt->address) - 4, code, 4) &&
-            little32(code) == BTI_C)
-            entry->start -= 4;
-        if (entry->start > address)
-            continue;
-        const uint32_t pages = (first >> 29 & 3) | (first >> 3 & 0x1ffffc);
-        entry->word = (at & ~(uint64_t)4095) +
-                      (uint64_t)((int64_t)((uint64_t)pages << 43) >> 43) * 4096 +
-                      (second >> 10 & 0xfff) * 8;
-        return true;
-    }
-    return false;
-}
-
-/* ---- Which addresses lie in entries ---- */
-
-static bool decode(const struct elf *elf, const struct elf_section *plt, uint64_t address,
-                   struct entry *entry)
-{
-    if (elf->machine == EM_X86_64 || elf->machine == EM_386)
-        return decode_x86(elf, plt, address, entry);
-    return elf->machine == EM_AARCH64 && plt->size >= 8 && decode_aarch64(elf, plt, address, entry);
+    return (struct machine_plt){
+        .machine = elf->row,
+        .address = section->address, .size = section->size, .entry_size = section->entry_size,
+        .table = global_offset_table(elf),
+        .file = elf, .section = section, .read = read_section,
+    };
 }
 
 static bool has_entries(const struct elf *elf, const struct elf_section *section)
@@ -158,25 +83,30 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
 
-    return a->word < b->word ? -1 : a->word > b->word;
+    return a->found.word < b->found.word ? -1 : a->found.word > b->found.word;
 }
 
 static void collect(const struct elf *elf, const uint64_t *addresses, size_t count,
                     const struct elf_found *found, struct entries *entries)
 {
     const struct elf_section *section = NULL;
+    struct machine_plt plt;
     bool is_plt = false;
 
+    if (!elf->row->plt_entry)
+        return;
     for (size_t i = 0; i < count; i++) {
         if (found[i].found)
             continue;
         if (!section || addresses[i] - section->address >= section->size) {
             section = code_section_at(elf, addresses[i]);
             is_plt = section && has_entries(elf, section);
+            if (is_plt)
+                plt = look_at(elf, section);
         }
         struct entry *entry = &entries->items[entries->count];
         *entry = (struct entry){.index = i};
-        if (is_plt && decode(elf, section, addresses[i], entry))
+        if (is_plt && elf->row->plt_entry(&plt, addresses[i], &entry->found))
             entries->count++;
     }
     entries->unclaimed = entries->count;
@@ -185,16 +115,6 @@ static void collect(const struct elf *elf, const uint64_t *addresses, size_t cou
 }
 
 /* ---- Which relocations are theirs ---- */
-
-#define R_AARCH64_IRELATIVE_ 1032 /* not every <elf.h> has it */
-
-/* Functions that choose themselves at the start, as in static programs. */
-static bool is_chosen(const struct elf *elf, uint32_t type)
-{
-    return (elf->machine == EM_X86_64 && type == R_X86_64_IRELATIVE) ||
-           (elf->machine == EM_386 && type == R_386_IRELATIVE) ||
-           (elf->machine == EM_AARCH64 && type == R_AARCH64_IRELATIVE_);
-}
 
 static uint64_t chooser_of(const struct elf *elf, const unsigned char *relocation, bool has_addend,
                            uint64_t word)
@@ -215,7 +135,7 @@ static size_t first_with(const struct entries *entries, uint64_t word)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (entries->items[middle].word < word)
+        if (entries->items[middle].found.word < word)
             low = middle + 1;
         else
             high = middle;
@@ -232,13 +152,14 @@ static void take_relocation(const struct elf *elf, struct entries *entries,
     struct entry *entry = entries->items + first_with(entries, word);
     struct entry *end = entries->items + entries->count;
 
-    if (entry == end || entry->word != word || entry->is_claimed)
+    if (entry == end || entry->found.word != word || entry->is_claimed)
         return;
     const uint64_t symbol = elf->is_64 ? info >> 32 : info >> 8;
     uint64_t chooser = 0;
-    if (is_chosen(elf, (uint32_t)(elf->is_64 ? info : info & 0xff)))
+    /* Functions that choose themselves at the start, as in static programs. */
+    if ((uint32_t)(elf->is_64 ? info : info & 0xff) == elf->row->irelative)
         chooser = chooser_of(elf, relocation, has_addend, word);
-    for (; entry < end && entry->word == word; entry++) {
+    for (; entry < end && entry->found.word == word; entry++) {
         entry->is_claimed = true;
         entry->symbol = symbol;
         entry->chooser = chooser;
@@ -293,7 +214,7 @@ static int set_name(struct elf_found *found, const struct entry *entry, const ch
 {
     text_clear(&found->name);
     text_format(&found->name, "%s@plt", name);
-    found->start = entry->start;
+    found->start = entry->found.start;
     found->found = !found->name.failed;
     return found->found ? 0 : -ENOMEM;
 }

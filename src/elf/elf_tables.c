@@ -161,8 +161,7 @@ static uint64_t count_by_gnu_hash(const struct elf *elf, uint64_t offset)
 
 static uint64_t count_by_hash(const struct elf *elf, uint64_t offset)
 {
-    /* Two architectures have wide words in it. */
-    size_t word = elf->is_64 && (elf->machine == EM_S390 || elf->machine == EM_ALPHA) ? 8 : 4;
+    size_t word = elf->is_64 && elf->row->wide_hash ? 8 : 4;
     unsigned char header[16];
 
     if (elf_read(elf, offset, header, word * 2))
@@ -258,7 +257,7 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
         entry->name = __builtin_bswap32(entry->name);
         entry->section = __builtin_bswap16(entry->section);
     }
-    if (elf->machine == EM_ARM && entry->type != STT_NOTYPE) {
+    if (elf->row->marks.thumb && entry->type != STT_NOTYPE) {
         entry->is_thumb = entry->address & 1;
         entry->address &= ~(uint64_t)1;
     }
@@ -287,8 +286,7 @@ bool elf_is_mark(const struct elf *elf, const struct elf_entry *entry, const cha
         return false;
     if (name[0] == '.' && name[1] == 'L')
         return true;
-    return name[0] == '$' && (elf->machine == EM_ARM || elf->machine == EM_AARCH64 ||
-                              elf->machine == EM_RISCV);
+    return name[0] == '$' && elf->row->marks.code;
 }
 
 /* ---- Names ---- */

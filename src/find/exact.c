@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "base/util.h"
 #include "kernel/kallsyms.h"
+#include "machine/machine.h"
 
 #define ENTER "syscalls:sys_enter_"
 #define EXIT "syscalls:sys_exit_"
@@ -20,11 +20,9 @@ struct look {
 /* What architectures put before sys_NAME; other ways into the kernel have prefixes of their own. */
 static bool is_function_of(const char *name, const char *call)
 {
-    static const char *const prefixes[] = {"__x64_", "__arm64_", "__riscv_", "__s390x_", ""};
-
-    for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
-        size_t length = strlen(prefixes[i]);
-        if (!strncmp(name, prefixes[i], length) && !strncmp(name + length, "sys_", 4) &&
+    for (size_t i = 0; machines[i]; i++) {
+        size_t length = strlen(machines[i]->call_prefix);
+        if (!strncmp(name, machines[i]->call_prefix, length) && !strncmp(name + length, "sys_", 4) &&
             !strcmp(name + length + 4, call))
             return true;
     }

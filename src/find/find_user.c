@@ -12,6 +12,7 @@
 #include "find/thumb.h"
 #include "find/usdt.h"
 #include "find/user_functions.h"
+#include "machine/machine.h"
 
 struct search {
     struct find *find;
@@ -87,6 +88,7 @@ static int run_apart(struct search *search, const int *keep, size_t count, struc
     const struct apart_job job = {
         .work = search_apart, .context = search, .keep = keep, .keep_count = count,
         .open = root_take_here,
+        .machine = machine_ours(),
     };
     struct text answer = {0};
     int signal, found = 0;

@@ -2,7 +2,6 @@
 #include "find/library.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "elf/elf.h"
 #include "find/library_names.h"
 #include "find/link_cache.h"
 #include "find/root_path.h"
@@ -20,8 +20,6 @@
 #define PATH_FILE_LIMIT (64 << 10)
 #define MOST_FILES 200000         /* of a directory */
 
-#define LINKER_DIRECTORIES \
-    "/lib/" MACHINE_MULTIARCH ":/usr/lib/" MACHINE_MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib"
 #define MUSL_DIRECTORIES "/lib:/usr/local/lib:/usr/lib"
 #define PROGRAM_DIRECTORIES "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -59,7 +57,7 @@ static int take_candidate(struct search *search)
     for (int class = ELFCLASS64; class >= ELFCLASS32 && !result; class--) {
         for (size_t i = 0; i < candidates->count && !result; i++) {
             result = take_file(search, search->where->root, candidates->items[i].path);
-            if (result > 0 && machine_class_of(search->library->fd) != class) {
+            if (result > 0 && elf_own_class(search->library->fd) != class) {
                 close(search->library->fd);
                 result = 0;
             }
@@ -344,11 +342,22 @@ static int find_here(struct search *search)
     int result = path.failed ? -ENOMEM : take_file(search, "", path.data);
     text_free(&path);
     if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111) ||
-                       !machine_class_of(search->library->fd))) {
+                       !elf_own_class(search->library->fd))) {
         close(search->library->fd);
         result = 0;
     }
     return result == -ENOMEM || result > 0 ? result : 0;
+}
+
+static int find_by_linker(struct search *search)
+{
+    const char *own = machine_ours()->multiarch;
+    struct text list = {0};
+
+    text_format(&list, "/lib/%s:/usr/lib/%s:/lib64:/usr/lib64:/lib:/usr/lib", own, own);
+    int result = list.failed ? -ENOMEM : find_in_list(search, list.data, find_in_directory);
+    text_free(&list);
+    return result;
 }
 
 static int find_by_name(struct search *search)
@@ -359,7 +368,7 @@ static int find_by_name(struct search *search)
     if (!result)
         result = find_cached(search);
     if (!result)
-        result = find_in_list(search, LINKER_DIRECTORIES, find_in_directory);
+        result = find_by_linker(search);
     if (!result)
         result = find_by_musl(search);
     if (!result)

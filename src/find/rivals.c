@@ -17,6 +17,7 @@
 #include "find/library_names.h"
 #include "find/root_path.h"
 #include "find/user_file.h"
+#include "machine/machine.h"
 
 #define MOST_TOLD 5
 #define MOST_ROOTS 4
@@ -231,7 +232,9 @@ static int read_answer(const struct hunt *hunt, const struct text *bytes, struct
 
 static int hunt_and_tell(struct hunt *hunt, struct text *lines)
 {
-    const struct apart_job job = {.work = hunt_apart, .context = hunt, .open = root_take_here};
+    const struct apart_job job = {
+        .work = hunt_apart, .context = hunt, .open = root_take_here, .machine = machine_ours(),
+    };
     struct text answer = {0};
     int signal;
     int result = hunt->find->pid ? find_own(hunt) : find_roots(hunt);

@@ -62,7 +62,7 @@ int thumb_remove(const struct user_file *file, const struct pattern *pattern,
 {
     const size_t count = places->count - first;
 
-    if (file->elf.machine != EM_ARM || !count)
+    if (!file->elf.row->marks.thumb || !count)
         return 0;
     struct place *items = places->items + first;
     uint64_t *addresses = calloc(count, sizeof(*addresses));

@@ -89,13 +89,15 @@ void user_file_close(struct user_file *file)
 static int look_at_start(const struct user_file *file, const struct place *place,
                          enum place_start *start)
 {
-    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    unsigned char bytes[sizeof(endbr64)] = {0};
+    const struct machine *machine = file->elf.row;
+    unsigned char bytes[4] = {0};
     int result = elf_read(&file->elf, place->file_offset, bytes, sizeof(bytes));
 
-    *start = bytes[0] == 0x55                         ? START_PUSH
-             : memcmp(bytes, endbr64, sizeof(bytes)) ? START_OTHER
-                                                     : START_MARK;
+    *start = START_OTHER;
+    if (machine->push && bytes[0] == machine->push)
+        *start = START_PUSH;
+    else if (machine->mark && machine_little32(bytes) == machine->mark)
+        *start = START_MARK;
     return result == -ENOEXEC ? 0 : result; /* a file may end there */
 }
 

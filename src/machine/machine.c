@@ -1,73 +1,83 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "machine/machine.h"
 
-#include <elf.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
-bool machine_is_ours(uint16_t machine)
+#include "base/name_list.h"
+#include "machine/rows.h"
+
+const struct machine *const machines[] = {
+    &machine_x86_64, &machine_i386, &machine_aarch64, &machine_arm,
+    &machine_riscv64, &machine_riscv32, &machine_s390x, &machine_ppc64, &machine_loongarch64,
+    &machine_alpha, NULL,
+};
+
+static const struct machine unknown = {.instruction = 1, .multiarch = "."};
+
+const struct machine *machine_of(uint16_t elf)
 {
-#if defined(__x86_64__) || defined(__i386__)
-    return machine == EM_X86_64 || machine == EM_386;
-#elif defined(__aarch64__) || defined(__arm__)
-    return machine == EM_AARCH64 || machine == EM_ARM;
-#elif defined(__riscv)
-    return machine == EM_RISCV;
-#else
-    return machine;
-#endif
+    for (size_t i = 0; machines[i]; i++)
+        if (machines[i]->elf == elf)
+            return machines[i];
+    return &unknown;
 }
 
-int machine_class_of(int fd)
+const struct machine *machine_ours(void)
 {
-    unsigned char head[20];
-
-    if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, ELFMAG, SELFMAG))
-        return 0;
-    bool is_big = head[EI_DATA] == ELFDATA2MSB;
-    int machine = is_big ? head[18] << 8 | head[19] : head[19] << 8 | head[18];
-    return machine_is_ours((uint16_t)machine) ? head[EI_CLASS] : 0;
+    for (size_t i = 0; machines[i]; i++)
+        if (machines[i]->is_ours)
+            return machines[i];
+    return &unknown;
 }
 
-#if defined(__x86_64__)
-static bool has_all(unsigned flags, unsigned wanted)
+bool machine_is_ours(uint16_t elf)
 {
-    return (flags & wanted) == wanted;
-}
+    const uint16_t family = machine_ours()->family;
 
-/* The greatest level of the x86-64 ABI that processor and kernel give. */
-static int greatest_level(void)
-{
-    unsigned a = 0, b = 0, c = 0, d = 0, more = 0, states = 0, high;
-
-    /* SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT */
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, 0x00982201))
-        return 1;
-    /* FMA, MOVBE, OSXSAVE, AVX, F16C; LZCNT; AVX2, BMI1, BMI2 */
-    if (!has_all(c, 0x38401000) || !__get_cpuid(0x80000001, &a, &b, &more, &d) ||
-        !has_all(more, 0x20) || !__get_cpuid_count(7, 0, &a, &b, &more, &d) || !has_all(b, 0x128))
-        return 2;
-    __asm__("xgetbv" : "=a"(states), "=d"(high) : "c"(0)); /* what the kernel saves */
-    if (!has_all(states, 0x06))
-        return 2;
-    /* AVX512 F, DQ, CD, BW, VL */
-    return has_all(states, 0xe6) && has_all(b, 0xd0030000) ? 4 : 3;
+    return family ? machine_of(elf)->family == family : elf;
 }
-#endif
 
 int machine_level_of(const char *path)
 {
-#if defined(__x86_64__)
-    static const char directory[] = "/glibc-hwcaps/x86-64-v";
-    const char *found = strstr(path, directory);
-    int level = found ? found[sizeof(directory) - 1] - '0' : 0;
+    const struct machine *ours = machine_ours();
 
-    return level > 1 && level <= greatest_level() ? level : 0;
-#else
-    (void)path;
-    return 0;
-#endif
+    return ours->level_of ? ours->level_of(path) : 0;
+}
+
+bool machines_have(enum machine_names list, const char *name)
+{
+    for (size_t i = 0; machines[i]; i++)
+        if (machines[i]->names && name_list_has(machines[i]->names[list], name))
+            return true;
+    return false;
+}
+
+/*
+ * Bits of the kernel's addresses, by how many digits it writes them with, be they zeros; 0: not known.
+ * What uname(2) says is made up for 32-bit programs.
+ */
+static unsigned kernel_bits(void)
+{
+    char line[32] = "";
+    int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return 0;
+    (void)!read(fd, line, sizeof(line) - 1);
+    close(fd);
+    return 4 * (unsigned)strspn(line, "0123456789abcdef");
+}
+
+const struct machine *machine_of_kernel(void)
+{
+    const struct machine *ours = machine_ours();
+
+    if (sizeof(long) == 8 || ours->bits == 64)
+        return ours;
+    const unsigned bits = kernel_bits();
+    if (bits == 64 && ours->wide)
+        return ours->wide;
+    return bits == ours->bits ? ours : &unknown;
 }

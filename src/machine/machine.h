@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What differs from machine to machine in finding and choosing files. */
+/*
+ * Which architecture a file, this program or the kernel is of: a row of insns/machine.h, and never NULL. Of
+ * one that nobody knows it is a row without a number (elf), in which there is nothing.
+ */
 #ifndef STACKBOX_MACHINE_MACHINE_H
 #define STACKBOX_MACHINE_MACHINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "insns/machine.h"
 
-/* The name of Debian's directories for the libraries of this machine. */
-#if defined(__x86_64__)
-#define MACHINE_MULTIARCH "x86_64-linux-gnu"
-#elif defined(__i386__)
-#define MACHINE_MULTIARCH "i386-linux-gnu"
-#elif defined(__aarch64__)
-#define MACHINE_MULTIARCH "aarch64-linux-gnu"
-#elif defined(__arm__)
-#define MACHINE_MULTIARCH "arm-linux-gnueabihf"
-#elif defined(__riscv)
-#define MACHINE_MULTIARCH "riscv64-linux-gnu"
-#else
-#define MACHINE_MULTIARCH "."
-#endif
+/* All that are known, and NULL behind them. */
+extern const struct machine *const machines[];
 
-/* Can programs of that e_machine run here? */
-bool machine_is_ours(uint16_t machine);
+/* Of ELF files: what is the same for all rows of that e_machine, the first of which it is. */
+const struct machine *machine_of(uint16_t elf);
 
-/* ELFCLASS32 or ELFCLASS64 of an open ELF file for this machine; 0: it is none. */
-int machine_class_of(int fd);
+/* That which this program was built for. */
+const struct machine *machine_ours(void);
 
 /*
- * For a library in a directory like glibc-hwcaps/x86-64-v3: how much it asks of the processor, 1 and
- * more, of several of which the dynamic linker takes the greatest; 0: this one does not have it, or
- * it is not known whether.
+ * Whose struct pt_regs this kernel hands to programs, whatever the binary is that loads them. Looks at
+ * /proc/kallsyms where that is not certain.
  */
+const struct machine *machine_of_kernel(void);
+
+/* Can programs of that e_machine run here? */
+bool machine_is_ours(uint16_t elf);
+
+/* The level_of() of insns/machine.h, here. */
 int machine_level_of(const char *path);
+
+/* Is it in that list of any machine? They share no name that would mean two things. */
+bool machines_have(enum machine_names list, const char *name);
 
 #endif

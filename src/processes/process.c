@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "machine/machine.h"
 #include "processes/proc_maps.h"
 #include "processes/process_parts.h"
 
@@ -16,10 +17,6 @@
 
 /* So long an event that carries its time may wait for others to be put in order with it. */
 #define EVENTS_WAIT_NS 10000000000
-
-/* Where x86-64 kernels show a page of their own to all programs. */
-#define VSYSCALL_START 0xffffffffff600000
-#define VSYSCALL_END 0xffffffffff601000
 
 void processes_ends_forgotten(struct processes *processes)
 {
@@ -144,17 +141,16 @@ static int fill_in_all(struct processes *processes, const struct search *search,
     return result;
 }
 
-#if defined(__x86_64__)
-static void fill_in_vsyscall(const uint64_t *addresses, size_t count, struct process_place *places)
+/* What kernels of this machine show to all programs at a place that is always the same. */
+static void fill_in_fixed(const uint64_t *addresses, size_t count, struct process_place *places)
 {
-    for (size_t i = count; i && addresses[i - 1] >= VSYSCALL_START; i--)
-        if (places[i - 1].kind == MAPPED_NOTHING && addresses[i - 1] < VSYSCALL_END)
-            places[i - 1] = (struct process_place){.kind = MAPPED_OTHER, .label = "[vsyscall]",
-                                                   .address = addresses[i - 1] - VSYSCALL_START};
+    const struct machine_fixed *fixed = machine_ours()->fixed;
+
+    for (size_t i = count; fixed && i && addresses[i - 1] >= fixed->start; i--)
+        if (places[i - 1].kind == MAPPED_NOTHING && addresses[i - 1] < fixed->end)
+            places[i - 1] = (struct process_place){.kind = MAPPED_OTHER, .label = fixed->label,
+                                                   .address = addresses[i - 1] - fixed->start};
 }
-#else
-#define fill_in_vsyscall(addresses, count, places) ((void)0)
-#endif
 
 int processes_settle(struct processes *processes)
 {
@@ -189,7 +185,7 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uin
     int result = processes_read_until(processes, UINT64_MAX);
     if (history_is_in_doubt(&processes->history, pid, born, processes->begin)) {
         processes->doubtful++;
-        fill_in_vsyscall(addresses, count, places);
+        fill_in_fixed(addresses, count, places);
         return result;
     }
     struct program *program =
@@ -203,7 +199,7 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uin
     }
     if (result)
         return result;
-    fill_in_vsyscall(addresses, count, places);
+    fill_in_fixed(addresses, count, places);
     if (!missing || (program && !is_running(life, program)))
         return 0;
     mapped_files_look_again(processes->files);

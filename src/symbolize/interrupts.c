@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_list.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"
+#include "machine/machine.h"
 
 struct interrupts_range {
     uint64_t start, end;
@@ -23,52 +25,30 @@ struct interrupts_range {
     enum interrupt kind;
 };
 
-/* A name ending in * is the beginning of one, here and below. */
-static const char *const entries[] = {
-    /* x86, since 5.8; before; with FRED; Xen */
-    "asm_common_interrupt", "asm_sysvec_*", "common_interrupt", "sysvec_*", "__sysvec_*",
-    "asm_spurious_interrupt", "apic_timer_interrupt", "smp_apic_timer_interrupt", "do_IRQ",
-    "ret_from_intr", "reschedule_interrupt", "call_function_interrupt",
-    "call_function_single_interrupt", "irq_work_interrupt", "fred_extint",
-    "asm_exc_xen_hypervisor_callback", "xen_evtchn_do_upcall",
-    /* arm64, since 5.12; before; arm; riscv */
-    "el1h_64_irq", "el0t_64_irq", "el0t_32_irq", "el1_interrupt", "el0_interrupt", "el1_irq",
-    "el0_irq", "gic_handle_irq", "__irq_svc", "__irq_usr", "handle_riscv_irq", "riscv_intc_irq",
-    "generic_handle_arch_irq",
-    /* everywhere */
-    "irq_exit", "irq_exit_rcu", "__irq_exit_rcu", "handle_irq_desc", "generic_handle_domain_irq",
-};
-static const char *const own_work[] = {
-    "__schedule", "irqentry_exit", "irqentry_exit_to_user_mode", "irqentry_exit_cond_resched",
-    "raw_irqentry_exit_cond_resched", "exit_to_user_mode_loop", "exit_to_user_mode_prepare",
-    "prepare_exit_to_usermode", "exit_to_usermode_loop", "do_notify_resume", "do_work_pending",
-    "arch_do_signal_or_restart", "ret_from_exception",
-};
+/* What kernels have of each on any machine; what only some have is in their rows. */
+static const char entries[] =
+    "irq_exit\0" "irq_exit_rcu\0" "__irq_exit_rcu\0" "handle_irq_desc\0"
+    "generic_handle_domain_irq\0" "generic_handle_arch_irq\0";
+static const char own_work[] =
+    "__schedule\0" "irqentry_exit\0" "irqentry_exit_to_user_mode\0" "irqentry_exit_cond_resched\0"
+    "raw_irqentry_exit_cond_resched\0" "exit_to_user_mode_loop\0" "exit_to_user_mode_prepare\0"
+    "do_notify_resume\0" "arch_do_signal_or_restart\0";
 
-static const struct {
-    const char *name;
-    enum interrupt kind;
-} kinds[] = {
-    {"hrtimer_wakeup", INTERRUPT_TIMER}, {"process_timeout", INTERRUPT_TIMER},
-    {"__hrtimer_run_queues", INTERRUPT_TIMER}, {"hrtimer_interrupt", INTERRUPT_TIMER},
-    {"hrtimer_run_softirq", INTERRUPT_TIMER}, {"run_timer_softirq", INTERRUPT_TIMER},
-    {"__run_timers*", INTERRUPT_TIMER}, {"run_timer_base", INTERRUPT_TIMER},
-    {"call_timer_fn", INTERRUPT_TIMER}, {"it_real_fn", INTERRUPT_TIMER},
-    {"posix_timer_fn", INTERRUPT_TIMER}, {"timerfd_tmrproc", INTERRUPT_TIMER},
-    {"tick_*", INTERRUPT_TIMER}, {"asm_sysvec_apic_timer_interrupt", INTERRUPT_TIMER},
-    {"sysvec_apic_timer_interrupt", INTERRUPT_TIMER}, {"apic_timer_interrupt", INTERRUPT_TIMER},
-    {"smp_apic_timer_interrupt", INTERRUPT_TIMER}, {"arch_timer_handler_*", INTERRUPT_TIMER},
-    {"net_rx_action", INTERRUPT_NETWORK}, {"net_tx_action", INTERRUPT_NETWORK},
-    {"__napi_poll*", INTERRUPT_NETWORK}, {"napi_*", INTERRUPT_NETWORK},
-    {"process_backlog", INTERRUPT_NETWORK}, {"__netif_receive_skb*", INTERRUPT_NETWORK},
-    {"blk_done_softirq", INTERRUPT_DISK}, {"blk_complete_reqs", INTERRUPT_DISK},
-    {"blk_mq_complete_request*", INTERRUPT_DISK}, {"blk_mq_end_request*", INTERRUPT_DISK},
-    {"blk_update_request", INTERRUPT_DISK}, {"bio_endio", INTERRUPT_DISK},
-    {"rcu_core", INTERRUPT_RCU}, {"rcu_core_si", INTERRUPT_RCU}, {"rcu_do_batch", INTERRUPT_RCU},
-    {"sched_ttwu_pending", INTERRUPT_CPU}, {"flush_smp_call_function_queue", INTERRUPT_CPU},
-    {"__flush_smp_call_function_queue", INTERRUPT_CPU}, {"scheduler_ipi", INTERRUPT_CPU},
-    {"generic_smp_call_function_*", INTERRUPT_CPU}, {"sysvec_call_function*", INTERRUPT_CPU},
-    {"sysvec_reschedule_ipi", INTERRUPT_CPU},
+static const char *const kinds[INTERRUPTS] = {
+    [INTERRUPT_TIMER] =
+        "hrtimer_wakeup\0" "process_timeout\0" "__hrtimer_run_queues\0" "hrtimer_interrupt\0"
+        "hrtimer_run_softirq\0" "run_timer_softirq\0" "__run_timers*\0" "run_timer_base\0"
+        "call_timer_fn\0" "it_real_fn\0" "posix_timer_fn\0" "timerfd_tmrproc\0" "tick_*\0",
+    [INTERRUPT_NETWORK] =
+        "net_rx_action\0" "net_tx_action\0" "__napi_poll*\0" "napi_*\0" "process_backlog\0"
+        "__netif_receive_skb*\0",
+    [INTERRUPT_DISK] =
+        "blk_done_softirq\0" "blk_complete_reqs\0" "blk_mq_complete_request*\0"
+        "blk_mq_end_request*\0" "blk_update_request\0" "bio_endio\0",
+    [INTERRUPT_RCU] = "rcu_core\0" "rcu_core_si\0" "rcu_do_batch\0",
+    [INTERRUPT_CPU] =
+        "sched_ttwu_pending\0" "flush_smp_call_function_queue\0"
+        "__flush_smp_call_function_queue\0" "scheduler_ipi\0" "generic_smp_call_function_*\0",
 };
 
 static const char *const names[INTERRUPTS] = {
@@ -80,27 +60,14 @@ static const char *const names[INTERRUPTS] = {
     [INTERRUPT_CPU] = "[interrupt by another CPU]",
 };
 
-static bool matches(const char *pattern, const char *name)
-{
-    size_t length = strlen(pattern);
-
-    return pattern[length - 1] == '*' ? !strncmp(pattern, name, length - 1) : !strcmp(pattern, name);
-}
-
 static enum interrupt kind_of(const char *name)
 {
-    for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        if (matches(kinds[i].name, name))
-            return kinds[i].kind;
-    return INTERRUPT_NONE;
-}
-
-static bool is_one_of(const char *const *patterns, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (matches(patterns[i], name))
-            return true;
-    return false;
+    for (enum interrupt kind = INTERRUPT_NONE; kind < INTERRUPTS; kind++)
+        if (name_list_has(kinds[kind], name))
+            return kind;
+    if (machines_have(MACHINE_TIMER, name))
+        return INTERRUPT_TIMER;
+    return machines_have(MACHINE_OTHER_CPU, name) ? INTERRUPT_CPU : INTERRUPT_NONE;
 }
 
 struct finding {
@@ -124,8 +91,10 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
     const struct interrupts_range range = {
         .start = symbol->address,
         .end = symbol->address,
-        .entry = is_one_of(entries, COUNT_OF(entries), symbol->name),
-        .own = is_one_of(own_work, COUNT_OF(own_work), symbol->name),
+        .entry = name_list_has(entries, symbol->name) ||
+                 machines_have(MACHINE_INTERRUPTS, symbol->name),
+        .own = name_list_has(own_work, symbol->name) ||
+               machines_have(MACHINE_OWN_WORK, symbol->name),
         .kind = kind_of(symbol->name),
     };
     if (!range.entry && !range.own && !range.kind)

@@ -8,6 +8,7 @@
 
 #include "apart/apart.h"
 #include "base/text.h"
+#include "machine/machine.h"
 #include "symbolize/names_answer.h"
 #include "symbolize/naming.h"
 
@@ -179,6 +180,7 @@ static int read_files(const struct naming *naming, struct symbol *const *symbols
         .context = &reading,
         .keep = fds,
         .keep_count = collect_files(naming, fds),
+        .machine = machine_ours(),
     };
     int result = 0;
     if (!needs_reading(naming, job.keep_count)) {

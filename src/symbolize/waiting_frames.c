@@ -3,46 +3,29 @@
 
 #include <string.h>
 
-#include "base/util.h"
+#include "base/name_list.h"
 #include "kernel/kallsyms.h"
+#include "machine/machine.h"
 
 static const char *const bounds[2][2] = {
     {"__sched_text_start", "__sched_text_end"},
     {"__lock_text_start", "__lock_text_end"},
 };
 
-/* A name ending in * is the beginning of one. Wakes, and the ways in and out, are in no section. */
-static const char *const leading[] = {
-    "try_to_wake_up", "ttwu_*", "wake_up_*", "__wake_up*", "default_wake_function", "complete",
-    "complete_all", "complete_with_flags", "autoremove_wake_function", "woken_wake_function",
-    "pollwake", "ep_poll_callback", "ep_autoremove_wake_function", "swake_up_*", "rcuwait_wake_up",
-    "signal_wake_up_state", "hrtimer_wakeup", "process_timeout", "wake_page_function",
-    "wake_bit_function", "var_wake_function",
-    /* In and out: x86, arm, riscv, everywhere */
-    "entry_SYSCALL*", "entry_SYSENTER*", "entry_INT80*", "do_syscall_64", "x64_sys_call",
-    "do_fast_syscall_32", "do_int80_*", "__do_fast_syscall_32", "asm_*", "el0t_*", "el0_*",
-    "do_el0_svc*", "invoke_syscall*", "ret_fast_syscall", "do_trap_ecall_u", "handle_exception",
-    "exit_to_user_mode*", "irqentry_exit*", "syscall_exit_to_user_mode*", "ret_from_fork*",
-    "prepare_exit_to_usermode", "exit_to_usermode_loop",
-};
+/* Wakes, and the ways in and out, are in no section; what only some machines have is in their rows. */
+static const char leading[] =
+    "try_to_wake_up\0" "ttwu_*\0" "wake_up_*\0" "__wake_up*\0" "default_wake_function\0" "complete\0"
+    "complete_all\0" "complete_with_flags\0" "autoremove_wake_function\0" "woken_wake_function\0"
+    "pollwake\0" "ep_poll_callback\0" "ep_autoremove_wake_function\0" "swake_up_*\0"
+    "rcuwait_wake_up\0" "signal_wake_up_state\0" "hrtimer_wakeup\0" "process_timeout\0"
+    "wake_page_function\0" "wake_bit_function\0" "var_wake_function\0" "exit_to_user_mode*\0"
+    "irqentry_exit*\0" "syscall_exit_to_user_mode*\0" "ret_from_fork*\0";
 /* Those of the sections that stacks show, where the sections are not known. */
-static const char *const scheduler[] = {
-    "__schedule", "schedule", "schedule_*", "preempt_schedule*", "io_schedule*", "do_nanosleep",
-    "usleep_range*", "wait_for_completion*", "__wait_for_common*", "__mutex_lock*", "mutex_lock*",
-    "__down*", "down_read*", "down_write*", "rwsem_down_*", "__rt_mutex_*", "rt_mutex_*", "bit_wait*",
-    "__wait_on_bit*", "out_of_line_wait_on_bit*", "__cond_resched*", "yield*",
-};
-
-static bool is_one_of(const char *const *names, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(names[i]);
-        if (names[i][length - 1] == '*' ? !strncmp(names[i], name, length - 1)
-                                        : !strcmp(names[i], name))
-            return true;
-    }
-    return false;
-}
+static const char scheduler[] =
+    "__schedule\0" "schedule\0" "schedule_*\0" "preempt_schedule*\0" "io_schedule*\0" "do_nanosleep\0"
+    "usleep_range*\0" "wait_for_completion*\0" "__wait_for_common*\0" "__mutex_lock*\0" "mutex_lock*\0"
+    "__down*\0" "down_read*\0" "down_write*\0" "rwsem_down_*\0" "__rt_mutex_*\0" "rt_mutex_*\0"
+    "bit_wait*\0" "__wait_on_bit*\0" "out_of_line_wait_on_bit*\0" "__cond_resched*\0" "yield*\0";
 
 static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
@@ -74,6 +57,6 @@ bool waiting_text_has(const struct waiting_text *text, const struct symbol *symb
     for (size_t i = 0; i < 2; i++)
         if (symbol->address >= text->starts[i] && symbol->address < text->ends[i])
             return true;
-    return is_one_of(leading, COUNT_OF(leading), name) ||
-           (!text->ends[0] && is_one_of(scheduler, COUNT_OF(scheduler), name));
+    return name_list_has(leading, name) || machines_have(MACHINE_WAYS, name) ||
+           (!text->ends[0] && name_list_has(scheduler, name));
 }

@@ -20,6 +20,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "machine/machine.h"
 #include "test.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -53,6 +54,7 @@ static int run(apart_work *work, void *context, struct text *answer, int *signal
 {
     const struct apart_job job = {
         .work = work, .context = context, .keep = kept, .keep_count = kept_count, .open = opener,
+        .machine = machine_ours(),
     };
 
     return apart_run(&job, answer, signal);

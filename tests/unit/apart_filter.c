@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "machine/machine.h"
 #include "test.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
@@ -126,7 +127,7 @@ int main(int argc, char **argv)
 {
     if (argc < 1 || read_own(argv[0]))
         return 1;
-    length = apart_filter_make(filter);
+    length = apart_filter_make(machine_ours(), filter);
     if (!length) {
         printf("SKIP there is no filter for this architecture\n");
         return 0;

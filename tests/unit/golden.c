@@ -24,6 +24,7 @@
 #include "insns/offwake.h"
 #include "insns/program.h"
 #include "insns/snoop.h"
+#include "machine/rows.h"
 
 #define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
 #define FD_BANKS  4
@@ -252,10 +253,10 @@ static const struct count_wishes count_user_probe = {
     .flags = KEY_USER_PROBE, MAPS};
 static const struct count_wishes count_start = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .caller = true,
-    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE, MAPS};
+    .machine = &machine_x86_64, .flags = KEY_USER_PROBE, MAPS};
 static const struct count_wishes count_other_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
-    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
+    .machine = &machine_x86_64, .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
 
 static const struct count_wishes count_not_idle = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
@@ -270,14 +271,11 @@ static void build_count(struct program *program, const void *wishes)
 }
 
 /* Nothing but what it does to find a caller, on other machines than that of the programs above. */
-static void build_caller(struct program *program, const void *registers)
+static void build_caller(struct program *program, const void *machine)
 {
-    emit_load_caller(program, *(const enum registers *)registers, 32);
+    emit_load_caller(program, machine, 32);
     EMIT(program, EXIT());
 }
-
-static const enum registers aarch64 = REGISTERS_AARCH64, arm = REGISTERS_ARM,
-                            riscv64 = REGISTERS_RISCV64;
 
 /* ---- That of stacksnoop ---- */
 
@@ -290,12 +288,12 @@ static const struct snoop_wishes snoop_both = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .to_ring = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .kernel_stack = true, .user_stack = true, .caller = true,
-    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
+    .machine = &machine_x86_64, .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_perf = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_perf_user = {
     .filter = {ALL_EVENTS}, .user_stack = true, .caller = true,
-    .registers = REGISTERS_X86_64, .flags = KEY_USER_PROBE, SNOOP_MAPS};
+    .machine = &machine_x86_64, .flags = KEY_USER_PROBE, SNOOP_MAPS};
 
 static void build_snoop(struct program *program, const void *wishes)
 {
@@ -424,9 +422,9 @@ static const struct golden {
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
-    {"caller-aarch64", build_caller, &aarch64},
-    {"caller-arm", build_caller, &arm},
-    {"caller-riscv64", build_caller, &riscv64},
+    {"caller-aarch64", build_caller, &machine_aarch64},
+    {"caller-arm", build_caller, &machine_arm},
+    {"caller-riscv64", build_caller, &machine_riscv64},
     {"count-not-idle", build_count, &count_not_idle},
     {"count-not-idle-namespace", build_count, &count_not_idle_namespace},
     {"follow-birth", build_follow_birth, &followed},

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <elf.h>
+
+#include "insns/program.h"
+#include "machine/rows.h"
+
+/* ---- The caller at a function's first instruction: in a register, still ---- */
+
+#define X30 (30 * 8)
+
+static void emit_load_caller_x30(struct program *program, int16_t place)
+{
+    EMIT(program,
+        LDX(DW, R1, R6, X30),
+        STX(DW, R8, place, R1));
+}
+
+/* ---- PLT: [bti c] adrp x16, PAGE; ldr x17, [x16, #N]; add; [autia1716]; br x17 ---- */
+
+#define BTI_C 0xd503245f
+
+static bool is_pair(uint32_t first, uint32_t second)
+{
+    return (first & 0x9f00001f) == 0x90000010 && (second & 0xffc003ff) == 0xf9400211;
+}
+
+static bool find_entry(const struct machine_plt *plt, uint64_t address,
+                       struct machine_plt_entry *entry)
+{
+    if (plt->size < 8)
+        return false;
+    /* The adrp is the last at or before the address, or follows a bti that is the address. */
+    for (int back = -1; back <= 5; back++) {
+        unsigned char code[8];
+        const uint64_t at = (address & ~(uint64_t)3) - (uint64_t)(int64_t)back * 4;
+        if (at < plt->address || at - plt->address > plt->size - 8 ||
+            !plt->read(plt, at - plt->address, code, sizeof(code)))
+            continue;
+        const uint32_t first = machine_little32(code), second = machine_little32(code + 4);
+        if (!is_pair(first, second))
+            continue;
+        entry->start = at;
+        if (at - plt->address >= 4 && plt->read(plt, at - plt->address - 4, code, 4) &&
+            machine_little32(code) == BTI_C)
+            entry->start -= 4;
+        if (entry->start > address)
+            continue;
+        const uint32_t pages = (first >> 29 & 3) | (first >> 3 & 0x1ffffc);
+        entry->word = (at & ~(uint64_t)4095) +
+                      (uint64_t)((int64_t)((uint64_t)pages << 43) >> 43) * 4096 +
+                      (second >> 10 & 0xfff) * 8;
+        return true;
+    }
+    return false;
+}
+
+/* ---- The row ---- */
+
+static const char *const kernel_names[MACHINE_NAMES] = {
+    /* since 5.12; before */
+    [MACHINE_INTERRUPTS] =
+        "el1h_64_irq\0" "el0t_64_irq\0" "el0t_32_irq\0" "el1_interrupt\0" "el0_interrupt\0"
+        "el1_irq\0" "el0_irq\0" "gic_handle_irq\0",
+    [MACHINE_TIMER] = "arch_timer_handler_*\0",
+    [MACHINE_WAYS] = "el0t_*\0" "el0_*\0" "do_el0_svc*\0" "invoke_syscall*\0",
+};
+
+const struct machine machine_aarch64 = {
+    .elf = EM_AARCH64, .bits = 64, /* of the other byte order for seccomp, too */
+#if defined(__aarch64__)
+    .is_ours = true,
+#endif
+    .family = EM_AARCH64,
+    .multiarch = "aarch64-linux-gnu",
+    .least_page = 12, .greatest_page = 16,
+    .call_prefix = "__arm64_", .names = kernel_names,
+    .pc = {32, 32}, .sp = {31, 31}, .frame = {29, 29}, .link = {30, X30 / 8},
+    .emit_load_caller = emit_load_caller_x30,
+    .instruction = 4,
+    .marks = {.code = 'x', .data = 'd'},
+    .plt_entry = find_entry, .irelative = 1032, /* not every <elf.h> has it */
+};

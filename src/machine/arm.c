@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* 32-bit ARM. */
+#include <elf.h>
+
+#include "insns/program.h"
+#include "machine/rows.h"
+
+/* ---- The caller at a function's first instruction ---- */
+
+#define LR (14 * 4)
+
+/* The lowest bit says that the caller is of Thumb instructions. */
+static void emit_load_caller_lr(struct program *program, int16_t place)
+{
+    EMIT(program,
+        LDX(W, R1, R6, LR),
+        AND_IMM(R1, -2),
+        STX(DW, R8, place, R1));
+}
+
+/* ---- An instruction of ours ---- */
+
+#if defined(__arm__)
+
+/* ARM's own, whatever the compiler makes of the rest: see find/thumb.h. */
+__attribute__((target("arm"), noinline, used)) static void unused_function(void)
+{
+    __asm__ volatile("");
+}
+
+static uintptr_t unused_instruction(void)
+{
+    return (uintptr_t)unused_function;
+}
+
+#define UNUSED_INSTRUCTION unused_instruction
+#else
+#define UNUSED_INSTRUCTION NULL
+#endif
+
+/* ---- The row ---- */
+
+static const char *const kernel_names[MACHINE_NAMES] = {
+    [MACHINE_INTERRUPTS] = "gic_handle_irq\0" "__irq_svc\0" "__irq_usr\0",
+    [MACHINE_TIMER] = "arch_timer_handler_*\0",
+    [MACHINE_OWN_WORK] = "do_work_pending\0",
+    [MACHINE_WAYS] = "ret_fast_syscall\0",
+};
+
+const struct machine machine_arm = {
+    .elf = EM_ARM, .bits = 32,
+#if defined(__ARMEB__)
+    .is_big = true,
+#endif
+#if defined(__arm__)
+    .is_ours = true,
+#endif
+    .family = EM_AARCH64, .wide = &machine_aarch64,
+    .multiarch = "arm-linux-gnueabihf",
+    .least_page = 12, .greatest_page = 12,
+    .names = kernel_names,
+    .pc = {15, 15}, .sp = {13, 13}, .frame = {11, 11}, .link = {14, LR / 4},
+    .emit_load_caller = emit_load_caller_lr,
+    .instruction = 4,
+    .marks = {.code = 'a', .thumb = 't', .data = 'd'},
+    .unused_instruction = UNUSED_INSTRUCTION,
+};

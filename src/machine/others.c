@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Machines of which little more is known than what their files and system calls are told by. One that is to
+ * be more gets a file of its own.
+ */
+#include <elf.h>
+
+#include "machine/rows.h"
+
+const struct machine machine_s390x = {
+    .elf = EM_S390, .bits = 64, .is_big = true,
+#if defined(__s390x__)
+    .is_ours = true,
+#endif
+    .multiarch = "s390x-linux-gnu",
+    .least_page = 12, .greatest_page = 12,
+    .call_prefix = "__s390x_",
+    .instruction = 2, .wide_hash = true,
+};
+
+const struct machine machine_ppc64 = {
+    .elf = EM_PPC64, .bits = 64,
+#if defined(__powerpc64__)
+    .is_ours = true,
+#endif
+#if defined(__BIG_ENDIAN__)
+    .is_big = true,
+    .multiarch = "powerpc64-linux-gnu",
+#else
+    .multiarch = "powerpc64le-linux-gnu",
+#endif
+    .least_page = 12, .greatest_page = 16,
+    .instruction = 4,
+};
+
+const struct machine machine_loongarch64 = {
+    .elf = 258, .bits = 64, /* not every <elf.h> has it */
+#if defined(__loongarch__) && __loongarch_grlen == 64
+    .is_ours = true,
+#endif
+    .multiarch = "loongarch64-linux-gnu",
+    .least_page = 12, .greatest_page = 16,
+    .instruction = 4,
+};
+
+/* Files alone: nobody has built this program for it. */
+const struct machine machine_alpha = {
+    .elf = EM_ALPHA, .bits = 64,
+    .multiarch = "alpha-linux-gnu",
+    .least_page = 13, .greatest_page = 13,
+    .instruction = 4, .wide_hash = true,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* RISC-V of 64 bits, and what of it holds for that of 32. */
+#include <elf.h>
+
+#include "insns/program.h"
+#include "machine/rows.h"
+
+/* The caller at a function's first instruction: in a register, still. */
+#define RA (1 * 8) /* behind the pc */
+
+static void emit_load_caller_ra(struct program *program, int16_t place)
+{
+    EMIT(program,
+        LDX(DW, R1, R6, RA),
+        STX(DW, R8, place, R1));
+}
+
+static const char *const kernel_names[MACHINE_NAMES] = {
+    [MACHINE_INTERRUPTS] = "handle_riscv_irq\0" "riscv_intc_irq\0",
+    [MACHINE_OWN_WORK] = "ret_from_exception\0",
+    [MACHINE_WAYS] = "do_trap_ecall_u\0" "handle_exception\0",
+};
+
+const struct machine machine_riscv64 = {
+    .elf = EM_RISCV, .bits = 64,
+#if defined(__riscv) && __riscv_xlen == 64
+    .is_ours = true,
+#endif
+    .family = EM_RISCV,
+    .multiarch = "riscv64-linux-gnu",
+    .least_page = 12, .greatest_page = 12,
+    .call_prefix = "__riscv_", .names = kernel_names,
+    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8},
+    .emit_load_caller = emit_load_caller_ra,
+    .instruction = 2,
+    .marks = {.code = 'x', .data = 'd'},
+};
+
+const struct machine machine_riscv32 = {
+    .elf = EM_RISCV, .bits = 32,
+#if defined(__riscv) && __riscv_xlen == 32
+    .is_ours = true,
+#endif
+    .family = EM_RISCV, .wide = &machine_riscv64,
+    .multiarch = "riscv32-linux-gnu",
+    .least_page = 12, .greatest_page = 12,
+    .call_prefix = "__riscv_", .names = kernel_names,
+    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, 1},
+    .instruction = 2,
+    .marks = {.code = 'x', .data = 'd'},
+};

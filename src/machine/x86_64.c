@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* x86-64, and i386, whose programs its kernels run. */
+#include <elf.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "insns/program.h"
+#include "machine/rows.h"
+
+/* ---- The caller at a function's first instruction ---- */
+
+#define CS 136
+#define SP 152
+#define CS_OF_64_BIT_CODE 0x33
+
+/* The call has just pushed it: 8 bytes, or 4 in 32-bit code, at the stack pointer. */
+static void emit_load_caller_pushed(struct program *program, int16_t place)
+{
+    EMIT(program,
+        LDX(DW, R3, R6, SP),
+        LDX(DW, R1, R6, CS),
+        MOV_IMM(R2, 8),
+        JEQ_IMM(R1, CS_OF_64_BIT_CODE, "wide_caller"),
+        MOV_IMM(R2, 4),
+    LABEL("wide_caller"),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, place),
+        CALL(BPF_FUNC_probe_read_user));
+}
+
+/* ---- PLT: [endbr] [mov $n,%r11d] [bnd] jmp *WORD, at a multiple of 16 or 8 bytes ---- */
+
+/* What of an entry is in the section, which may end with a short one. */
+static size_t read_entry(const struct machine_plt *plt, uint64_t skip, size_t size,
+                         unsigned char *code)
+{
+    if (plt->size - skip < size)
+        size = (size_t)(plt->size - skip);
+    memset(code, 0, 16);
+    return plt->read(plt, skip, code, size) ? size : 0;
+}
+
+static bool find_entry(const struct machine_plt *plt, uint64_t address,
+                       struct machine_plt_entry *entry)
+{
+    const bool is_wide = plt->machine->elf == EM_X86_64;
+    const uint64_t distance = address - plt->address;
+    uint64_t skip = distance & ~(uint64_t)15;
+    unsigned char code[24] = {0};
+    size_t at = 0, size = read_entry(plt, skip, 16, code);
+
+    /* Without anything but the jump, and its padding, entries have eight bytes. */
+    if (plt->entry_size == 8 ||
+        (!memcmp(code, "\xff\x25", 2) && !memcmp(code + 6, "\x66\x90", 2))) {
+        skip = distance & ~(uint64_t)7;
+        size = read_entry(plt, skip, 8, code);
+    }
+    if (!memcmp(code, "\xf3\x0f\x1e", 3))
+        at += 4;
+    if (!memcmp(code + at, "\x41\xbb", 2))
+        at += 6;
+    if (code[at] == 0xf2)
+        at++;
+    const bool by_register = code[at + 1] == 0xa3 && !is_wide;
+    if (at + 6 > size || code[at] != 0xff || (code[at + 1] != 0x25 && !by_register))
+        return false;
+    const uint32_t to = machine_little32(code + at + 2);
+    entry->start = plt->address + skip;
+    if (is_wide)
+        entry->word = entry->start + at + 6 + (uint64_t)(int64_t)(int32_t)to;
+    else
+        entry->word = (uint32_t)(to + (by_register ? plt->table : 0));
+    return true;
+}
+
+/* ---- What the processor has of what libraries ask ---- */
+
+#if defined(__x86_64__)
+
+static bool has_all(unsigned flags, unsigned wanted)
+{
+    return (flags & wanted) == wanted;
+}
+
+/* The greatest level of the x86-64 ABI that processor and kernel give. */
+static int greatest_level(void)
+{
+    unsigned a = 0, b = 0, c = 0, d = 0, more = 0, states = 0, high;
+
+    /* SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT */
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, 0x00982201))
+        return 1;
+    /* FMA, MOVBE, OSXSAVE, AVX, F16C; LZCNT; AVX2, BMI1, BMI2 */
+    if (!has_all(c, 0x38401000) || !__get_cpuid(0x80000001, &a, &b, &more, &d) ||
+        !has_all(more, 0x20) || !__get_cpuid_count(7, 0, &a, &b, &more, &d) || !has_all(b, 0x128))
+        return 2;
+    __asm__("xgetbv" : "=a"(states), "=d"(high) : "c"(0)); /* what the kernel saves */
+    if (!has_all(states, 0x06))
+        return 2;
+    /* AVX512 F, DQ, CD, BW, VL */
+    return has_all(states, 0xe6) && has_all(b, 0xd0030000) ? 4 : 3;
+}
+
+static int level_of(const char *path)
+{
+    static const char directory[] = "/glibc-hwcaps/x86-64-v";
+    const char *found = strstr(path, directory);
+    int level = found ? found[sizeof(directory) - 1] - '0' : 0;
+
+    return level > 1 && level <= greatest_level() ? level : 0;
+}
+
+#define LEVEL_OF level_of
+#else
+#define LEVEL_OF NULL
+#endif
+
+/* ---- The rows ---- */
+
+#define PUSH_FRAME_POINTER 0x55
+#define ENDBR64 0xfa1e0ff3
+
+static const char *const kernel_names[MACHINE_NAMES] = {
+    /* since 5.8; before; with FRED; Xen */
+    [MACHINE_INTERRUPTS] =
+        "asm_common_interrupt\0" "asm_sysvec_*\0" "common_interrupt\0" "sysvec_*\0"
+        "__sysvec_*\0" "asm_spurious_interrupt\0" "apic_timer_interrupt\0"
+        "smp_apic_timer_interrupt\0" "do_IRQ\0" "ret_from_intr\0" "reschedule_interrupt\0"
+        "call_function_interrupt\0" "call_function_single_interrupt\0" "irq_work_interrupt\0"
+        "fred_extint\0" "asm_exc_xen_hypervisor_callback\0" "xen_evtchn_do_upcall\0",
+    [MACHINE_TIMER] =
+        "asm_sysvec_apic_timer_interrupt\0" "sysvec_apic_timer_interrupt\0"
+        "apic_timer_interrupt\0" "smp_apic_timer_interrupt\0",
+    [MACHINE_OTHER_CPU] = "sysvec_call_function*\0" "sysvec_reschedule_ipi\0",
+    [MACHINE_OWN_WORK] = "prepare_exit_to_usermode\0" "exit_to_usermode_loop\0",
+    [MACHINE_WAYS] =
+        "entry_SYSCALL*\0" "entry_SYSENTER*\0" "entry_INT80*\0" "do_syscall_64\0"
+        "x64_sys_call\0" "do_fast_syscall_32\0" "do_int80_*\0" "__do_fast_syscall_32\0"
+        "asm_*\0" "prepare_exit_to_usermode\0" "exit_to_usermode_loop\0",
+};
+
+static const struct machine_fixed vsyscall = {
+    "[vsyscall]", 0xffffffffff600000, 0xffffffffff601000,
+};
+
+const struct machine machine_x86_64 = {
+    .elf = EM_X86_64, .bits = 64,
+#if defined(__x86_64__)
+    .is_ours = true,
+#endif
+    .family = EM_X86_64,
+    .multiarch = "x86_64-linux-gnu",
+    .least_page = 12, .greatest_page = 12,
+#if !defined(__x86_64__) || !defined(__ILP32__)
+    .foreign_calls = 0x40000000,
+#endif
+    .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall,
+    .pc = {16, 16}, .sp = {7, SP / 8}, .frame = {6, 4}, .link = {16, MACHINE_NOWHERE},
+    .emit_load_caller = emit_load_caller_pushed,
+    .instruction = 1,
+    .push = PUSH_FRAME_POINTER, .mark = ENDBR64,
+    .plt_entry = find_entry, .irelative = R_X86_64_IRELATIVE,
+    .level_of = LEVEL_OF,
+};
+
+/* Where its own kernels have the caller nobody has asked yet. */
+const struct machine machine_i386 = {
+    .elf = EM_386, .bits = 32,
+#if defined(__i386__)
+    .is_ours = true,
+#endif
+    .family = EM_X86_64, .wide = &machine_x86_64,
+    .multiarch = "i386-linux-gnu",
+    .least_page = 12, .greatest_page = 12,
+    .names = kernel_names,
+    .pc = {8, 12}, .sp = {4, 15}, .frame = {5, 5}, .link = {8, MACHINE_NOWHERE},
+    .instruction = 1,
+    .push = PUSH_FRAME_POINTER, .mark = ENDBR64,
+    .plt_entry = find_entry, .irelative = R_386_IRELATIVE,
+};
