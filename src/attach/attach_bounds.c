@@ -13,19 +13,18 @@
  * of them probed a tick of the timer can come to take longer than until the next, and nothing else
  * runs any more. Words anywhere in a name; with a ^ at its begin.
  */
-static const char *const own_path[] = {
-    "bpf", "htab", "array_map", "stack_map", "_map_", "lookup_nulls", "pcpu_free", "jhash",
-    "unwind", "orc_", "callchain", "get_perf", "^stack_", "stack_info", "in_task_stack",
-    "in_irq_stack", "text_address", "module_address", "is_module", "search_ex", "kallsyms",
-    "kprobe", "fprobe", "rethook", "ftrace", "fgraph", "trace_", "static_call", "preempt", "migrate",
-    "irq_work", "rcu", "raw_spin", "resilient", "rqspin", "clock", "ktime", "memcpy", "memset",
-};
+static const char own_path[] =
+    "bpf\0" "htab\0" "array_map\0" "stack_map\0" "_map_\0" "lookup_nulls\0" "pcpu_free\0" "jhash\0"
+    "unwind\0" "orc_\0" "callchain\0" "get_perf\0" "^stack_\0" "stack_info\0" "in_task_stack\0"
+    "in_irq_stack\0" "text_address\0" "module_address\0" "is_module\0" "search_ex\0" "kallsyms\0"
+    "kprobe\0" "fprobe\0" "rethook\0" "ftrace\0" "fgraph\0" "trace_\0" "static_call\0" "preempt\0"
+    "migrate\0" "irq_work\0" "rcu\0" "raw_spin\0" "resilient\0" "rqspin\0" "clock\0" "ktime\0"
+    "memcpy\0" "memset\0";
 
 static bool is_on_own_path(const char *name)
 {
-    for (size_t i = 0; i < COUNT_OF(own_path); i++)
-        if (own_path[i][0] == '^' ? !strncmp(name, own_path[i] + 1, strlen(own_path[i]) - 1)
-                                  : strstr(name, own_path[i]) != NULL)
+    for (const char *word = own_path; *word; word += strlen(word) + 1)
+        if (*word == '^' ? !strncmp(name, word + 1, strlen(word) - 1) : strstr(name, word) != NULL)
             return true;
     return false;
 }

@@ -3,25 +3,21 @@
 
 #include <string.h>
 
-#include "base/util.h"
+#include "base/name_list.h"
 
 /*
  * How names begin. With one program on a tracepoint there are none of these on newer kernels; the
  * first is there as soon as somebody else has another.
  */
-static const char *const beginnings[] = {
-    "__traceiter_", "perf_trace_", "trace_event_raw_event_", "__bpf_trace_", "bpf_trace_run",
+static const char beginnings[] =
+    "__traceiter_*\0" "perf_trace_*\0" "trace_event_raw_event_*\0" "__bpf_trace_*\0" "bpf_trace_run*\0"
     /* Of raw tracepoints the program itself, too; where there is no JIT, who interprets it. */
-    "bpf_prog_", "___bpf_prog_run", "__bpf_prog_run", "bpf_dispatcher_",
-    "perf_syscall_enter", "perf_syscall_exit", "perf_call_bpf_enter", "perf_call_bpf_exit",
-};
+    "bpf_prog_*\0" "___bpf_prog_run*\0" "__bpf_prog_run*\0" "bpf_dispatcher_*\0"
+    "perf_syscall_enter*\0" "perf_syscall_exit*\0" "perf_call_bpf_enter*\0" "perf_call_bpf_exit*\0";
 
 bool tracing_frames_has(const struct symbol *symbol)
 {
-    for (size_t i = 0; symbol->function.length && i < COUNT_OF(beginnings); i++)
-        if (!strncmp(symbol->function.data, beginnings[i], strlen(beginnings[i])))
-            return true;
-    return false;
+    return symbol->function.length && name_list_has(beginnings, symbol->function.data);
 }
 
 /* How many frames to take off this stack, whose symbols are those of `frames`. */
