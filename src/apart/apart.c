@@ -5,29 +5,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
-#include <linux/openat2.h> /* 5.6 */
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apart/apart_places.h"
+#include "apart/apart_opener.h"
 #include "apart/apart_rights.h"
-#include "base/pass_fd.h"
 #include "base/reading.h"
 #include "base/text.h"
 
-#ifndef SYS_openat2
-#define SYS_openat2 437
-#endif
 #ifndef SYS_close_range /* 5.9 */
 #define SYS_close_range 436
 #endif
@@ -35,157 +27,8 @@
 /* An answer comes to some hundred bytes for each address: more is none of ours. */
 #define MOST_ANSWER (256 << 20)
 
-/* In the process apart: where it asks the opener. */
-static int asks = -1;
-
 static apart_watcher *watcher;
 static void *watcher_context;
-
-/* ---- Opening ---- */
-
-/* Where the kernel cannot keep links within the root they are followed as they are. */
-static int open_below(const char *root, const char *path, uint64_t flags)
-{
-    const struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT};
-
-    if (!root) {
-        int plain = open(path, (int)flags);
-        return plain < 0 ? -errno : plain;
-    }
-    int directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return -errno;
-    int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-        fd = openat(directory, path + strspn(path, "/"), (int)flags);
-    if (fd < 0)
-        fd = -errno;
-    close(directory);
-    return fd;
-}
-
-static int open_plain(const char *root, const char *path)
-{
-    struct stat about;
-    int seen = open_below(root, path, O_PATH | O_CLOEXEC);
-
-    if (seen < 0)
-        return seen;
-    /* To be opened means something to some of the kernel's own files: it is judged before. */
-    int fd = place_has_programs(seen) ? open_seen(seen, &about) : -EINVAL;
-    close(seen);
-    if (fd == -ENOENT) /* without /proc */
-        fd = open_below(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    return fd == -ENODEV ? -EINVAL : fd;
-}
-
-/* How, "ROOT\0PATH\0" in one message; of no root it is "". */
-struct request {
-    unsigned char how;
-    char names[2 * PATH_MAX];
-};
-
-/* Whatever way it was opened: what is not a place of programs is not handed over. */
-static int open_for(const struct apart_job *job, const struct request *request, struct text *told)
-{
-    const char *root = request->names, *path = root + strlen(root) + 1;
-    int fd = -EINVAL;
-
-    if (!request->how)
-        fd = open_plain(*root ? root : NULL, path);
-    else if (job->open)
-        fd = job->open(request->how, root, path, told);
-    if (fd < 0 || place_has_programs(fd))
-        return fd;
-    close(fd);
-    return -EINVAL;
-}
-
-static bool is_request(const struct request *request, ssize_t size)
-{
-    const ssize_t length = size - (ssize_t)offsetof(struct request, names);
-
-    return length >= 2 && !request->names[length - 1] &&
-           (ssize_t)strlen(request->names) < length - 1;
-}
-
-/* After the descriptor comes what is told of it, with its NUL. */
-static void serve(const struct apart_job *job, int socket)
-{
-    struct request request;
-    struct text told = {0};
-
-    for (;;) {
-        ssize_t size = recv(socket, &request, sizeof(request), 0);
-        if (size < 0 && errno == EINTR)
-            continue;
-        if (size < 0 || !is_request(&request, size))
-            break;
-        text_clear(&told);
-        int fd = open_for(job, &request, &told);
-        int result = pass_fd(socket, told.failed ? -ENOMEM : fd);
-        if (fd >= 0)
-            close(fd);
-        if (!result && request.how)
-            result = send(socket, told.length ? told.data : "", told.length + 1, MSG_NOSIGNAL) < 0;
-        if (result)
-            break;
-    }
-    text_free(&told);
-}
-
-bool apart_is_here(void)
-{
-    return asks >= 0;
-}
-
-static int send_request(unsigned char how, const char *root, const char *path)
-{
-    struct request request = {.how = how};
-    int length = snprintf(request.names, sizeof(request.names), "%s%c%s", root, 0, path);
-    ssize_t sent;
-
-    if (length < 0 || (size_t)length >= sizeof(request.names))
-        return -ENAMETOOLONG;
-    struct iovec piece = {&request, offsetof(struct request, names) + (size_t)length + 1};
-    const struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-    do
-        sent = sendmsg(asks, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? -errno : 0;
-}
-
-int apart_open(const char *root, const char *path)
-{
-    if (asks < 0)
-        return open_plain(root, path);
-    int result = send_request(0, root ? root : "", path);
-    return result ? result : take_fd(asks);
-}
-
-int apart_ask(unsigned char how, const char *root, const char *path, struct text *told)
-{
-    char bytes[2 * PATH_MAX];
-    struct iovec piece = {bytes, sizeof(bytes)};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-    int fd = send_request(how, root, path);
-    ssize_t got;
-
-    if (fd)
-        return fd;
-    fd = take_fd(asks);
-    do
-        got = recvmsg(asks, &message, 0);
-    while (got < 0 && errno == EINTR);
-    text_clear(told);
-    if (got > 0)
-        text_append(told, bytes, strnlen(bytes, (size_t)got));
-    if (fd >= 0 && (got <= 0 || told->failed)) {
-        close(fd);
-        fd = told->failed ? -ENOMEM : -EPIPE;
-    }
-    return fd;
-}
 
 /* ---- What is closed ---- */
 
@@ -303,7 +146,7 @@ static void be_apart(const struct apart_job *job, int answers, int socket, pid_t
     /* To become nobody takes away what end_with() asks for: that comes behind it. */
     if (!result && (rights_keep_none() || end_with(parent)))
         result = APART_KEEPS_RIGHTS;
-    asks = socket;
+    opener_is_at(socket);
     if (!result)
         result = wait_for_opener(socket);
     if (!result && rights_filter_calls(job->machine))
@@ -346,7 +189,7 @@ static void be_opener(const struct apart_job *job, int answers, pid_t parent)
     close(ends[1]);
     const char stays = rights_keep_opening() || end_with(parent);
     if (send(ends[0], &stays, 1, MSG_NOSIGNAL) == 1 && !stays)
-        serve(job, ends[0]);
+        opener_serve(job, ends[0]);
     close(ends[0]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
