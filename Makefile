@@ -6,7 +6,7 @@
 #   make check      the quick part of it: no guest, no live tracing
 #   make test-machine  the live tests in guests like other machines: hours
 #   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
-#   make bench-readme  puts the figures of the last `make bench` into README.md
+#   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages; make uninstall
 #   make cross      the binary for aarch64, armv7 and riscv64, tried in emulation; ARCH=: one of them
 #   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made

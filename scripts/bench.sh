@@ -13,7 +13,8 @@
 #
 # The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. What each
 # round measured is left in build/bench/raw.tsv, medians and ratios in build/bench/results.tsv, and the
-# table that is printed in build/bench/results.txt. `make bench-readme` puts them into README.md.
+# table that is printed in build/bench/results.txt. `make bench-readme` puts them into src/docs/costs.md,
+# and those beside peers into README.md.
 #
 # bench.sh --guest KERNEL [--quick | --rounds N]
 #

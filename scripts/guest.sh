@@ -98,7 +98,7 @@ fill_root()
         [ -f "$program" ] && [ -x "$program" ] && { cp "$program" "$root/workloads/" || return 1; }
     done
     cp "build/kernels/$kernel/modules"/*.ko "$root/modules/" 2>/dev/null
-    for file in README.md "$@" $files; do
+    for file in README.md src/docs/*.md "$@" $files; do
         mkdir -p "$root/$(dirname "$file")" && cp "$file" "$root/$file" || return 1
     done
     printf '%s\n' "$@" >"$root/guest/tests"

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# awk -f readme.awk results.tsv
+# awk [-v front=KEYS] -f readme.awk results.tsv
 #
-# The results as README.md has them: what they were measured on, and a row for each figure.
+# The results as src/docs/costs.md has them: what they were measured on, and a row for each figure. With
+# front, as README.md has them: the figures of these keys, without their ratios.
 
 BEGIN {
     FS = "\t"
+    fronts = split(front, front_at, " ")
 }
 
 function number(value)
@@ -28,7 +30,7 @@ function cell(key, who,    text)
     if (!((key, who) in value))
         return ""
     text = thousands(number(value[key, who]))
-    if (ratio[key, who] == "-")
+    if (ratio[key, who] == "-" || fronts)
         return text
     text = text " (" thousands(number(ratio[key, who]))
     if (who == "stackbox" && rounds[key, who] > 1)
@@ -75,8 +77,12 @@ END {
     print ""
     print "| figure | the least | stackbox | bcc | bpftrace | libbpf-tools | others |"
     print "| --- | --- | --- | --- | --- | --- | --- |"
-    for (k = 1; k <= keys; k++) {
-        key = key_at[k]
+    for (k = 1; k <= (fronts ? fronts : keys); k++) {
+        key = fronts ? front_at[k] : key_at[k]
+        if (!(key in what)) {
+            print "readme.awk: no figure is called " key >"/dev/stderr"
+            exit 1
+        }
         print "| " what[key] " | " cell(key, "floor") " | " cell(key, "stackbox") " | " \
             cell(key, "bcc") " | " cell(key, "bpftrace") " | " cell(key, "libbpf-tools") \
             " | " others(key) " |"

@@ -2,21 +2,25 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # readme.sh --write [RESULTS]   keeps RESULTS (build/bench/results.tsv: the last `make bench`) as
-#                               tests/bench/results.tsv, and makes README.md's table of them
-# readme.sh --check             whether README.md's table is what tests/bench/results.tsv makes
-# readme.sh --print [RESULTS]   the table, on stdout
+#                               tests/bench/results.tsv, and makes the tables of them: all figures in
+#                               src/docs/costs.md, those beside peers in README.md
+# readme.sh --check             whether both tables are what tests/bench/results.tsv makes
+# readme.sh --print [RESULTS]   the table of all figures, on stdout
+# readme.sh --front [RESULTS]   README.md's, on stdout
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 kept=tests/bench/results.tsv
 begin='<!-- bench: made by make bench-readme -->'
 end='<!-- bench: end -->'
+# What the front page has of them
+front='event event.kernel sample waits start.wall start.cpu names.user mangled.cpu memory size'
 
-# README.md with the table of the kept results
+# with_table TABLE PAGE: the page with that table in it
 with_table()
 {
-    [ "$(grep -cxF -e "$begin" README.md)$(grep -cxF -e "$end" README.md)" = 11 ] || {
-        echo "readme.sh: README.md must have each of these lines once: $begin $end" >&2
+    [ "$(grep -cxF -e "$begin" "$2")$(grep -cxF -e "$end" "$2")" = 11 ] || {
+        echo "readme.sh: $2 must have each of these lines once: $begin $end" >&2
         return 1
     }
     # ENVIRON, because -v takes a backslash for more than that
@@ -24,12 +28,38 @@ with_table()
         FNR == NR                     { table = table $0 "\n"; next }
         $0 == ENVIRON["BEGIN_LINE"]   { print; print ""; printf "%s", table; print ""; inside = 1 }
         $0 == ENVIRON["END_LINE"]     { inside = 0 }
-        !inside && $0 != ENVIRON["BEGIN_LINE"]' "$1" README.md
+        !inside && $0 != ENVIRON["BEGIN_LINE"]' "$1" "$2"
+}
+
+# make_page PAGE AWK-OPTION...: as it has to be, in $scratch/page
+make_page()
+{
+    page=$1
+    shift
+    awk "$@" -f scripts/bench/readme.awk "$kept" >"$scratch/table" &&
+        with_table "$scratch/table" "$page" >"$scratch/page"
+}
+
+write_page()
+{
+    make_page "$@" && cat "$scratch/page" >"$1"
+}
+
+check_page()
+{
+    make_page "$@" || return
+    cmp -s "$scratch/page" "$1" || {
+        echo "readme.sh: $1's figures are not those of $kept: make bench-readme" >&2
+        return 1
+    }
 }
 
 case ${1:-} in
 --print)
     exec awk -f scripts/bench/readme.awk "${2:-$kept}"
+    ;;
+--front)
+    exec awk -v front="$front" -f scripts/bench/readme.awk "${2:-$kept}"
     ;;
 --write | --check) ;;
 *)
@@ -45,13 +75,4 @@ if [ "$1" = --write ]; then
     [ -s "$results" ] || { echo "readme.sh: no $results: make bench first" >&2; exit 1; }
     [ "$results" = "$kept" ] || cp "$results" "$kept" || exit 1
 fi
-awk -f scripts/bench/readme.awk "$kept" >"$scratch/table" || exit 1
-with_table "$scratch/table" >"$scratch/README" || exit 1
-if [ "$1" = --check ]; then
-    cmp -s "$scratch/README" README.md || {
-        echo "readme.sh: README.md's figures are not those of $kept: make bench-readme" >&2
-        exit 1
-    }
-else
-    cat "$scratch/README" >README.md
-fi
+"${1#--}_page" src/docs/costs.md && "${1#--}_page" README.md -v front="$front"

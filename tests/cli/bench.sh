@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The bench's arithmetic on figures whose medians and ratios can be told by head, and README's figures,
-# which are those of the results that were kept.
+# The bench's arithmetic on figures whose medians and ratios can be told by head, and the figures of README
+# and of the page of costs, which are those of the results that were kept.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -57,7 +57,7 @@ printf '1\tunheard-of\tfloor\t1\n' >"$scratch/wrong"
 awk -f scripts/bench/reduce.awk "$scratch/rows" "$scratch/wrong" >"$scratch/results" 2>"$scratch/err"
 is "a figure without a row is refused" "$? $(cat "$scratch/err")" "1 reduce.awk: no row is called unheard-of"
 
-# README's rows, of a figure with spread, one without, one above a thousand and a peer without a column
+# Rows of pages, of a figure with spread, one without, one above a thousand and a peer without a column
 {
     printf '# %s\t%s\n' kernel 9.9 cpus '2 CPUs (X)' date 2026-01-02 rounds 3 bpftrace 0.1
     cat "$scratch/expected"
@@ -69,7 +69,14 @@ contains "a row beside the least" "$scratch/table" \
     "| an-event, ns | 100 | 150 (1.20; 0.80 to 1.50) |  | 2,100 (3.00) |  |  |"
 contains "a row beside stackbox" "$scratch/table" "| a-start, ms |  | 15.0 |  |  |  | perf: 1,000 (100) |"
 
+# The front page's: those that it names, in that order, without ratios
+awk -v front="start event" -f "$scripts/readme.awk" "$scratch/results" | tail -n 2 >"$scratch/table"
+is "rows of the front page" "$(cat "$scratch/table")" "| a-start, ms |  | 15.0 |  |  |  | perf: 1,000 |
+| an-event, ns | 100 | 150 |  | 2,100 |  |  |"
+awk -v front=never-heard -f "$scripts/readme.awk" "$scratch/results" >"$scratch/table" 2>"$scratch/err"
+is "a row without a figure is refused" "$? $(cat "$scratch/err")" "1 readme.awk: no figure is called never-heard"
+
 why=$(sh "$scripts/readme.sh" --check 2>&1)
-is "README.md's figures are those of tests/bench/results.tsv" "$? $why" "0 "
+is "the figures of README.md and src/docs/costs.md are those of tests/bench/results.tsv" "$? $why" "0 "
 doubled=$(grep -v '^#' scripts/bench/rows.tsv | cut -f 1 | sort | uniq -d)
 is "each figure has one row" "$doubled" ""

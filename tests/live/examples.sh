@@ -3,8 +3,9 @@
 # guests: 6.12
 # host: yes
 #
-# Each command of README.md and each example of a help, typed as it stands, does what is said of it. None
-# can be forgotten: what is found there must be in the table below, and the other way round.
+# Each command of README.md, of the pages in src/docs and each example of a help, typed as it stands, does
+# what is said of it. None can be forgotten: what is found there must be in the table below, and the other
+# way round.
 #
 # Typed as it stands, but: 185 is a process of ours; times are 1 s (a day: 3 s); Ctrl-C, where that is
 # the end, comes a second after the first line. What takes probes in the kernel is typed where the kernel
@@ -14,7 +15,7 @@ LIMIT=600 # the process that all are tried on lives until the end
 
 have_root || skip_all "tracing needs root"
 top=$(cd "${0%/*}/../.." && pwd)
-readme=$top/README.md
+pages="$top/README.md $top/src/docs/*.md"
 export PATH="$scratch/bin:$PATH"
 everyday=$WORKLOADS/dynamic/everyday
 
@@ -33,6 +34,7 @@ offcputime --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^        [0-9]{6,}$
 wakeuptime -K --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^    waker:  
 offwaketime --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^    target:  
 flamegraph --format text --diff before.folded after.folded => - => ^before 4, now 7$
+offwaketime -m 100 -o waits.svg -- sh -c 'tar -C /usr -cf - share/doc | gzip -1 | wc -c' => - => waits.svg: gzip
 check stackcount => - => ^bpf\(2\): yes
 stackcount vfs_raed => fails 1 => near: vfs_read, vfs_readv
 stackcount 5 => fails 2 => did you mean -D 5
@@ -104,12 +106,16 @@ mkdir "$scratch/bin" "$scratch/links" && "$STACKBOX" --install "$scratch/bin" >/
     ln -s "$STACKBOX" "$scratch/bin/stackbox" || exit 1
 chmod 755 "$scratch"
 
-# README's: what is indented by four blanks up to where two of them begin an explanation, and what
-# follows the # of a session. Setpriv's is no applet, but runs one.
-readme_commands()
+# The pages': what is indented by four blanks up to where two of them begin an explanation, and what
+# follows the # of a session. Before there are links an applet is typed behind ./stackbox. Setpriv's is no
+# applet, but runs one.
+page_commands()
 {
-    names=$(echo "$applets" setpriv | tr ' \n' '||')
-    sed -n -E "s/^    (($names)( .*)?)\$/\1/p; s/^# (($names) .*)\$/\1/p" "$readme" | sed 's/   *[^ ].*//'
+    # shellcheck disable=SC2086 # words, and a pattern
+    names=$(echo $applets setpriv | tr ' ' '|')
+    # shellcheck disable=SC2086
+    sed -n -E "s#^    (\./stackbox )?(($names)( .*)?)\$#\2#p; s/^# (\.\/stackbox )?(($names) .*)\$/\2/p" \
+        $pages | sed 's/   *[^ ].*//'
 }
 
 help_commands()
@@ -120,12 +126,12 @@ help_commands()
     done
 }
 
-readme_commands >"$scratch/readme"
+page_commands >"$scratch/pages"
 help_commands >"$scratch/help"
 table >"$scratch/table"
-between "README has examples" "$(grep -c . "$scratch/readme")" 30 80
+between "the pages have examples" "$(grep -c . "$scratch/pages")" 30 80
 between "the helps have examples" "$(grep -c . "$scratch/help")" 30 80
-sort -u "$scratch/readme" "$scratch/help" >"$scratch/found"
+sort -u "$scratch/pages" "$scratch/help" >"$scratch/found"
 sed 's/ => .*//' "$scratch/table" | sort >"$scratch/known"
 is "each example is in the table of this test" "$(comm -23 "$scratch/found" "$scratch/known")" ""
 is "the table has nothing else, nothing twice" "$(comm -13 "$scratch/found" "$scratch/known")" ""
