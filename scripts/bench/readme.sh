@@ -73,6 +73,8 @@ trap 'exit 1' HUP INT TERM
 if [ "$1" = --write ]; then
     results=${2:-build/bench/results.tsv}
     [ -s "$results" ] || { echo "readme.sh: no $results: make bench first" >&2; exit 1; }
+    # Those of a part of the bench are not kept.
+    awk -v front="$front" -f scripts/bench/readme.awk "$results" >"$scratch/table" || exit 1
     [ "$results" = "$kept" ] || cp "$results" "$kept" || exit 1
 fi
 "${1#--}_page" src/docs/costs.md && "${1#--}_page" README.md -v front="$front"
