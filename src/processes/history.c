@@ -57,6 +57,31 @@ static struct program *make_program(struct history *history, uint64_t since,
     return program;
 }
 
+/* ---- Who listens ---- */
+
+static void tell_image(const struct history *history, uint32_t pid, const struct image *image)
+{
+    const struct processes_watcher *watcher = history->watcher;
+
+    for (size_t i = 0; watcher && i < image->count; i++)
+        watcher->mapped(watcher->context, pid, &image->mappings[i]);
+}
+
+static void tell_exec(const struct history *history, uint32_t pid)
+{
+    if (history->watcher)
+        history->watcher->execs(history->watcher->context, pid);
+}
+
+void history_watch(struct history *history, const struct processes_watcher *watcher)
+{
+    history->watcher = watcher;
+    for (size_t i = 0; i < history->bucket_count; i++)
+        for (const struct life *life = history->buckets[i]; life; life = life->next)
+            if (!life->ended)
+                tell_image(history, life->pid, life->programs->image);
+}
+
 /* ---- Lives by their pids ---- */
 
 static struct life **bucket_of(const struct history *history, uint32_t pid)
@@ -174,6 +199,7 @@ struct life *history_begin(struct history *history, uint32_t pid, uint64_t time,
     life->next = *bucket;
     *bucket = life;
     history->count++;
+    tell_image(history, pid, image);
     return life;
 }
 
@@ -202,6 +228,7 @@ int history_exec(struct history *history, struct life *life, uint64_t time, stru
         history->forgotten++;
     }
     keep_within_bound(history);
+    tell_exec(history, life->pid);
     return 0;
 }
 
@@ -218,6 +245,8 @@ void history_see(struct history *history, struct life *life, struct image *image
 {
     replace_image(history, life->programs, image);
     life->programs->origin = PROGRAM_SEEN;
+    tell_exec(history, life->pid); /* what was told before may be wrong */
+    tell_image(history, life->pid, image);
 }
 
 int history_map(struct history *history, struct life *life, const struct mapping *mapping,
@@ -244,6 +273,8 @@ int history_map(struct history *history, struct life *life, const struct mapping
         }
         drop_image(history, image);
     }
+    if (!result && history->watcher)
+        history->watcher->mapped(history->watcher->context, life->pid, mapping);
     return result;
 }
 
@@ -253,6 +284,8 @@ void history_end(struct history *history, struct life *life, uint64_t time)
         return;
     life->ended = true;
     life->ended_at = time;
+    if (history->watcher)
+        history->watcher->ended(history->watcher->context, life->pid);
     leave_program(history, life->programs);
     history->past_bytes += sizeof(*life);
     if (history->last_ended)
@@ -302,6 +335,7 @@ int history_open(struct history *history, struct mapped_files *files, size_t mos
 void history_close(struct history *history)
 {
     history->most_bytes = SIZE_MAX;
+    history->watcher = NULL;
     for (size_t i = 0; i < history->bucket_count; i++)
         for (struct life *life = history->buckets[i]; life; life = life->next)
             if (!life->ended)

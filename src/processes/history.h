@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "processes/process.h"
 #include "processes/replaced.h"
 
 /* Programs that a process left by exec, of each process; the oldest is forgotten. */
@@ -56,6 +57,7 @@ struct life {
 
 struct history {
     struct mapped_files *files; /* the caller's */
+    const struct processes_watcher *watcher; /* likewise; NULL: nobody listens */
     size_t most_bytes;          /* of what is kept of the past */
     struct life **buckets;
     size_t bucket_count, count;
@@ -67,6 +69,9 @@ struct history {
 
 int history_open(struct history *history, struct mapped_files *files, size_t most_bytes);
 void history_close(struct history *history);
+
+/* Tells of all that lives, and from then on of what comes. */
+void history_watch(struct history *history, const struct processes_watcher *watcher);
 
 /* The newest life of a pid, or NULL. */
 struct life *history_newest(const struct history *history, uint32_t pid);

@@ -168,6 +168,11 @@ uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t bor
                : 0;
 }
 
+void processes_watch(struct processes *processes, const struct processes_watcher *watcher)
+{
+    history_watch(&processes->history, watcher);
+}
+
 uint64_t processes_born_at(const struct processes *processes, uint32_t pid, uint64_t time)
 {
     return history_born_at(&processes->history, pid, time, processes->begin);

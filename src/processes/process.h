@@ -39,6 +39,20 @@ struct processes_wishes {
 };
 
 struct processes;
+struct mapping;
+
+/*
+ * Who hears of what processes run, as it is told or seen: after each call of these functions that reads. The
+ * kernel tells of no unmapping: a mapping holds until another takes its place.
+ */
+struct processes_watcher {
+    void *context;
+    /* The process has this from now on, over all that was there. Its file is lent (mapped_files.h). */
+    void (*mapped)(void *context, uint32_t pid, const struct mapping *mapping);
+    /* All that it had is gone: it begins another program. */
+    void (*execs)(void *context, uint32_t pid);
+    void (*ended)(void *context, uint32_t pid);
+};
 
 /*
  * Listens first, then looks once at what runs. 0 or a negative errno; without the right to listen it
@@ -55,6 +69,12 @@ void processes_begin(struct processes *processes);
  * ended: where there are such, nothing is found rather than the wrong one.
  */
 void processes_ends_forgotten(struct processes *processes);
+
+/*
+ * The watcher, which is the caller's, is told what is there, and from then on what comes; one that is forked
+ * has at first all that its parent had. NULL: nobody listens any more.
+ */
+void processes_watch(struct processes *processes, const struct processes_watcher *watcher);
 
 /* Why there is no listening: 0 when there is, else a negative errno (-ECANCELED: not wished). */
 int processes_listening(const struct processes *processes);
