@@ -127,6 +127,11 @@ size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
     return least ? first_key_above(numbers, sizeof(*numbers), count, least - 1) : 0;
 }
 
+int compare_strings(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 uint64_t now_ns(void)
 {
     struct timespec now;

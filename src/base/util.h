@@ -43,6 +43,9 @@ size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
  */
 size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_t limit);
 
+/* For qsort() and bsearch(): pointers to strings, by what strcmp() says of these. */
+int compare_strings(const void *left, const void *right);
+
 /* The monotonic clock in nanoseconds. */
 uint64_t now_ns(void);
 

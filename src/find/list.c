@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/text.h"
+#include "base/util.h"
 
 static void add_pattern(const struct place *place, const struct demangle_wishes *readable,
                         struct text *line)
@@ -29,11 +30,6 @@ static void add_pattern(const struct place *place, const struct demangle_wishes 
         text_format(line, "+0x%llx", (unsigned long long)place->offset);
 }
 
-static int compare_lines(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
 int list_places(const struct places *places, const struct demangle_wishes *readable,
                 struct text *lines)
 {
@@ -51,7 +47,7 @@ int list_places(const struct places *places, const struct demangle_wishes *reada
         text_free(&raw);
     }
     if (!result)
-        qsort(patterns, count, sizeof(*patterns), compare_lines);
+        qsort(patterns, count, sizeof(*patterns), compare_strings);
     for (size_t i = 0; i < count; i++) {
         if (!result && (!i || strcmp(patterns[i - 1], patterns[i])))
             text_format(lines, "%s\n", patterns[i]);

@@ -115,11 +115,6 @@ static size_t first_reached(const struct kallsyms_search *search, uint64_t start
     return first_not_below(search->addresses, search->count, start);
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 static bool is_weak(char type)
 {
     return type == 'w' || type == 'W' || type == 'v' || type == 'V';
@@ -131,7 +126,7 @@ static int rank_of(const struct kallsyms_search *search, const struct kallsyms_s
     int underscores = 0, rank = 0;
 
     if (search->preferred_count && bsearch(&name, search->preferred, search->preferred_count,
-                                           sizeof(name), compare_names))
+                                           sizeof(name), compare_strings))
         return RANK_PREFERRED;
     if (is_weak(symbol->type))
         rank = RANK_WEAK;

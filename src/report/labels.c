@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/text.h"
+#include "base/util.h"
 
 /* What stands before a frame. */
 static const char *indent(const struct report_options *options)
@@ -173,11 +174,6 @@ void labels_make_last(char *text)
 
     if (blank)
         *blank = '_';
-}
-
-static int compare_strings(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
 /* Sorts the texts, leaves one of each, and gives every item the rank of its own. */

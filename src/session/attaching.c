@@ -339,11 +339,6 @@ void attaching_add_heading(struct text *heading, const struct attachment *attach
         text_format(heading, "%s\"%s\"", i ? ", " : "", find->patterns[i].typed);
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 const char **attaching_names(const struct places *places)
 {
     const char **names = calloc(places->count + 1, sizeof(*names));
@@ -351,6 +346,6 @@ const char **attaching_names(const struct places *places)
     for (size_t i = 0; names && i < places->count; i++)
         names[i] = places->items[i].name;
     if (names)
-        qsort(names, places->count, sizeof(*names), compare_names);
+        qsort(names, places->count, sizeof(*names), compare_strings);
     return names;
 }
