@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +10,7 @@
 
 #include "base/text.h"
 #include "elf/elf.h"
-#include "find/library_names.h"
+#include "find/library_search.h"
 #include "find/link_cache.h"
 #include "find/root_path.h"
 #include "machine/machine.h"
@@ -23,16 +22,7 @@
 #define MUSL_DIRECTORIES "/lib:/usr/local/lib:/usr/lib"
 #define PROGRAM_DIRECTORIES "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-struct search {
-    const struct library_where *where;
-    const char *typed;
-    struct library_candidates candidates;
-    struct library *library;
-    struct text *error;
-};
-
-/* 1: it is the library now; else a negative errno. */
-static int take_file(struct search *search, const char *root, const char *path)
+int library_take_file(struct library_search *search, const char *root, const char *path)
 {
     struct library *library = search->library;
 
@@ -48,7 +38,7 @@ static int take_file(struct search *search, const char *root, const char *path)
 }
 
 /* The likeliest candidate that is an ELF file for this machine: 64-bit ones first. */
-static int take_candidate(struct search *search)
+static int take_candidate(struct library_search *search)
 {
     struct library_candidates *candidates = &search->candidates;
     int result = 0;
@@ -56,7 +46,7 @@ static int take_candidate(struct search *search)
     library_sort(candidates);
     for (int class = ELFCLASS64; class >= ELFCLASS32 && !result; class--) {
         for (size_t i = 0; i < candidates->count && !result; i++) {
-            result = take_file(search, search->where->root, candidates->items[i].path);
+            result = library_take_file(search, search->where->root, candidates->items[i].path);
             if (result > 0 && elf_own_class(search->library->fd) != class) {
                 close(search->library->fd);
                 result = 0;
@@ -68,131 +58,8 @@ static int take_candidate(struct search *search)
     return result;
 }
 
-static int offer_mapped(void *context, const struct maps_entry *entry)
-{
-    struct search *search = context;
-    const char *path = entry->path;
-    size_t count = search->candidates.count;
-
-    if (!entry->inode || *path != '/' ||
-        (count && !strcmp(search->candidates.items[count - 1].path, path)))
-        return 0;
-    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
-    if (!name)
-        return -ENOMEM;
-    const struct library_candidate mapped = {path, 0, 0, entry->start, entry->end, entry->inode};
-    int result = library_offer(&search->candidates, name, &mapped);
-    free(name);
-    return result;
-}
-
-/* A descriptor of what is mapped, the caller's, or a negative errno. */
-static int take_link(const struct search *search, const struct library_candidate *mapped,
-                     uint32_t pid)
-{
-    const struct library_seen *seen = search->where->seen;
-
-    for (size_t i = 0; seen && i < seen->count; i++)
-        if (seen->items[i].entry.start == mapped->start) {
-            int fd = seen->items[i].fd;
-            fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-            return fd == -1 ? -errno : fd;
-        }
-    return seen ? -ENOENT : library_open_mapping(pid, mapped->start, mapped->end);
-}
-
-/*
- * A file that was deleted, or that we cannot see by its name, is there under the addresses where it
- * is mapped, which only root may open.
- */
-static int take_mapping(struct search *search, const struct library_candidate *mapped,
-                        uint32_t pid)
-{
-    struct text path = {0};
-    size_t length = length_without_deleted(mapped->path);
-
-    text_append(&path, mapped->path, length);
-    text_clear(&search->library->file);
-    text_format(&search->library->file, "/proc/%u/map_files/%llx-%llx", pid,
-                (unsigned long long)mapped->start, (unsigned long long)mapped->end);
-    int fd = search->library->file.failed || path.failed ? -ENOMEM
-                                                         : take_link(search, mapped, pid);
-    if (fd < 0) {
-        if (fd != -ENOMEM)
-            text_format(search->error, "process %u runs a %s that %s: %s", search->where->pid,
-                        path.data, mapped->path[length] ? "was deleted, and cannot be opened"
-                        : "cannot be opened", strerror(-fd));
-        text_free(&path);
-        return fd;
-    }
-    text_free(&search->library->path);
-    search->library->path = path;
-    search->library->fd = fd;
-    return 1;
-}
-
-/* In a chroot the kernel shows the path from our root, if both are of one namespace. */
-static int take_ours(struct search *search, const struct library_candidate *mapped)
-{
-    struct stat file;
-    int result = take_file(search, "", mapped->path);
-
-    if (result > 0 && (fstat(search->library->fd, &file) || file.st_ino != mapped->inode)) {
-        close(search->library->fd);
-        result = -ENOENT;
-    }
-    return result;
-}
-
-static int take_mapped(struct search *search, const struct library_candidate *mapped, uint32_t pid)
-{
-    int result = 0;
-
-    if (!mapped->path[length_without_deleted(mapped->path)]) {
-        result = take_file(search, search->where->root, mapped->path);
-        if (result < 0 && *search->where->root)
-            result = take_ours(search, mapped);
-    }
-    return result > 0 ? result : take_mapping(search, mapped, pid);
-}
-
-/*
- * Of what the process has mapped, the likeliest by its name; or by a path, if it was deleted: what
- * is there now is another file. Of a process that is gone or not ours to look at nothing is known.
- */
-static int find_mapped(struct search *search)
-{
-    bool by_path = strchr(search->typed, '/');
-    uint32_t shown_by = 0;
-    int result = 0;
-
-    if (!search->where->pid)
-        return 0;
-    search->candidates.typed = base_name(search->typed);
-    if (search->where->seen) {
-        const struct library_seen *seen = search->where->seen;
-        shown_by = seen->shown_by;
-        for (size_t i = 0; i < seen->count && !result; i++)
-            result = offer_mapped(search, &seen->items[i].entry);
-        if (result)
-            return result;
-    } else {
-        (void)maps_each_of(search->where->pid, &shown_by, offer_mapped, search);
-    }
-    library_sort(&search->candidates);
-    for (size_t i = 0; i < search->candidates.count && !result; i++) {
-        const struct library_candidate *mapped = &search->candidates.items[i];
-        size_t length = length_without_deleted(mapped->path);
-        if (!by_path || (mapped->path[length] && strlen(search->typed) == length &&
-                         !memcmp(search->typed, mapped->path, length)))
-            result = take_mapped(search, mapped, shown_by);
-    }
-    library_forget(&search->candidates);
-    return result;
-}
-
 /* Appends a file of the root, if it is there. */
-static int read_in_root(struct search *search, const char *path, size_t limit, struct text *bytes)
+static int read_in_root(struct library_search *search, const char *path, size_t limit, struct text *bytes)
 {
     struct text resolved = {0};
     int fd = root_take(ROOT_FILE, search->where->root, path, &resolved), result = 0;
@@ -213,7 +80,7 @@ static int read_in_root(struct search *search, const char *path, size_t limit, s
 
 static int offer_cached(void *context, const struct link_cache_entry *entry)
 {
-    struct search *search = context;
+    struct library_search *search = context;
 
     struct library_candidate candidate = {.path = entry->path};
 
@@ -224,7 +91,7 @@ static int offer_cached(void *context, const struct link_cache_entry *entry)
     return library_offer(&search->candidates, entry->name, &candidate);
 }
 
-static int find_cached(struct search *search)
+static int find_cached(struct library_search *search)
 {
     struct text bytes = {0};
     int result = read_in_root(search, "/etc/ld.so.cache", CACHE_LIMIT, &bytes);
@@ -236,7 +103,7 @@ static int find_cached(struct search *search)
 }
 
 /* The files of a directory of the root; `each` may look at one directory alone. */
-static DIR *open_directory(struct search *search, const char *path)
+static DIR *open_directory(struct library_search *search, const char *path)
 {
     struct text resolved = {0};
     int fd = root_take(ROOT_DIRECTORY, search->where->root, path, &resolved);
@@ -248,7 +115,7 @@ static DIR *open_directory(struct search *search, const char *path)
     return directory;
 }
 
-static int find_in_directory(struct search *search, const char *path)
+static int find_in_directory(struct library_search *search, const char *path)
 {
     DIR *directory = open_directory(search, path);
     struct text whole = {0};
@@ -271,13 +138,13 @@ static int find_in_directory(struct search *search, const char *path)
     return result ? result : take_candidate(search);
 }
 
-static int find_program_in(struct search *search, const char *path)
+static int find_program_in(struct library_search *search, const char *path)
 {
     struct text whole = {0};
     struct stat file;
 
     text_format(&whole, "%s/%s", path, search->typed);
-    int result = whole.failed ? -ENOMEM : take_file(search, search->where->root, whole.data);
+    int result = whole.failed ? -ENOMEM : library_take_file(search, search->where->root, whole.data);
     text_free(&whole);
     if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111))) {
         close(search->library->fd);
@@ -287,8 +154,8 @@ static int find_program_in(struct search *search, const char *path)
 }
 
 /* The directories of a list, parted by colons or newlines, one after the other. */
-static int find_in_list(struct search *search, const char *list,
-                        int (*find_in)(struct search *search, const char *path))
+static int find_in_list(struct library_search *search, const char *list,
+                        int (*find_in)(struct library_search *search, const char *path))
 {
     int result = 0;
 
@@ -306,7 +173,7 @@ static int find_in_list(struct search *search, const char *list,
 }
 
 /* musl's linker looks where /etc/ld-musl-ARCH.path says. */
-static int find_by_musl(struct search *search)
+static int find_by_musl(struct library_search *search)
 {
     DIR *directory = open_directory(search, "/etc");
     struct text path = {0}, list = {0};
@@ -333,13 +200,13 @@ static int find_by_musl(struct search *search)
 }
 
 /* "goapp" where one was just built: as ./goapp, which stands behind all others. */
-static int find_here(struct search *search)
+static int find_here(struct library_search *search)
 {
     struct text path = {0};
     struct stat file;
 
     text_format(&path, "./%s", search->typed);
-    int result = path.failed ? -ENOMEM : take_file(search, "", path.data);
+    int result = path.failed ? -ENOMEM : library_take_file(search, "", path.data);
     text_free(&path);
     if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111) ||
                        !elf_own_class(search->library->fd))) {
@@ -349,7 +216,7 @@ static int find_here(struct search *search)
     return result == -ENOMEM || result > 0 ? result : 0;
 }
 
-static int find_by_linker(struct search *search)
+static int find_by_linker(struct library_search *search)
 {
     const char *own = machine_ours()->multiarch;
     struct text list = {0};
@@ -360,10 +227,10 @@ static int find_by_linker(struct search *search)
     return result;
 }
 
-static int find_by_name(struct search *search)
+static int find_by_name(struct library_search *search)
 {
     const char *programs = getenv("PATH");
-    int result = find_mapped(search);
+    int result = library_find_mapped(search);
 
     if (!result)
         result = find_cached(search);
@@ -384,17 +251,17 @@ static int find_by_name(struct search *search)
     return result;
 }
 
-static int find_by_path(struct search *search)
+static int find_by_path(struct library_search *search)
 {
-    int result = find_mapped(search);
+    int result = library_find_mapped(search);
 
     if (result)
         return result;
     result = -ENOENT;
     if (*search->typed == '/' && *search->where->root)
-        result = take_file(search, search->where->root, search->typed);
+        result = library_take_file(search, search->where->root, search->typed);
     if (result < 0)
-        result = take_file(search, "", search->typed);
+        result = library_take_file(search, "", search->typed);
     if (result == -EISDIR || result == -EINVAL)
         text_format(search->error, "\"%s\" is no file with functions: %s", search->typed,
                     result == -EISDIR ? "it is a directory" : "it is no regular file");
@@ -406,7 +273,7 @@ static int find_by_path(struct search *search)
 int library_find(const struct library_where *where, const char *typed, struct library *library,
                  struct text *error)
 {
-    struct search search = {
+    struct library_search search = {
         .where = where, .typed = typed, .candidates.typed = typed, .library = library,
         .error = error,
     };
