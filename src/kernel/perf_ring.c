@@ -34,6 +34,11 @@ uint64_t perf_ring_head(const struct perf_ring *ring)
     return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 }
 
+bool perf_ring_has_any(const struct perf_ring *ring)
+{
+    return perf_ring_head(ring) != ring->page->data_tail;
+}
+
 static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t size)
 {
     size_t begin = (size_t)at & (ring->bytes - 1), whole = ring->bytes - begin;

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_KERNEL_PERF_RING_H
 #define STACKBOX_KERNEL_PERF_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ void perf_ring_close(struct perf_ring *ring);
 
 /* Up to which position there are records now. */
 uint64_t perf_ring_head(const struct perf_ring *ring);
+
+/* Is there something that was not released? */
+bool perf_ring_has_any(const struct perf_ring *ring);
 
 /*
  * Copies the record at position `at`, before `head`, to `record`, which has room for

@@ -124,13 +124,6 @@ static struct ring *earliest(struct task_events *events)
     return first;
 }
 
-static void silence(struct task_events *events, int bell)
-{
-    for (size_t i = 0; i < events->count; i++)
-        if (events->rings[i].bell.fd == bell && !perf_disable(bell))
-            events->rings[i].bell_rings = false;
-}
-
 /* What makes the descriptor readable is taken back by looking at it, once for each (EPOLLET). */
 static void take_back_readable(struct task_events *events)
 {
@@ -139,11 +132,22 @@ static void take_back_readable(struct task_events *events)
 
     do {
         count = epoll_wait(events->epoll, woken, COUNT_OF(woken), 0);
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++)
             events->is_timed = events->is_timed && woken[i].data.fd != events->timer;
-            silence(events, woken[i].data.fd);
-        }
     } while (count == COUNT_OF(woken));
+}
+
+/*
+ * A bell that rang has a record. (epoll_wait() does not tell which ones rang: a poll() of its descriptor
+ * takes that from a perf event. One that is not silenced is full some day, and full rings do not wake.)
+ */
+static void silence_bells(struct task_events *events)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        struct ring *ring = &events->rings[i];
+        if (ring->bell_rings && perf_ring_has_any(&ring->bell))
+            ring->bell_rings = perf_disable(ring->bell.fd) != 0;
+    }
 }
 
 /* Will all that comes from now on be heard of without a look? */
@@ -184,6 +188,7 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_cal
     bool any = false;
 
     take_back_readable(events);
+    silence_bells(events);
     for (size_t i = 0; i < events->count; i++)
         any = see_ring(events, &events->rings[i], see, context) || any;
     for (size_t i = 0; i < events->count; i++)
