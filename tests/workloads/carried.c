@@ -97,7 +97,7 @@ static const char *judge_folded(const struct row *row)
     /* Ticks that come late to an emulated machine come as one. */
     double least = row->least / (row->has_ticks && here.is_emulated ? 20 : 1) *
                    (row->pause > 0 ? atof(row->number) * row->pause : told.known);
-    double most = here.is_unnamed && row->more > 0 ? 1e18 : told.known * row->most + row->more;
+    double most = here.is_unnamed && row->more > 0 ? 1e18 : told.most * row->most + row->more;
     if (told.known >= 0 && sum >= least && sum <= most)
         return NULL;
     snprintf(why, sizeof(why), "%.0f, should be %.0f to %.0f", sum, least, most);

@@ -35,7 +35,7 @@ static struct told {
     char out[1 << 20], err[1 << 16], result[64];
     size_t out_size, err_size, result_size;
     int status;
-    double known; /* what came of RESULT_FD; below 0: nothing */
+    double known, most; /* what came of RESULT_FD: so much, and at most so much; below 0: nothing */
 } told;
 
 static struct {
@@ -204,7 +204,9 @@ static void run_told(const struct way_to_run *how, const char *const *words, con
     told.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (beside)
         waitpid(beside, NULL, 0);
-    told.known = told.result_size ? atof(told.result) : -1;
+    told.known = told.most = -1;
+    if (told.result_size)
+        sscanf(told.result, "%lf %lf", &told.known, &told.most);
 }
 
 #endif
