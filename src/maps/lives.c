@@ -74,6 +74,16 @@ static int keep_ends(struct lives *lives, bool told)
     return attach(&lives->ends, "sched_process_exit", "life_ends", &program);
 }
 
+static int open_ends(struct lives *lives)
+{
+    int result = keep_ends(lives, true);
+
+    if (result != -EINVAL)
+        return result;
+    tracepoint_close(&lives->ends); /* the tracepoint has no such word */
+    return keep_ends(lives, false);
+}
+
 int lives_open(struct lives *lives)
 {
     lives_init(lives);
@@ -82,11 +92,7 @@ int lives_open(struct lives *lives)
     if (!result)
         result = keep_begins(lives);
     if (!result)
-        result = keep_ends(lives, true);
-    if (result == -EINVAL) { /* the tracepoint has no such word */
-        tracepoint_close(&lives->ends);
-        result = keep_ends(lives, false);
-    }
+        result = open_ends(lives);
     if (result)
         lives_close(lives);
     return result;
