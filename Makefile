@@ -71,7 +71,7 @@ OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
 PARTS    := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
 UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
-WORKLOADS := $(filter-out %/execs.c,$(sort $(wildcard tests/workloads/*.c)))
+WORKLOADS := $(filter-out %/execs.c %/bare.c,$(sort $(wildcard tests/workloads/*.c)))
 WORKLOAD_PROGRAMS := $(WORKLOADS:tests/workloads/%.c=$(BUILD)/workloads/%)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%, \
             $(filter-out tests/fuzz/driver.c,$(sort $(wildcard tests/fuzz/*.c))))
@@ -96,6 +96,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 ifndef SANITIZE
 $(patsubst %,$(BUILD)/src/demangle/cxx_%.o,nodes names types templates unqualified print \
     print_names): private ALL_CFLAGS += -O2
+# And what reads tables of unwinding: of all that runs, before it is traced.
+$(patsubst %,$(BUILD)/src/elf/frame_%.o,bytes cfi entries rows rule): private ALL_CFLAGS += -O2
 endif
 
 # The assembler reads them, of which the compiler knows nothing.

@@ -225,6 +225,8 @@ static int read_segment(struct elf *elf, const struct table *table, uint64_t ind
         elf->notes[elf->note_count++] = segment;
     else if (type == PT_DYNAMIC)
         elf->dynamic = segment;
+    else if (type == PT_GNU_EH_FRAME)
+        elf->frames = segment;
     return 0;
 }
 
@@ -360,11 +362,28 @@ bool elf_is_named(const struct elf *elf, const struct elf_section *section, cons
            !elf_read(elf, names->offset + section->name, bytes, size) && !memcmp(bytes, name, size);
 }
 
+/* Few files have more names than fit: all of them are read at once, and not one after the other. */
+static bool read_names(const struct elf *elf, char *bytes, size_t most)
+{
+    const struct elf_section *names = &elf->sections[elf->section_names];
+
+    return elf->section_names && names->type != SHT_NOBITS && names->size <= most &&
+           !elf_read(elf, names->offset, bytes, (size_t)names->size);
+}
+
 const struct elf_section *elf_section(const struct elf *elf, const char *name)
 {
-    for (size_t i = 1; i < elf->section_count; i++)
-        if (elf_is_named(elf, &elf->sections[i], name, strlen(name) + 1))
-            return &elf->sections[i];
+    char bytes[2048];
+    const size_t size = strlen(name) + 1;
+    const bool is_read = elf->section_count && read_names(elf, bytes, sizeof(bytes));
+    const uint64_t end = is_read ? elf->sections[elf->section_names].size : 0;
+
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct elf_section *section = &elf->sections[i];
+        if (is_read ? section->name < end && size <= end - section->name && !memcmp(bytes + section->name, name, size)
+                    : elf_is_named(elf, section, name, size))
+            return section;
+    }
     return NULL;
 }
 

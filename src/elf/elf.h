@@ -55,6 +55,7 @@ struct elf {
     struct elf_segment *notes; /* PT_NOTE */
     size_t note_count;
     struct elf_segment dynamic; /* PT_DYNAMIC; all 0: none */
+    struct elf_segment frames;  /* PT_GNU_EH_FRAME */
     struct elf_section *sections; /* none where their table is missing or cut off */
     size_t section_count;
     size_t section_names; /* index of the section that holds them; 0: none */

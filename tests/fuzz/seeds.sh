@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz,
-#               corpus/zlib and corpus/btf anew
+#               corpus/zlib, corpus/btf and corpus/frame_rows anew
 #
 # With gcc, clang, ld.lld, llvm-objcopy, python3, xz and elfutils. They are committed, since what they
 # look like depends on the compilers. Each is as small as a linker makes it: of a few KB, so that a
@@ -257,3 +257,82 @@ END
 clang -target bpf -g -O1 -c tasks.c -o tasks.o
 mkdir -p "$corpus/btf"
 llvm-objcopy --dump-section .BTF="$corpus/btf/clang" tasks.o
+
+# Unwind tables: what compilers make, and what hands write, with and without the sorted list of functions.
+cat > odd.S <<'END'
+.text
+.globl _start
+.type _start,@function
+.globl other
+_start: .cfi_startproc
+.cfi_undefined rip
+nop
+.cfi_endproc
+.size _start,.-_start
+drap: .cfi_startproc
+lea 8(%rsp),%r10
+.cfi_def_cfa r10,0
+and $-32,%rsp
+push -8(%r10)
+push %rbp
+.cfi_escape 0x10,6,2,0x76,0
+mov %rsp,%rbp
+push %r10
+.cfi_escape 0x0f,3,0x76,0x78,6
+pop %r10
+.cfi_def_cfa r10,0
+pop %rbp
+lea -8(%r10),%rsp
+.cfi_def_cfa rsp,8
+ret
+.cfi_endproc
+plt: .cfi_startproc
+.cfi_escape 0x0f,11,0x77,8,0x80,0,0x3f,0x1a,0x3b,0x2a,0x33,0x24,0x22
+nop
+.cfi_remember_state
+.cfi_adjust_cfa_offset 8
+nop
+.cfi_restore_state
+.cfi_same_value rbp
+ret
+.cfi_endproc
+word: .cfi_startproc
+.cfi_escape 0x0f,5,0x77,16,6,0x23,8
+.cfi_rel_offset rbp,0
+nop
+.cfi_escape 0x16,6,1,0x30
+.cfi_register rip,rdx
+ret
+.cfi_endproc
+handler: .cfi_startproc
+.cfi_signal_frame
+nop
+.cfi_def_cfa_register rbx
+nop
+.cfi_offset rbx,-24
+ret
+.cfi_endproc
+END
+cat > frames.c <<'END'
+int other(int);
+int f(int n) { volatile char b[300]; b[n] = 1; return other(b[n]) + n; }
+int g(int n) { return f(n) * f(n + 1); }
+END
+{ echo '.cfi_sections .debug_frame'; sed '/^\.globl other/d' odd.S; } > debug.S
+{
+    cat odd.S
+    cat <<'END'
+.section .gopclntab,"a"
+.4byte 0xfffffff1
+.byte 0, 0, 1, 8
+.8byte 2, 0, 0x1d6, 0, 0, 0, 0, 72
+.4byte 0, 0, 16, 0, 48
+END
+} > go.S
+flat='-nostdlib -Wl,--build-id=none -Wl,-z,noseparate-code'
+mkdir -p "$corpus/frame_rows"
+gcc -shared $flat -s -Wl,--eh-frame-hdr -o "$corpus/frame_rows/odd" odd.S
+gcc -shared $flat -s -Wl,--no-eh-frame-hdr -o "$corpus/frame_rows/plain" odd.S
+gcc -shared $flat -s -Wl,--eh-frame-hdr -o "$corpus/frame_rows/go" go.S
+gcc -O2 -fPIC -shared $flat -s -o "$corpus/frame_rows/lib" frames.c
+gcc -no-pie $flat -o "$corpus/frame_rows/debug" debug.S

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Tables by which stacks are walked without frame pointers, as bytecode reads them and C writes them. An
+ * object is a file, or the vDSO; its table says for each instruction where the caller's stack pointer,
+ * frame pointer and return address are. It knows nothing of the format that it was made from.
+ *
+ * A table is an array of words of 32 bits, in blocks of UNWIND_BLOCK_WORDS, of which it has its own:
+ *
+ *     rules       struct unwind_rule, one behind the other, from word 0 on
+ *     directory   struct unwind_page, one for each page of 4096 bytes of the file from the first that has code
+ *                 to the last
+ *     rows        a word for each, by offset within its page; those of a page are all in one block
+ *
+ * No rule, no entry of the directory and no page's rows lie across the border of two blocks. Places in
+ * the file are offsets, not addresses: what a process has mapped where tells offsets, too.
+ */
+#ifndef STACKBOX_INSNS_UNWIND_LAYOUT_H
+#define STACKBOX_INSNS_UNWIND_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UNWIND_BLOCK_WORDS 4096 /* a row for each byte of a page would fit */
+#define UNWIND_BLOCK_BYTES (UNWIND_BLOCK_WORDS * sizeof(uint32_t))
+#define UNWIND_PAGE_BITS 12
+
+/* Where the canonical frame address (CFA) is, which is the stack pointer of the caller. */
+enum unwind_cfa {
+    UNWIND_UNKNOWN,        /* no table covers this instruction: the walk ends, and is not whole */
+    UNWIND_ROOT,           /* there is no caller: the stack is whole */
+    UNWIND_BY_SP,          /* sp + offset */
+    UNWIND_BY_FRAME,       /* frame pointer + offset */
+    UNWIND_BY_REGISTER,    /* register `reg` + offset: as the event had it, so in the first frame alone, or
+                              UNWIND_BASE where all frames before tell of it */
+    UNWIND_BY_SP_WORD,     /* *(sp + inner) + offset */
+    UNWIND_BY_FRAME_WORD,  /* *(frame pointer + inner) + offset */
+    UNWIND_BY_PLT,         /* sp + offset + ((pc & 15) >= inner ? 8 : 0) */
+    UNWIND_SIGNAL,         /* what a signal interrupted: all registers are in the frame at sp (rt_sigframe) */
+    UNWIND_FRAME_RECORD,   /* code that keeps frame pointers, and has no table: frame pointer + 16, and
+                              where that is 0 there is no caller */
+    UNWIND_FAR_RECORD,     /* the same where stacks are changed, so that the caller's may be anywhere: Go's */
+    UNWIND_UNSUPPORTED,    /* a table is there, and asks for what no rule can say: as UNWIND_UNKNOWN */
+    UNWIND_CFAS,
+};
+
+/* Where the caller's frame pointer is. */
+enum unwind_frame {
+    UNWIND_FRAME_SAME,     /* where it was: the function did not touch it */
+    UNWIND_FRAME_AT_CFA,   /* *(CFA + frame) */
+    UNWIND_FRAME_AT_FRAME, /* *(frame pointer + frame) */
+    UNWIND_FRAME_LOST,     /* the function used it otherwise: nobody may ask for it any more */
+    UNWIND_FRAMES,
+};
+
+/* Where the return address is. */
+enum unwind_return {
+    UNWIND_RETURN_AT_CFA,  /* *(CFA + ret) */
+    UNWIND_RETURN_IN_LINK, /* in the link register, of the first frame alone */
+    UNWIND_RETURNS,
+};
+
+/*
+ * Besides those two, one more register is followed, in files that need it: rbx, by which x86-64's dynamic
+ * linker finds its way back from binding a function at its first call.
+ */
+#define UNWIND_BASE 3
+#define UNWIND_BASE_SAME 1
+
+struct unwind_rule {
+    uint8_t cfa, frame_kind, return_kind;
+    uint8_t reg;     /* DWARF's number */
+    int32_t offset;
+    int16_t inner;
+    int16_t frame;
+    int16_t ret;
+    int16_t base; /* where the caller's UNWIND_BASE is: 0, nobody knows; UNWIND_BASE_SAME, untouched; else
+                     *(CFA + base) */
+};
+_Static_assert(sizeof(struct unwind_rule) == 16, "4 words, and 4096 can be divided by that");
+
+/* A page: `count` rows from the word `first` of the table on. 0 rows: no table covers any of it. */
+struct unwind_page {
+    uint32_t first;
+    uint32_t count;
+};
+_Static_assert(sizeof(struct unwind_page) == 8, "2 words");
+
+/*
+ * A row holds from its offset to that of the next. The first row of a page that has any is of its offset
+ * 0, the offsets rise, and so a search always finds one.
+ */
+#define UNWIND_ROW_RULE_BITS 20
+#define UNWIND_MOST_RULES (1u << UNWIND_ROW_RULE_BITS)
+#define UNWIND_ROW(low, rule) ((uint32_t)(low) << UNWIND_ROW_RULE_BITS | (uint32_t)(rule))
+#define UNWIND_ROW_LOW(row) ((row) >> UNWIND_ROW_RULE_BITS)
+#define UNWIND_ROW_RULE(row) ((row) & (UNWIND_MOST_RULES - 1))
+
+/* What an object is known by, which is the kernel's own. All 0: the vDSO. */
+struct unwind_key {
+    uint64_t device, inode;
+    uint32_t generation, unused; /* unused 0 */
+};
+_Static_assert(sizeof(struct unwind_key) == 24, "a hash key must hold no padding");
+
+/* What of an object's table walks need first. No pages: it has none, and keeps frame pointers if anything. */
+struct unwind_object {
+    uint32_t block;      /* its first, of all: they follow each other */
+    uint32_t directory;  /* the word of the table where that begins */
+    uint32_t first_page; /* the page (offset >> UNWIND_PAGE_BITS) of its first entry, */
+    uint32_t pages;      /* and how many there are */
+    uint32_t rules;      /* how many */
+    uint32_t number;     /* which table it is: no other ever has the same; not 0 */
+    uint32_t kind;       /* 0; without a table (pages 0) what is to be done there: below */
+    uint32_t unused;
+};
+
+/* What the object at a mapping is: 0, it has a table; an end + 1, by which walks end there; or */
+#define UNWIND_KEEPS_RECORDS UINT32_MAX /* memory without a file: a JIT's */
+
+/* A rule that was found, by the number of its object and the offset; the sum tells whether it is whole. */
+struct unwind_cached {
+    uint64_t key;
+    struct unwind_rule rule;
+    uint64_t sum; /* key ^ both words of the rule */
+};
+#define UNWIND_CACHED 4096 /* of them */
+
+/*
+ * Blocks are in chunks, arrays of their own in an array of maps: block n is the element n & 63 of chunk
+ * n >> 6.
+ */
+#define UNWIND_CHUNK_BLOCKS 64
+#define UNWIND_MOST_CHUNKS 1024 /* 1 GB */
+
+/* Why a walk ended. */
+enum unwind_end {
+    UNWIND_END_ROOT,        /* the stack is whole */
+    UNWIND_END_DEPTH,       /* there are more frames than were asked for */
+    UNWIND_END_COLD,        /* the object has no table yet, and the rest of the stack was not kept */
+    UNWIND_END_NO_TABLE,    /* this place in the object has none */
+    UNWIND_END_UNSUPPORTED, /* it asks for what rules cannot say, or for a register that was lost */
+    UNWIND_END_UNMAPPED,    /* there is nothing mapped there, or nothing to be executed */
+    UNWIND_END_UNREADABLE,  /* the stack could not be read there */
+    UNWIND_END_SENSELESS,   /* it led nowhere: down the stack, or to where no address can be */
+    UNWIND_END_RETURN_PROBE, /* a probe at a function's return has put its own address there */
+    UNWIND_END_NO_REGISTERS, /* of the user: a thread of the kernel */
+    UNWIND_END_UNREAD,       /* the object's file could not be read */
+    UNWIND_END_NO_ROOM,      /* there was no room or time for its table: such stacks are left to frame pointers */
+    UNWIND_ENDS,
+};
+
+/*
+ * Start code may have no table: musl's is asm and plain C. A process's has so many bytes of the stack, from where
+ * that began, and no function that it calls has any of them; a thread's has in as many a return address behind
+ * which the thread is ended. What ends there as NO_TABLE is whole.
+ */
+#define UNWIND_START_BYTES 64
+/* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */
+#define UNWIND_THREAD_EXIT UINT64_C(0x050f3cb0c031c789)
+
+/*
+ * The last of the frames, which says how the walk ended; where it is whole and of as many frames as there
+ * is room for, none. No program has code there. Before it are the addresses, leaf first. All but the first, and those that a signal interrupted, are return
+ * addresses; what a signal interrupted stands there as its address + 1, so that all but the first
+ * are looked up one below.
+ */
+#define UNWIND_END_FRAME(end) (UINT64_C(0xffffffffffff0000) | (uint64_t)(end))
+#define UNWIND_IS_END_FRAME(address) (((address) & ~UINT64_C(0xff)) == UINT64_C(0xffffffffffff0000))
+
+/*
+ * Or it says under which number the rest of the stack was kept, to be walked once there is a table for the
+ * frame before it. No address of a user or of the kernel begins so. Each is used once.
+ */
+#define UNWIND_COLD_FRAME_BITS 56
+#define UNWIND_COLD_FRAME(number) (UINT64_C(0xc0) << UNWIND_COLD_FRAME_BITS | (uint64_t)(number))
+#define UNWIND_IS_COLD_FRAME(address) ((address) >> UNWIND_COLD_FRAME_BITS == 0xc0)
+
+/* How many of them are to be shown: not that of a stack which is whole. *by_tables: it was walked along these. */
+static inline size_t unwind_count_frames(const uint64_t *frames, size_t count, bool *by_tables)
+{
+    *by_tables = count && (UNWIND_IS_END_FRAME(frames[count - 1]) || UNWIND_IS_COLD_FRAME(frames[count - 1]));
+    return *by_tables && frames[count - 1] == UNWIND_END_FRAME(UNWIND_END_ROOT) ? count - 1 : count;
+}
+
+#endif

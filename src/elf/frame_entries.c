@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "elf/frame_entries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+/*
+ * Entries follow each other, and so a table has no more bytes to be read than it is long, and those of what
+ * functions have in common once more for each. One whose entries lie across each other is not read on.
+ */
+#define MOST_READINGS 8
+#define SOME_BYTES 65536
+
+#define OMITTED 0xff /* DW_EH_PE_omit */
+
+/* ---- Entries ---- */
+
+/* A CIE or an FDE. */
+struct entry {
+    size_t body, end; /* in the section: of what is behind its id, and behind it */
+    size_t common;    /* of an FDE: where its CIE is */
+    bool is_common;
+};
+
+/* False: none is there, or none that could be one. */
+static bool read_entry(const struct frame_section *section, size_t at, struct entry *entry)
+{
+    struct cfi_bytes bytes;
+    bool is_wide;
+    uint64_t length, id;
+
+    if (at >= section->size)
+        return false;
+    bytes = frame_bytes(section, at, section->size);
+    length = cfi_take(&bytes, 4);
+    is_wide = length == 0xffffffff;
+    if (is_wide)
+        length = cfi_take(&bytes, 8);
+    const size_t begin = (size_t)(bytes.at - section->bytes);
+    if (bytes.bad || !length || length > section->size - begin)
+        return false;
+    bytes.end = bytes.at + length;
+    const size_t id_size = section->is_debug && is_wide ? 8 : 4;
+    id = cfi_take(&bytes, id_size);
+    *entry = (struct entry){
+        .body = begin + id_size,
+        .end = begin + (size_t)length,
+        .is_common = section->is_debug ? id == (is_wide ? UINT64_MAX : UINT32_MAX) : !id,
+        .common = section->is_debug ? (size_t)id : begin - (size_t)id,
+    };
+    return !bytes.bad;
+}
+
+/* What its augmentation says, letter by letter. */
+static void read_augmentation(struct cfi_bytes *bytes, const char *letters, struct cfi_common *common)
+{
+    const uint64_t size = cfi_take_uleb(bytes);
+    struct cfi_bytes data = *bytes;
+
+    cfi_skip(bytes, size);
+    data.address -= (uint64_t)(data.end - bytes->at);
+    data.end = bytes->at;
+    for (const char *letter = letters + 1; *letter && !data.bad; letter++) {
+        if (*letter == 'R')
+            common->encoding = (unsigned)cfi_take(&data, 1);
+        else if (*letter == 'L')
+            cfi_take(&data, 1);
+        else if (*letter == 'S')
+            common->is_signal = true;
+        else if (*letter == 'P') {
+            unsigned encoding = (unsigned)cfi_take(&data, 1);
+            if (encoding != OMITTED)
+                cfi_take_pointer(&data, encoding & 0x0f, 0);
+        } else if (*letter != 'B')
+            break; /* what comes after it cannot be told */
+    }
+    bytes->bad = bytes->bad || data.bad;
+}
+
+static int read_common(const struct frame_section *section, const struct entry *entry, struct cfi_common *common)
+{
+    struct cfi_bytes bytes = frame_bytes(section, entry->body, entry->end);
+    const unsigned version = (unsigned)cfi_take(&bytes, 1);
+    const char *letters = (const char *)bytes.at;
+    const size_t length = strnlen(letters, (size_t)(bytes.end - bytes.at));
+
+    *common = (struct cfi_common){0};
+    cfi_skip(&bytes, length + 1);
+    if (bytes.bad || (version != 1 && version != 3 && version != 4) || (*letters && *letters != 'z'))
+        return -EBADMSG;
+    if (version == 4 && (cfi_take(&bytes, 1) != elf_word_size(section->elf) || cfi_take(&bytes, 1)))
+        return -EBADMSG;
+    common->code_factor = cfi_take_uleb(&bytes);
+    common->data_factor = cfi_take_sleb(&bytes);
+    common->return_register = version == 1 ? cfi_take(&bytes, 1) : cfi_take_uleb(&bytes);
+    common->has_augmentation = *letters;
+    if (common->has_augmentation)
+        read_augmentation(&bytes, letters, common);
+    if (bytes.bad)
+        return -EBADMSG;
+    /* What `common` says while they run is that there was nothing before. */
+    return cfi_run(common, &bytes, &common->state, 0, NULL, NULL);
+}
+
+/* ---- One after the other ---- */
+
+/* Of a section: what functions have in common is the same for many, of which some take turns. */
+#define COMMONS 8
+
+struct reading {
+    const struct frame_section *section;
+    frame_callback *each;
+    void *context;
+    uint64_t skipped, budget; /* bytes that may be read */
+    struct {
+        bool is_known;
+        size_t at;
+        struct cfi_common common;
+    } commons[COMMONS];
+};
+
+static struct reading reading_of(const struct frame_section *section, frame_callback *each, void *context)
+{
+    return (struct reading){
+        .section = section,
+        .each = each,
+        .context = context,
+        .budget = (uint64_t)section->size * MOST_READINGS + SOME_BYTES,
+    };
+}
+
+static bool spend(struct reading *reading, uint64_t bytes)
+{
+    const bool may = bytes <= reading->budget;
+
+    reading->budget = may ? reading->budget - bytes : 0;
+    return may;
+}
+
+static const struct cfi_common *common_at(struct reading *reading, size_t at)
+{
+    const size_t slot = (at ^ at >> 6) / 4 % COMMONS;
+    struct entry entry;
+
+    if (reading->commons[slot].is_known && reading->commons[slot].at == at)
+        return &reading->commons[slot].common;
+    reading->commons[slot].is_known = false;
+    if (!read_entry(reading->section, at, &entry) || !entry.is_common || !spend(reading, entry.end - at) ||
+        read_common(reading->section, &entry, &reading->commons[slot].common))
+        return NULL;
+    reading->commons[slot].is_known = true;
+    reading->commons[slot].at = at;
+    return &reading->commons[slot].common;
+}
+
+/* -EBADMSG: this one is damaged. */
+static int see_function(struct reading *reading, size_t at)
+{
+    const struct frame_section *section = reading->section;
+    struct frame_entry function = {.is_debug = section->is_debug};
+    struct entry entry;
+    uint64_t size;
+
+    if (!read_entry(section, at, &entry) || entry.is_common || !spend(reading, entry.end - at))
+        return -EBADMSG;
+    function.common = common_at(reading, entry.common);
+    if (!function.common)
+        return -EBADMSG;
+    struct cfi_bytes *bytes = &function.program;
+    *bytes = frame_bytes(section, entry.body, entry.end);
+    function.start = cfi_take_pointer(bytes, function.common->encoding, 0);
+    size = cfi_take_pointer(bytes, function.common->encoding & 0x0f, 0);
+    if (function.common->has_augmentation)
+        cfi_skip(bytes, cfi_take_uleb(bytes));
+    if (bytes->bad || __builtin_add_overflow(function.start, size, &function.end))
+        return -EBADMSG;
+    /* At 0 linkers leave what debug information says of functions that they have dropped. */
+    if (!size || (section->is_debug && !function.start))
+        return 0;
+    return reading->each(reading->context, &function);
+}
+
+static int see(struct reading *reading, size_t at)
+{
+    int result = see_function(reading, at);
+
+    reading->skipped += result == -EBADMSG;
+    return result == -EBADMSG ? 0 : result;
+}
+
+/* ---- By the order that the file tells ---- */
+
+/*
+ * The table of .eh_frame_hdr has all functions by address: pairs of two numbers of 32 bits, relative to its
+ * section. Is there one of that form, whose addresses rise? Then *pairs is the first.
+ */
+static size_t find_sorted(const struct frame_section *order, const unsigned char **pairs)
+{
+    static const unsigned char form[] = {0x03, 0x3b}; /* their number's, and their own */
+    size_t count;
+
+    /* Before it is where .eh_frame is, in four bytes, as everybody writes it. */
+    if (order->size < 12 || order->bytes[0] != 1 || (order->bytes[1] & 0x0f) != 0x0b ||
+        memcmp(order->bytes + 2, form, sizeof(form)))
+        return 0;
+    count = elf_get32(order->elf, order->bytes + 8);
+    *pairs = order->bytes + 12;
+    if (count > (order->size - 12) / 8)
+        return 0;
+    for (size_t i = 1; i < count; i++)
+        if ((int32_t)elf_get32(order->elf, *pairs + i * 8) <
+            (int32_t)elf_get32(order->elf, *pairs + (i - 1) * 8))
+            return 0;
+    return count;
+}
+
+static int see_sorted(struct reading *reading, const struct frame_section *order, const unsigned char *pairs,
+                      size_t count)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        const int64_t distance = (int32_t)elf_get32(order->elf, pairs + i * 8 + 4);
+        const uint64_t at = order->address + (uint64_t)distance - reading->section->address;
+        if (at < reading->section->size)
+            result = see(reading, (size_t)at);
+        else
+            reading->skipped++;
+    }
+    return result;
+}
+
+/* ---- Without that: all of them are looked at, and put in order ---- */
+
+struct found {
+    uint64_t start;
+    size_t at;
+    bool is_debug;
+};
+
+static int compare_found(const void *left, const void *right)
+{
+    const struct found *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->is_debug != b->is_debug)
+        return a->is_debug ? 1 : -1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+struct gathering {
+    struct found *found;
+    size_t count, room, at;
+};
+
+static int gather(void *context, const struct frame_entry *entry)
+{
+    struct gathering *gathering = context;
+
+    if (array_reserve(&gathering->found, &gathering->room, gathering->count + 1, sizeof(*gathering->found)))
+        return -ENOMEM;
+    gathering->found[gathering->count++] = (struct found){entry->start, gathering->at, entry->is_debug};
+    return 0;
+}
+
+static int gather_all(struct gathering *gathering, const struct frame_section *section, uint64_t *skipped)
+{
+    struct reading reading = reading_of(section, gather, gathering);
+    struct entry entry;
+    int result = 0;
+
+    for (size_t at = 0; read_entry(section, at, &entry) && !result; at = entry.end) {
+        gathering->at = at;
+        if (!entry.is_common)
+            result = see(&reading, at);
+    }
+    *skipped += reading.skipped;
+    return result;
+}
+
+static void sort(struct gathering *gathering)
+{
+    for (size_t i = 1; i < gathering->count; i++)
+        if (compare_found(&gathering->found[i - 1], &gathering->found[i]) > 0) {
+            qsort(gathering->found, gathering->count, sizeof(*gathering->found), compare_found);
+            return;
+        }
+}
+
+static int see_unsorted(struct reading *table, struct reading *debug)
+{
+    struct gathering gathering = {0};
+    int result = gather_all(&gathering, table->section, &table->skipped);
+
+    if (!result)
+        result = gather_all(&gathering, debug->section, &debug->skipped);
+    sort(&gathering);
+    for (size_t i = 0; i < gathering.count && !result; i++)
+        result = see(gathering.found[i].is_debug ? debug : table, gathering.found[i].at);
+    free(gathering.found);
+    return result;
+}
+
+int frame_each(const struct frame_sections *sections, frame_callback *each, void *context, uint64_t *skipped)
+{
+    struct reading table = reading_of(&sections->table, each, context);
+    struct reading debug = reading_of(&sections->debug, each, context);
+    const unsigned char *pairs;
+    const size_t count = sections->debug.size ? 0 : find_sorted(&sections->order, &pairs);
+    int result = count ? see_sorted(&table, &sections->order, pairs, count) : see_unsorted(&table, &debug);
+
+    *skipped += table.skipped + debug.skipped;
+    return result;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "elf/frame_gaps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/frame_go.h"
+#include "elf/frame_v8.h"
+
+/* The dynamic linker's first code is 61 bytes, and calls twice. */
+#define ENTRY_BYTES 64
+#define PLT_ENTRY 16
+/* So much is searched of a file: all of musl's libc, twice. */
+#define LEAST_SEARCHED 4096
+#define MOST_SEARCHED (1u << 20)
+
+static struct unwind_rule by_sp(int32_t offset)
+{
+    return (struct unwind_rule){
+        .cfa = UNWIND_BY_SP,
+        .offset = offset,
+        .ret = -8,
+        .base = UNWIND_BASE_SAME,
+    };
+}
+
+static void add_gap_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule rule)
+{
+    gap->rows[gap->count].offset = gap->offset + distance;
+    gap->rows[gap->count++].rule = rule;
+}
+
+/* Is it code, all of it? Then it has an offset. */
+static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap)
+{
+    const struct elf_segment *segment = elf_code_at(elf, address);
+    uint64_t end;
+
+    if (!segment || address < segment->address || address - segment->address >= segment->file_size ||
+        size > segment->file_size - (address - segment->address) ||
+        __builtin_add_overflow(segment->offset, segment->file_size, &end))
+        return false;
+    gap->offset = address - segment->address + segment->offset;
+    gap->size = size;
+    return true;
+}
+
+typedef bool find_text(const struct elf *elf, uint64_t *address, uint64_t *size);
+
+/* Code that keeps frame pointers, in this way. */
+static bool framed_gap(const struct elf *elf, find_text *find, enum unwind_cfa way, struct frame_gap *gap)
+{
+    uint64_t address, size;
+
+    if (!find(elf, &address, &size) || !place_gap(elf, address, size, gap))
+        return false;
+    add_gap_row(gap, 0, (struct unwind_rule){.cfa = (uint8_t)way});
+    return true;
+}
+
+/* Whoever the kernel has entered has no caller. */
+static bool entry_gap(const struct elf *elf, struct frame_gap *gap)
+{
+    unsigned char header[sizeof(Elf64_Ehdr)];
+
+    if (elf_read(elf, 0, header, ELF_SIZE(elf, Ehdr)))
+        return false;
+    const uint64_t entry = ELF_FIELD(elf, header, Ehdr, e_entry);
+    if (!entry || !place_gap(elf, entry, ENTRY_BYTES, gap))
+        return false;
+    add_gap_row(gap, 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
+    return true;
+}
+
+/* After how many bytes an entry has pushed its number; 0: it does not. */
+static int16_t pushes_after(const unsigned char *entry)
+{
+    static const unsigned char marked[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x68}; /* endbr64; push */
+
+    if (!memcmp(entry, marked, sizeof(marked)))
+        return 9;
+    return entry[0] == 0xff && entry[1] == 0x25 && entry[6] == 0x68 ? 11 : 0; /* jmp *; push */
+}
+
+/*
+ * Either all of its entries jump to where a word says. Or the first one pushes a word and jumps to the dynamic
+ * linker, and those behind it push a number and jump to that.
+ */
+static bool plt_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
+{
+    const struct elf_section *section = elf_section(elf, name);
+    unsigned char bytes[2 * PLT_ENTRY];
+
+    if (!section || section->size < 8 || !place_gap(elf, section->address, section->size, gap) ||
+        elf_read(elf, gap->offset, bytes, 8))
+        return false;
+    if (bytes[0] != 0xff || bytes[1] != 0x35) {
+        add_gap_row(gap, 0, by_sp(8));
+        return true;
+    }
+    if (section->size < sizeof(bytes) || section->address % PLT_ENTRY ||
+        elf_read(elf, gap->offset, bytes, sizeof(bytes)) || !pushes_after(bytes + PLT_ENTRY))
+        return false;
+    add_gap_row(gap, 0, by_sp(16));
+    add_gap_row(gap, 6, by_sp(24));
+    struct unwind_rule rule = by_sp(8);
+    rule.cfa = UNWIND_BY_PLT;
+    rule.inner = pushes_after(bytes + PLT_ENTRY);
+    add_gap_row(gap, PLT_ENTRY, rule);
+    return true;
+}
+
+/* A frame of 8 bytes, up to the last instruction: libc's, with calls of whoever puts one there. */
+static bool init_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
+{
+    static const unsigned char head[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08}; /* endbr64; sub */
+    const struct elf_section *section = elf_section(elf, name);
+    unsigned char bytes[sizeof(head)], last;
+
+    if (!section || section->size < sizeof(head) + 1 ||
+        !place_gap(elf, section->address, section->size, gap) ||
+        elf_read(elf, gap->offset, bytes, sizeof(bytes)) ||
+        elf_read(elf, gap->offset + gap->size - 1, &last, 1) || last != 0xc3)
+        return false;
+    const size_t marked = memcmp(bytes, head, 4) ? 0 : 4;
+    if (memcmp(bytes + marked, head + 4, 4))
+        return false;
+    add_gap_row(gap, 0, by_sp(8));
+    add_gap_row(gap, marked + 4, by_sp(16));
+    add_gap_row(gap, gap->size - 1, by_sp(8));
+    return true;
+}
+
+/* By offset, and of one the longer one first. */
+static int compare_gaps(const void *left, const void *right)
+{
+    const struct frame_gap *a = left, *b = right;
+
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return a->size > b->size ? -1 : a->size < b->size;
+}
+
+size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
+{
+    static const char names[][10] = {".plt", ".plt.got", ".plt.sec", ".iplt"};
+    size_t count = 0;
+
+    memset(gaps, 0, FRAME_GAPS_MOST * sizeof(*gaps));
+    if (elf->machine != EM_X86_64)
+        return 0;
+    count += framed_gap(elf, frame_go_text, UNWIND_FAR_RECORD, &gaps[count]);
+    count += framed_gap(elf, frame_v8_text, UNWIND_FRAME_RECORD, &gaps[count]);
+    count += entry_gap(elf, &gaps[count]);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        count += plt_gap(elf, names[i], &gaps[count]);
+    count += init_gap(elf, ".init", &gaps[count]);
+    count += init_gap(elf, ".fini", &gaps[count]);
+    qsort(gaps, count, sizeof(*gaps), compare_gaps);
+    return count;
+}
+
+/* Where in so many bytes from `offset` on a thread is ended; 0: nowhere. */
+static uint64_t find_thread_exit(const struct elf *elf, uint64_t offset, uint64_t size)
+{
+    const uint64_t code = UNWIND_THREAD_EXIT;
+    unsigned char *bytes = malloc((size_t)size);
+    uint64_t found = 0;
+
+    if (bytes && !elf_read(elf, offset, bytes, (size_t)size))
+        for (uint64_t at = 0; at + sizeof(code) <= size && !found; at++)
+            if (bytes[at] == (code & 0xff) && elf_get64(elf, bytes + at) == code)
+                found = offset + at;
+    free(bytes);
+    return found;
+}
+
+/* Sorted by insertion. */
+static size_t insert_root(struct frame_gap gaps[FRAME_GAPS_MOST], size_t count, uint64_t offset)
+{
+    size_t at = count;
+
+    for (; at && gaps[at - 1].offset > offset; at--)
+        gaps[at] = gaps[at - 1];
+    gaps[at] = (struct frame_gap){.offset = offset, .size = 1 + sizeof(uint64_t)};
+    add_gap_row(&gaps[at], 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
+    return count + 1;
+}
+
+size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, struct frame_gap gaps[FRAME_GAPS_MOST],
+                         size_t count)
+{
+    if (elf->machine != EM_X86_64 || count == FRAME_GAPS_MOST)
+        return count;
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        const uint64_t first = from > segment->offset ? from : segment->offset;
+        const uint64_t end = to - segment->offset < segment->file_size ? to : segment->offset + segment->file_size;
+        if (!(segment->flags & PF_X) || to <= first || end <= first || end - first < LEAST_SEARCHED)
+            continue;
+        const uint64_t size = end - first < MOST_SEARCHED ? end - first : MOST_SEARCHED;
+        const uint64_t found = find_thread_exit(elf, first, size);
+        /* A call stands before it. */
+        return found > first ? insert_root(gaps, count, found - 1) : count;
+    }
+    return count;
+}

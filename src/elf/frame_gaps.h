@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Code that has no tables, but whose frames are known by what it is: Go's, V8's, where the kernel enters a file, and
+ * what linkers write themselves (.plt, .init). Part of frame_rows.
+ */
+#ifndef STACKBOX_ELF_FRAME_GAPS_H
+#define STACKBOX_ELF_FRAME_GAPS_H
+
+#include "elf/elf.h"
+#include "insns/unwind_layout.h"
+
+#define FRAME_GAPS_MOST 10
+#define FRAME_GAP_ROWS 3
+
+struct frame_gap {
+    uint64_t offset, size; /* in the file */
+    unsigned count;
+    struct {
+        uint64_t offset; /* the first is that of the gap */
+        struct unwind_rule rule;
+    } rows[FRAME_GAP_ROWS];
+};
+
+/* How many there are, by offset: which may have tables nevertheless, and may lie in another. There is room for one more. */
+size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST]);
+
+/*
+ * In code of the file without any tables, which is more than compilers leave between functions: where threads end
+ * (UNWIND_THREAD_EXIT), added in its place. How many there are.
+ */
+size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, struct frame_gap gaps[FRAME_GAPS_MOST],
+                         size_t count);
+
+#endif

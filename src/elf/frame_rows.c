@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "elf/frame_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/util.h"
+#include "elf/frame_entries.h"
+#include "elf/frame_gaps.h"
+
+static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN};
+
+/* ---- Where functions are in the file ---- */
+
+struct placing {
+    const struct elf *elf;
+    const struct elf_segment *segment; /* of the last function */
+    uint64_t end;                      /* in the file, of those that there were */
+};
+
+static bool holds(const struct elf_segment *segment, uint64_t address)
+{
+    return segment && address >= segment->address && address - segment->address < segment->file_size;
+}
+
+/*
+ * *delta makes an address of it an offset, at which it begins behind all that there were. -EBADMSG: it is not
+ * code; -EEXIST: it lies within another one, which keeps what it has.
+ */
+static int place(struct placing *placing, const struct frame_entry *entry, uint64_t *delta)
+{
+    const struct elf_segment *segment = placing->segment;
+    uint64_t end;
+
+    if (!holds(segment, entry->start))
+        segment = placing->segment = elf_code_at(placing->elf, entry->start);
+    if (!holds(segment, entry->start) || entry->end - segment->address > segment->file_size ||
+        __builtin_add_overflow(segment->offset, entry->end - segment->address, &end))
+        return -EBADMSG;
+    *delta = segment->offset - segment->address;
+    if (entry->start + *delta < placing->end)
+        return -EEXIST;
+    placing->end = end;
+    return 0;
+}
+
+/* .debug_frame says it of functions once more. */
+static int refuse(const struct frame_entry *entry, int result)
+{
+    return result == -EEXIST && entry->is_debug ? 0 : -EBADMSG;
+}
+
+/* ---- Rows ---- */
+
+struct making {
+    struct frame_rows *frames;
+    struct placing placing;
+    const struct cfi_common *common;
+    struct index rules;
+    uint64_t end;   /* of the rows that there are, in the file */
+    uint64_t delta; /* what makes an address an offset */
+    uint64_t last;  /* no row of the function is behind this address */
+    bool with_base; /* some rule needs UNWIND_BASE */
+    struct frame_gap gaps[FRAME_GAPS_MOST];
+    size_t gap_count;
+    bool is_searched;          /* one of the places without tables, which is enough */
+    struct unwind_rule recent; /* and its number */
+    uint32_t recent_number;
+};
+
+static uint64_t hash_of(const struct unwind_rule *rule)
+{
+    uint64_t words[2];
+
+    memcpy(words, rule, sizeof(words));
+    uint64_t hash = (words[0] ^ words[1] * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
+    hash = (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53; /* offsets are multiples of 8 */
+    return hash ^ hash >> 32;
+}
+
+static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+    uint64_t words[2], others[2];
+
+    memcpy(words, a, sizeof(words));
+    memcpy(others, b, sizeof(others));
+    return words[0] == others[0] && words[1] == others[1];
+}
+
+static int number_of(struct making *making, const struct unwind_rule *rule, uint32_t *number)
+{
+    struct frame_rows *frames = making->frames;
+    const uint64_t hash = hash_of(rule);
+    size_t at = 0;
+
+    *number = making->recent_number;
+    if (frames->rule_count && same_rule(&making->recent, rule))
+        return 0;
+    making->recent = *rule;
+    while (index_next(&making->rules, hash, &at, &making->recent_number))
+        if (same_rule(&frames->rules[making->recent_number], rule)) {
+            *number = making->recent_number;
+            return 0;
+        }
+    if (frames->rule_count == UNWIND_MOST_RULES)
+        return -E2BIG;
+    if (array_reserve(&frames->rules, &frames->rule_room, frames->rule_count + 1, sizeof(*frames->rules)) ||
+        index_add(&making->rules, hash, (uint32_t)frames->rule_count))
+        return -ENOMEM;
+    making->recent_number = *number = (uint32_t)frames->rule_count;
+    frames->rules[frames->rule_count++] = *rule;
+    return 0;
+}
+
+static int add_row(struct making *making, uint64_t offset, const struct unwind_rule *rule)
+{
+    struct frame_rows *frames = making->frames;
+    uint32_t number;
+    int result = number_of(making, rule, &number);
+
+    if (result)
+        return result;
+    /* The last word on a place counts. */
+    if (frames->row_count && frames->rows[frames->row_count - 1].offset == offset)
+        frames->row_count--;
+    if (frames->row_count && frames->rows[frames->row_count - 1].rule == number)
+        return 0;
+    if (frames->row_count == FRAME_ROWS_MOST)
+        return -E2BIG;
+    if (array_reserve(&frames->rows, &frames->row_room, frames->row_count + 1, sizeof(*frames->rows)))
+        return -ENOMEM;
+    frames->rows[frames->row_count++] = (struct frame_row){offset, number};
+    return 0;
+}
+
+static int take_row(void *context, uint64_t address, const struct cfi_state *state)
+{
+    struct making *making = context;
+    const struct unwind_rule rule = cfi_rule(making->placing.elf, making->common, state, making->with_base);
+    const uint64_t offset = address + making->delta;
+
+    /* Forwards, within the function. */
+    if (address > making->last || offset < making->end)
+        return -EBADMSG;
+    making->end = offset;
+    return address < making->last ? add_row(making, offset, &rule) : 0;
+}
+
+/* The rows of a gap from `from` on, up to `to`, where it is known that nothing is known. */
+static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t from, uint64_t to)
+{
+    int result = 0;
+
+    for (unsigned i = 0; i < gap->count && gap->rows[i].offset < to && !result; i++)
+        result = add_row(making, i ? gap->rows[i].offset : from, &gap->rows[i].rule);
+    if (!result && gap->offset + gap->size < to)
+        result = add_row(making, gap->offset + gap->size, &unknown);
+    return result;
+}
+
+/* What code has no tables at all is a libc's. */
+static void search(struct making *making, uint64_t from, uint64_t to)
+{
+    const size_t count = frame_gaps_search(making->placing.elf, from, to, making->gaps, making->gap_count);
+
+    making->is_searched = count > making->gap_count;
+    making->gap_count = count;
+}
+
+/* There is no function up to `to`. */
+static int pass(struct making *making, uint64_t to)
+{
+    uint64_t from = making->end;
+    int result = from < to && making->frames->row_count ? add_row(making, from, &unknown) : 0;
+
+    if (from < to && !making->is_searched)
+        search(making, from, to);
+    for (size_t i = 0; i < making->gap_count && !result; i++) {
+        const struct frame_gap *gap = &making->gaps[i];
+        const uint64_t end = gap->offset + gap->size;
+        /* Code that keeps frame pointers goes on behind a function of C. */
+        const uint8_t way = gap->rows[0].rule.cfa;
+        const bool is_whole = way == UNWIND_FAR_RECORD || way == UNWIND_FRAME_RECORD;
+        if (gap->offset >= to || end <= from || (gap->offset < from && !is_whole))
+            continue;
+        result = add_gap(making, gap, gap->offset < from ? from : gap->offset, to);
+        from = end;
+    }
+    return result;
+}
+
+static int make_rows(void *context, const struct frame_entry *entry)
+{
+    struct making *making = context;
+    struct frame_rows *frames = making->frames;
+    struct cfi_state state = entry->common->state;
+    struct cfi_bytes program = entry->program;
+    int result = place(&making->placing, entry, &making->delta);
+
+    if (result)
+        return refuse(entry, result);
+    const uint64_t start = entry->start + making->delta;
+    result = pass(making, start);
+    making->end = start;
+    making->last = entry->end;
+    making->common = entry->common;
+    if (!result)
+        result = cfi_run(entry->common, &program, &state, entry->start, take_row, making);
+    making->end = making->placing.end;
+    if (result != -EBADMSG)
+        return result;
+    while (frames->row_count && frames->rows[frames->row_count - 1].offset >= start)
+        frames->row_count--;
+    result = add_row(making, start, &unknown);
+    return result ? result : -EBADMSG;
+}
+
+static int make_all(struct making *making, const struct frame_sections *sections)
+{
+    struct frame_rows *frames = making->frames;
+    uint32_t none;
+    int result = number_of(making, &unknown, &none);
+
+    if (!result)
+        result = frame_each(sections, make_rows, making, &frames->skipped);
+    if (!result)
+        result = pass(making, UINT64_MAX);
+    if (result != -E2BIG)
+        return result;
+    /* Nothing is known of what is beyond, where the last row would hold. */
+    frames->skipped++;
+    if (frames->row_count)
+        frames->rows[frames->row_count - 1].rule = 0;
+    return 0;
+}
+
+static int read_rows(struct frame_rows *frames, const struct elf *elf, const struct frame_sections *sections,
+                     bool with_base)
+{
+    struct making making = {.frames = frames, .placing.elf = elf, .with_base = with_base};
+    making.gap_count = frame_gaps(elf, making.gaps);
+    int result = make_all(&making, sections);
+    index_free(&making.rules);
+    return result;
+}
+
+/* Few files do, and in all others it would be many more rules. */
+static bool needs_base(const struct frame_rows *frames)
+{
+    for (size_t i = 0; i < frames->rule_count; i++)
+        if (frames->rules[i].cfa == UNWIND_BY_REGISTER && frames->rules[i].reg == UNWIND_BASE)
+            return true;
+    return false;
+}
+
+int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const struct elf *debug)
+{
+    struct frame_sections sections;
+
+    *frames = (struct frame_rows){0};
+    int result = frame_sections_read(&sections, elf, debug);
+    if (!result)
+        result = read_rows(frames, elf, &sections, false);
+    if (!result && needs_base(frames)) {
+        frame_rows_free(frames);
+        result = read_rows(frames, elf, &sections, true);
+    }
+    frame_sections_free(&sections);
+    return result ? result : frames->row_count ? 0 : -ENOENT;
+}
+
+void frame_rows_free(struct frame_rows *frames)
+{
+    free(frames->rows);
+    free(frames->rules);
+    *frames = (struct frame_rows){0};
+}
+
+/* ---- Bounds ---- */
+
+struct bounds {
+    struct placing placing;
+    struct frame_function *functions;
+    size_t count, room;
+};
+
+static int take_bounds(void *context, const struct frame_entry *entry)
+{
+    struct bounds *bounds = context;
+    uint64_t delta;
+    int result = place(&bounds->placing, entry, &delta);
+
+    if (result)
+        return refuse(entry, result);
+    if (array_reserve(&bounds->functions, &bounds->room, bounds->count + 1, sizeof(*bounds->functions)))
+        return -ENOMEM;
+    bounds->functions[bounds->count++] =
+        (struct frame_function){entry->start + delta, entry->end - entry->start};
+    return 0;
+}
+
+ssize_t frame_functions(const struct elf *elf, struct frame_function **functions)
+{
+    struct bounds bounds = {.placing.elf = elf};
+    struct frame_sections sections;
+    uint64_t skipped = 0;
+    int result = frame_sections_read(&sections, elf, NULL);
+
+    if (!result)
+        result = frame_each(&sections, take_bounds, &bounds, &skipped);
+    frame_sections_free(&sections);
+    *functions = bounds.functions;
+    if (!result)
+        return (ssize_t)bounds.count;
+    free(bounds.functions);
+    *functions = NULL;
+    return result;
+}

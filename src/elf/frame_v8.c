@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "elf/frame_v8.h"
+
+#include <string.h>
+
+#include "elf/elf_symbols.h"
+
+/* Whoever has V8 in it is larger; of others the symbols are not looked through. */
+#define LEAST_CODE (4u << 20)
+
+struct blob {
+    uint64_t start, end; /* end 0: it is not there */
+};
+
+/* The whole has a name, and so has each of its functions. */
+static int see_symbol(void *context, const struct elf_symbol *symbol)
+{
+    struct blob *blob = context;
+    const uint64_t end = symbol->address + symbol->size;
+
+    if (!strcmp(symbol->name, "v8_Default_embedded_blob_code_"))
+        blob->start = symbol->address;
+    else if (!strncmp(symbol->name, "Builtins_", 9) && symbol->size && end > symbol->address && end > blob->end)
+        blob->end = end;
+    return 0;
+}
+
+bool frame_v8_text(const struct elf *elf, uint64_t *address, uint64_t *size)
+{
+    const struct elf_section *text = elf_section(elf, ".text");
+    struct blob blob = {0};
+
+    if (!text || text->size < LEAST_CODE || !elf_section(elf, ".symtab") ||
+        elf_each_function(elf, see_symbol, &blob) || !blob.start || blob.end <= blob.start)
+        return false;
+    *address = blob.start;
+    *size = blob.end - blob.start;
+    return true;
+}

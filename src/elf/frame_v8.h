@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Where V8 (node, Chromium) has its built-in functions in a file: they keep frame pointers, and have no tables. */
+#ifndef STACKBOX_ELF_FRAME_V8_H
+#define STACKBOX_ELF_FRAME_V8_H
+
+#include "elf/elf.h"
+
+/* By their symbols. False: there are none. */
+bool frame_v8_text(const struct elf *elf, uint64_t *address, uint64_t *size);
+
+#endif

@@ -1,0 +1,206 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Unwind tables are read as another program reads them: every row of every function of some files, by
+# readelf (binutils).
+. "${0%/*}/../live/lib.sh"
+
+command -v readelf >/dev/null || skip_all "there is no readelf"
+
+# of_machine FILE: what readelf calls its frame pointer there, and whether its return address is in a register
+of_machine()
+{
+    case $(readelf -hW "$1" | sed -n 's/^ *Machine: *//p') in
+    *X86-64) echo rbp 0 ;;
+    AArch64) echo x29 1 ;;
+    RISC-V) echo s0 1 ;;
+    esac
+}
+
+# by_readelf FILE: its rows in the tool's words, in order, with no two equal ones behind each other
+by_readelf()
+{
+    readelf -W --debug-dump=frames-interp "$1" 2>/dev/null | awk -v names="$(of_machine "$1")" \
+        -v is_go="$(go_text "$1" | wc -l)" '
+        BEGIN { split(names, name); pointer = name[1]; link = name[2] }
+        function done() { if (end != "") print end, 0, "unknown"; end = "" }
+        function told() {
+            gsub(/ [(][a-z0-9]+[)]/, "")
+            if (is_signal) return "signal"
+            back = ret ? $ret : "u"
+            if (back == "s") back = "u"
+            if (back == "u" && !link) return "root"
+            if (back !~ /^[cu]/) return "unsupported"
+            saved = frame ? $frame : "u"
+            # What is further away than rules can say.
+            if (back ~ /^c-/ && substr(back, 3) + 0 > 32768) return "unsupported"
+            if (saved ~ /^[vr]/) saved = "lost"
+            return $2 " " (saved == "s" ? "u" : saved) " " back
+        }
+        # Go makes that of code that keeps frame pointers.
+        /^Contents of / { ignored = is_go && /debug_frame/ }
+        ignored { done(); inside = 0; next }
+        / CIE / { done(); cie = $1; is_signal = signal[cie] = $0 ~ /"z[A-Z]*S/; inside = 0; next }
+        / FDE / {
+            done()
+            split($0, part, "pc="); split(part[2], pc, /[.][.]/)
+            of = $0; sub(/.* cie=/, "", of); sub(/ .*/, "", of)
+            is_signal = signal[of]; end = substr(pc[2], 1, 16); start = pc[1]; inside = 1
+            if (start == end) { end = ""; inside = 0 }
+            else print start, 1, common[of] # where it has no row of its own there
+            next
+        }
+        $1 == "LOC" {
+            frame = 0; ret = 0
+            for (i = 2; i <= NF; i++) { if ($i == pointer) frame = i; if ($i == "ra") ret = i }
+            next
+        }
+        length($1) != 16 || $1 !~ /^[0-9a-f]+$/ { next }
+        inside && $1 "" >= end "" { next } # of nothing
+        inside { print $1, 1, told(); next }
+        { common[cie] = told() }
+        END { done() }' | sort -s -k1,1 -k2,2n | awk '
+        { address = $1; $1 = ""; $2 = ""; sub(/^ */, ""); rule[++count] = $0; at[count] = address }
+        END {
+            for (i = 1; i <= count; i++) {
+                if (i < count && at[i] "" == at[i + 1] "") continue # the last word on a place counts
+                if (rule[i] == before) continue
+                print at[i], rule[i]
+                before = rule[i]
+            }
+        }'
+}
+
+# go_text FILE: where Go's code begins and ends in it, if its symbols tell
+go_text()
+{
+    readelf -sW "$1" 2>/dev/null | awk '$NF == "runtime.text" || $NF == "runtime.etext" { at[$NF] = $2 }
+        END { if (at["runtime.text"] "" != "") print at["runtime.text"], at["runtime.etext"] }'
+}
+
+# without_tables FILE: rows of code that has none: by what its instructions do to the stack pointer, in .init and
+# .fini; Go's; and the kernel's way in
+without_tables()
+{
+    [ "$(of_machine "$1")" = "rbp 0" ] || return 0
+    # (musl's have nothing to move the stack pointer for.)
+    for section in .init .fini; do
+        objdump -d --no-show-raw-insn -j $section "$1" 2>/dev/null | awk '
+            function row(address, is) { rows = rows substr("0000000000000000" address, 1 + length(address)) " " is "\n" }
+            $1 !~ /^[0-9a-f]+:$/ { next }
+            { sub(/:$/, "", $1) }
+            !depth { depth = 8; moved = 1 }
+            moved { row($1, "rsp+" depth " u c-8"); moved = 0 }
+            $3 == "$0x8,%rsp" { depth += $2 == "sub" ? 8 : -8; moved = 1; ever = 1 }
+            $2 == "ret" { depth = 0 }
+            END { if (ever) printf "%s", rows }'
+    done
+    # Where all that is there are jumps (of a static program: IFUNC). Else the first one pushes a word, and each
+    # of those behind it a number, in the middle of its 16 bytes.
+    objdump -d --no-show-raw-insn -j .plt "$1" 2>/dev/null | awk '
+        function row(address, is) { print substr("0000000000000000" address, 1 + length(address)), is }
+        $1 !~ /^[0-9a-f]+:$/ { next }
+        { sub(/:$/, "", $1); count++ }
+        count == 1 && $2 != "push" { row($1, "rsp+8 u c-8"); exit }
+        count == 1 { row($1, "rsp+16 u c-8") }
+        count == 2 { row($1, "rsp+24 u c-8") }
+        count > 2 && $1 ~ /0$/ { row($1, "exp u c-8"); exit }'
+    go_text "$1" | { read -r begin end && echo "$begin record" && echo "$end unknown"; }
+    # Where musl's clone(2) calls what a thread is to do, and ends it.
+    LC_ALL=C grep -obUaP -m 1 '\x89\xc7\x31\xc0\xb0\x3c\x0f\x05' "$1" | LC_ALL=C sed 's/:.*//;q' | while read -r at; do
+        readelf -lW "$1" | grep 'LOAD.* E ' | while read -r _ offset address _ size _; do
+            [ "$at" -lt $((offset)) ] || [ "$at" -ge $((offset + size)) ] ||
+                printf '%016x root\n%016x unknown\n' $((at - offset + address - 1)) $((at - offset + address + 8))
+        done
+    done
+    entry=$(readelf -hW "$1" | sed -n 's/.*Entry point address: *0x//p')
+    [ "$entry" = 0 ] || printf '%016x root\n' "0x$entry" | { read -r at is
+        go_text "$1" | awk -v at="$at" '$1 "" <= at "" && at "" < $2 "" { exit 1 }' && echo "$at $is"; }
+}
+
+# Those that our own compilers make: with a linker of which no offset is an address, with what is known of code in
+# debug information alone, and without a table of sections.
+cat >"$scratch/odd.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+typedef double four __attribute__((vector_size(32)));
+int take(void *, ...);
+__attribute__((noinline)) int room(int n) { char *some = __builtin_alloca(n); return take(some, n) + some[n / 2]; }
+__attribute__((noinline)) double wide(int n)
+{
+    four values[8];
+    memset(values, n, sizeof(values));
+    char *some = __builtin_alloca(n);
+    return take(values, some) + values[n & 7][1];
+}
+__attribute__((noinline)) int take(void *of, ...) { return of ? (int)(long)of : abort(), 0; }
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(int argc, char **argv)
+{
+    int values[] = {3, 1, 2};
+    qsort(values, 3, sizeof(*values), compare);
+    return room(argc) + (int)wide(argc) + !argv;
+}
+END
+makes() { "$@" "$scratch/odd.c" 2>/dev/null || rm -f "$3"; }
+makes gcc -o "$scratch/plain" -O2 -mavx
+makes gcc -o "$scratch/linked-by-lld" -O2 -fuse-ld=lld
+makes gcc -o "$scratch/in-debug-alone" -O2 -mavx -g -fno-asynchronous-unwind-tables
+makes clang -o "$scratch/by-clang" -O2 -mavx
+makes aarch64-linux-gnu-gcc -o "$scratch/of-arm64" -O2
+makes riscv64-linux-gnu-gcc -o "$scratch/of-riscv64" -O2 -fasynchronous-unwind-tables
+
+seen=0
+for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/git /usr/bin/gcc \
+    /lib/x86_64-linux-gnu/libc.so.6 /lib/x86_64-linux-gnu/libm.so.6 /lib64/ld-linux-x86-64.so.2 \
+    "$WORKLOADS/bare" "$WORKLOADS/chains-static-pie" "$scratch/plain" "$scratch/linked-by-lld" \
+    "$scratch/in-debug-alone" "$scratch/by-clang" "$scratch/of-arm64" "$scratch/of-riscv64" \
+    /usr/aarch64-linux-gnu/lib/libc.so.6 /usr/riscv64-linux-gnu/lib/libc.so.6 /usr/local/bin/docker $ROWS_OF; do
+    [ -r "$file" ] || continue
+    seen=$((seen + 1))
+    by_readelf "$file" >"$scratch/theirs"
+    # Two expressions behind each other are two rows of ours, and the same word.
+    # Where a register may be the caller's, that there is none is the same word for readelf.
+    root=root
+    [ "$(of_machine "$file")" = "rbp 0" ] || root='sp+0 u u'
+    "$WORKLOADS/frame_rows" "$file" 2>"$scratch/err" | grep -v ' unknown$' | sed "s/ root$/ $root/" |
+        uniq -f 1 >"$scratch/ours"
+    # Of the expressions there are, tables say those that compilers and linkers make.
+    awk 'NR == FNR { if ($2 == "unsupported") not[$1] = 1; next }
+        $2 == "exp" && $1 in not { $0 = $1 " unsupported" }
+        1' "$scratch/ours" "$scratch/theirs" >"$scratch/tables"
+    between "rows of ${file##*/}: expressions that are not said" \
+        "$(diff "$scratch/theirs" "$scratch/tables" | grep -c '^>')" 0 8
+    without_tables "$file" >"$scratch/gaps"
+    # What tables say goes before. Where what has none ends is said by both of them as that something is unknown.
+    { sed 's/ / 0 /' "$scratch/tables"; sed 's/ / 1 /' "$scratch/gaps"; } | sort -k1,1 -k2,2n | awk '
+        { ours = $2; sub(/ [01] /, " ") }
+        ours && within { next }
+        !ours { within = $2 != "unknown" }
+        line && $1 "" != at "" { print line } # the last word on a place counts
+        { line = $0; at = $1 }
+        END { print line }' | grep -v ' unknown$' | uniq -f 1 >"$scratch/said"
+    # The last row is behind the last function, which may be where the file has no address any more.
+    sed -i 's/^0000000000000000 unknown$/-/' "$scratch/ours"
+    differs=$(diff "$scratch/said" "$scratch/ours" | grep '^[<>]' | grep -v '^> -$' | grep -v '^[<>] [0-9a-f]* unknown$' |
+        head -n 4 | tr '\n' '|')
+    is "rows of ${file##*/}" "$differs" ""
+    between "rows of ${file##*/}: how many" "$(wc -l <"$scratch/ours")" 10 10000000
+    "$WORKLOADS/frame_rows" -t "$file" >/dev/null 2>"$scratch/err"
+    is "the table of ${file##*/}" "$? $(cat "$scratch/err")" "0 "
+done
+between "files" $seen 5 1000
+
+# Without a table of sections, tables are found by the segment that is theirs; of .init and .fini nobody knows.
+if [ -e "$scratch/plain" ]; then
+    "$WORKLOADS/frame_rows" "$scratch/plain" | grep -v '^0000000000000000 ' >"$scratch/whole"
+    cp "$scratch/plain" "$scratch/cut"
+    head -c 8 /dev/zero | dd of="$scratch/cut" bs=1 seek=40 conv=notrunc 2>/dev/null
+    head -c 4 /dev/zero | dd of="$scratch/cut" bs=1 seek=60 conv=notrunc 2>/dev/null
+    is "sections of a file that has no table of them" "$(readelf -SW "$scratch/cut" 2>&1 | grep -c '\[')" 0
+    "$WORKLOADS/frame_rows" "$scratch/cut" | grep -v '^0000000000000000 ' >"$scratch/ours"
+    is "rows of a file without a table of sections" \
+        "$(diff "$scratch/whole" "$scratch/ours" | grep '^[<>]' | grep -v '^< .* rsp+\(8\|16\) u c-8$' |
+            grep -v ' unknown$')" ""
+    between "of them" "$(wc -l <"$scratch/ours")" 20 1000
+fi
