@@ -198,6 +198,8 @@ static void emit_stacks(struct program *program, const struct count_wishes *wish
         .banks = wishes->banks,
         .index = INDEX,
         .meets = slot->meets,
+        .at_entry = wishes->caller,
+        .unwind = wishes->unwind,
     };
 
     if (slot->meets && (has_kernel_stack(wishes) || wishes->user_stack))
@@ -253,4 +255,6 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());
+    if (wishes->user_stack && wishes->unwind)
+        emit_unwind_functions(program, wishes->unwind);
 }

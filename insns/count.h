@@ -25,6 +25,7 @@ struct count_wishes {
     struct life_maps lives;
     struct stack_ids ids;
     struct bank_maps banks;
+    const struct unwind_wishes *unwind; /* user stacks along tables; NULL: along frame pointers alone */
 };
 
 /* The same code for kprobe, kprobe.multi, tracepoint, uprobe and perf event programs. */

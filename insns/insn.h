@@ -54,6 +54,7 @@ enum insn_kind {
     INSN_PLAIN,     /* `code` is all */
     INSN_WIDE,      /* two slots: `value` is shared out to their imm */
     INSN_LABEL,     /* no slot: names the next instruction */
+    INSN_FUNCTION,  /* the same, of one that others of the program call */
     INSN_JUMP,      /* code.off becomes the distance to `label` */
     INSN_JUMP_LONG, /* code.imm becomes the distance to `label` */
 };
@@ -204,6 +205,12 @@ struct insn {
 
 /* label: */
 #define LABEL(name)             ((struct insn){.kind = INSN_LABEL, .label = (name)})
+
+/*
+ * name: of a function of numbers (CALL_LABEL), which stands behind the program's end, and whose code ends
+ * with EXIT. It is verified once, by itself: what it needs of its caller it looks up again.
+ */
+#define FUNCTION(name)          ((struct insn){.kind = INSN_FUNCTION, .label = (name)})
 
 /* goto label */
 #define JA(label)               JUMP(BPF_JMP | BPF_JA, 0, 0, 0, label)

@@ -163,8 +163,10 @@ enum followed_state {
  */
 enum own_process {
     OWN_TRACER,
-    OWN_OPENER, /* and the reader, while they are at work: see src/apart/apart.h */
+    OWN_OPENER, /* and the reader, while they are at work; by their roles: see src/apart/apart.h */
     OWN_READER,
+    OWN_ASIDE_OPENER,
+    OWN_ASIDE_READER,
     OWN_PROCESSES,
 };
 #define OWN_NOBODY UINT32_MAX /* 0 are the idle tasks */

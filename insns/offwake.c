@@ -139,6 +139,7 @@ static struct party_wishes party_wishes_of(const struct offwake_wishes *wishes)
         .depth = wishes->depth,
         .lives = wishes->lives,
         .banks = wishes->banks,
+        .unwind = wishes->unwind,
         .foreign = FOREIGN,
         .index = INDEX,
     };
@@ -333,6 +334,8 @@ void emit_switch(struct program *program, const struct offwake_wishes *wishes)
     LABEL("end"),
         MOV_IMM(R0, 0),
         EXIT());
+    if (wishes->view != VIEW_WAKEUP && wishes->user_stack && wishes->unwind)
+        emit_unwind_functions(program, wishes->unwind);
 }
 
 /* ---- The thread that wakes another ---- */
@@ -400,4 +403,6 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     LABEL("end"),
         MOV_IMM(R0, 0),
         EXIT());
+    if (shown.user_stack && wishes->unwind)
+        emit_unwind_functions(program, wishes->unwind);
 }

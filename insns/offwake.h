@@ -52,6 +52,7 @@ struct offwake_wishes {
     int control, account, slots, waits;
     struct life_maps lives;
     struct bank_maps banks;
+    const struct unwind_wishes *unwind; /* user stacks along tables; NULL: along frame pointers alone */
 };
 
 /* What a value of the map of waits and the key of a count hold of a struct wait. */

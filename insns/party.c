@@ -54,7 +54,8 @@ static void emit_numbers(struct program *program, const struct party_wishes *wis
 
 void emit_party(struct program *program, const struct party_wishes *wishes)
 {
-    struct stack_wishes stack = {.depth = wishes->depth, .banks = wishes->banks, .index = wishes->index};
+    struct stack_wishes stack = {.depth = wishes->depth, .banks = wishes->banks, .index = wishes->index,
+                                 .unwind = wishes->unwind};
 
     emit_numbers(program, wishes);
     EMIT(program,

@@ -14,6 +14,7 @@ struct party_wishes {
     uint32_t depth;
     struct life_maps lives;
     struct bank_maps banks;
+    const struct unwind_wishes *unwind; /* user stacks along tables, or NULL */
     int16_t foreign, index; /* of 4 bytes on the stack; `index` is free */
 };
 

@@ -41,9 +41,14 @@ const char *program_map_name(const struct program *program, int fd)
     return NULL;
 }
 
+static bool is_label(const struct insn *insn)
+{
+    return insn->kind == INSN_LABEL || insn->kind == INSN_FUNCTION;
+}
+
 static size_t slots(const struct insn *insn)
 {
-    return insn->kind == INSN_LABEL ? 0 : insn->kind == INSN_WIDE ? 2 : 1;
+    return is_label(insn) ? 0 : insn->kind == INSN_WIDE ? 2 : 1;
 }
 
 static int out_of_memory(struct text *why)
@@ -52,15 +57,31 @@ static int out_of_memory(struct text *why)
     return -ENOMEM;
 }
 
+/* The program itself is the first. */
+static int add_function(struct program *program, size_t slot)
+{
+    const size_t need = program->function_count + 2;
+
+    if (array_reserve(&program->functions, &program->function_room, need, sizeof(*program->functions)))
+        return -ENOMEM;
+    if (!program->function_count)
+        program->functions[program->function_count++] = 0;
+    program->functions[program->function_count++] = (uint32_t)slot;
+    return 0;
+}
+
 /* Gives every label its slot, and tells how many slots there are. 0 or -ENOMEM. */
 static int place_labels(struct program *program, size_t *length)
 {
     size_t slot = 0;
 
     program->label_count = 0;
+    program->function_count = 0;
     for (size_t i = 0; i < program->count; i++) {
         const struct insn *insn = &program->insns[i];
-        if (insn->kind == INSN_LABEL) {
+        if (insn->kind == INSN_FUNCTION && add_function(program, slot))
+            return -ENOMEM;
+        if (is_label(insn)) {
             if (array_reserve(&program->labels, &program->label_room, program->label_count + 1,
                               sizeof(*program->labels)))
                 return -ENOMEM;
@@ -85,7 +106,7 @@ static int check_shape(const struct program *program, size_t length, size_t limi
         return -E2BIG;
     }
     const struct insn *last = &program->insns[program->count - 1];
-    if (last->kind == INSN_LABEL) {
+    if (is_label(last)) {
         text_format(why, "the label \"%s\" has no instruction after it", last->label);
         return -EINVAL;
     }
@@ -170,7 +191,7 @@ static int write_code(struct program *program, const struct program_label *by_na
 
     for (size_t i = 0; i < program->count; i++) {
         const struct insn *insn = &program->insns[i];
-        if (insn->kind == INSN_LABEL)
+        if (is_label(insn))
             continue;
         struct bpf_insn *code = &program->code[slot];
         *code = insn->code;
@@ -216,7 +237,7 @@ int program_link(struct program *program, size_t limit, struct linked *linked, s
     result = write_code(program, by_name, why);
     if (result)
         goto out;
-    *linked = (struct linked){program->code, length};
+    *linked = (struct linked){program->code, length, program->functions, program->function_count};
 out:
     free(by_name);
     return result;
@@ -228,5 +249,6 @@ void program_free(struct program *program)
     free(program->maps);
     free(program->labels);
     free(program->code);
+    free(program->functions);
     *program = (struct program){0};
 }

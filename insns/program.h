@@ -34,6 +34,8 @@ struct program {
     /* Made by program_link: */
     struct program_label *labels; /* in the order of their slots */
     size_t label_count, label_room;
+    uint32_t *functions; /* where each begins: the program itself and those that it has */
+    size_t function_count, function_room;
     struct bpf_insn *code;
     size_t code_room;
 };
@@ -42,6 +44,8 @@ struct program {
 struct linked {
     const struct bpf_insn *insns;
     size_t count;
+    const uint32_t *functions; /* where they begin; NULL: there are none but the program itself */
+    size_t function_count;
 };
 
 /* Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). It cannot fail here: linking tells. */

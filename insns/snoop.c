@@ -147,6 +147,10 @@ static void emit_frames(struct program *program, const struct snoop_wishes *wish
         .own = {R8, AT(wishes, walker)},
         .last = {R9, WALKER},
         .walked = user ? "user_walked" : "kernel_walked",
+        .unwind = wishes->unwind,
+        .unwind_place = {.at_entry = wishes->caller, .index = INDEX, .failed = "unwind_failed",
+                         .done = "unwind_done"},
+        .unwound = "unwound",
     });
     EMIT(program, STX(W, R8, user ? AT(wishes, user_bytes) : AT(wishes, kernel_bytes), R0));
 }
@@ -209,4 +213,6 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());
+    if (wishes->user_stack && wishes->unwind)
+        emit_unwind_functions(program, wishes->unwind);
 }

@@ -7,6 +7,7 @@
 #include "insns/filter.h"
 #include "insns/life.h"
 #include "insns/program.h"
+#include "insns/unwind.h"
 
 struct snoop_wishes {
     struct event_filter filter;
@@ -19,6 +20,7 @@ struct snoop_wishes {
     /* Descriptors of maps; slots are for a PERF_EVENT_ARRAY alone. */
     int buffer, control, account, slots;
     struct life_maps lives;
+    const struct unwind_wishes *unwind; /* user stacks along tables; NULL: along frame pointers alone */
 };
 
 /*

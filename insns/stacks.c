@@ -71,11 +71,12 @@ struct looking_labels {
      {prefix "_other_deep", prefix "_deep"}}
 
 struct labels {
-    const char *by_hash, *walked, *next_frames, *hashed, *deep_word, *no_room, *inserted, *kept;
+    const char *by_hash, *walked, *unwind_failed, *unwind_done, *unwound, *next_frames, *hashed, *deep_word, *no_room, *inserted, *kept;
     struct looking_labels known, insert;
 };
 #define STACK_LABELS(prefix) \
-    {prefix "_by_hash", prefix "_walked", prefix "_next_frames", prefix "_hashed", prefix "_deep_word", \
+    {prefix "_by_hash", prefix "_walked", prefix "_unwind_failed", prefix "_unwind_done", \
+     prefix "_unwound", prefix "_next_frames", prefix "_hashed", prefix "_deep_word", \
      prefix "_no_room", prefix "_inserted", prefix "_kept", \
      LOOKING_LABELS(prefix "_known"), LOOKING_LABELS(prefix "_insert")}
 
@@ -154,6 +155,10 @@ static void emit_fetch(struct program *program, const struct stack_wishes *wishe
         .own = {R8, (int16_t)offsetof(struct slot, number)},
         .last = {R7, (int16_t)offsetof(struct slot, walker)},
         .walked = labels->walked,
+        .unwind = wishes->unwind,
+        .unwind_place = {.at_entry = wishes->at_entry, .index = wishes->index,
+                         .failed = labels->unwind_failed, .done = labels->unwind_done},
+        .unwound = labels->unwound,
     });
 }
 
@@ -283,7 +288,7 @@ void emit_stack(struct program *program, const struct stack_wishes *wishes)
 {
     const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
 
-    if (wishes->ids.buckets && !wishes->meets)
+    if (wishes->ids.buckets && !wishes->meets && !(wishes->user && wishes->unwind))
         emit_try_id(program, wishes, labels);
     emit_fetch(program, wishes, labels);
     emit_keep_by_hash(program, wishes, labels);

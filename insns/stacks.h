@@ -11,6 +11,7 @@
 
 #include "insns/layout.h"
 #include "insns/program.h"
+#include "insns/unwind.h"
 
 struct bank_maps {
     int first[BANK_MAPS];   /* the maps of CONTROL_MAIN */
@@ -54,6 +55,8 @@ struct stack_wishes {
     int16_t index;  /* where on the stack 4 bytes are free */
     int16_t place;  /* where in the slot the word goes that stands for it: see layout.h */
     bool meets;     /* the program may meet others (slot.h): its stacks have no ids */
+    bool at_entry;  /* the event is at the first instruction of a user's function */
+    const struct unwind_wishes *unwind; /* the user's along tables: they have no ids either; or NULL */
 };
 
 /*

@@ -4,6 +4,7 @@
 #define STACKBOX_INSNS_WALK_H
 
 #include "insns/program.h"
+#include "insns/unwind.h"
 
 /* A word in memory, from a register. */
 struct walk_word {
@@ -23,6 +24,13 @@ struct walk_wishes {
     bool disturbed;
     struct walk_word own, last;
     const char *walked; /* a label that the program has only once, where disturbed */
+    /*
+     * Along tables first, where they can be; NULL: there are none. Where a walk along them was one, there
+     * is a frame for its end behind the frames, as far as there is room (unwind_layout.h).
+     */
+    const struct unwind_wishes *unwind;
+    struct unwind_place unwind_place; /* `frames` are those above */
+    const char *unwound;              /* a label likewise */
 };
 
 /*

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,8 +19,8 @@
 
 #include "apart/apart_opener.h"
 #include "apart/apart_rights.h"
-#include "base/reading.h"
 #include "base/text.h"
+#include "base/util.h"
 
 #ifndef SYS_close_range /* 5.9 */
 #define SYS_close_range 436
@@ -84,14 +86,21 @@ static int close_others(const struct apart_job *job, int socket, int answers)
 
 /* ---- The processes ---- */
 
-/* Whoever began it may have ended before it said that it wants to know. 0 or a negative errno. */
-static int end_with(pid_t parent)
+/* Ended when its parent ends. 0 or a negative errno. */
+static int end_with_parent(void)
 {
-    int result = prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ? -errno : 0;
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ? -errno : 0;
+}
 
-    if (getppid() != parent)
-        _exit(1);
-    return result;
+/*
+ * Whoever began us may have ended before we said that we want to know. Not asked by getppid(2): it may be
+ * what is traced, and our call would come between others'.
+ */
+static bool has_a_reader(int answers)
+{
+    struct pollfd polled = {.fd = answers};
+
+    return poll(&polled, 1, 0) != 1 || !(polled.revents & POLLERR);
 }
 
 static bool write_all(int fd, const void *bytes, size_t size)
@@ -110,7 +119,7 @@ static bool write_all(int fd, const void *bytes, size_t size)
     return true;
 }
 
-/* The opener says when it, too, is no more than it should be, or that it stays more. */
+/* The opener says when it, too, is no more than it should be, or that it stays more. Where it has ended, so do we. */
 static int wait_for_opener(int socket)
 {
     char stays;
@@ -120,7 +129,7 @@ static int wait_for_opener(int socket)
         got = recv(socket, &stays, 1, 0);
     while (got < 0 && errno == EINTR);
     if (got != 1)
-        return -EPIPE;
+        _exit(1);
     return stays ? APART_KEEPS_RIGHTS : 0;
 }
 
@@ -130,21 +139,31 @@ void apart_watch(apart_watcher *new_watcher, void *context)
     watcher_context = context;
 }
 
-static void tell_watcher(bool begins, bool reader)
+static void tell_watcher(bool aside, bool begins, unsigned role)
 {
     if (watcher)
-        watcher(watcher_context, begins, reader);
+        watcher(watcher_context, begins, aside ? role | APART_ASIDE : role);
 }
 
-static void be_apart(const struct apart_job *job, int answers, int socket, pid_t parent)
+/* To be ended is nothing that it could keep from happening: all signals but that one are blocked. */
+static void limit_time(unsigned seconds)
+{
+    const struct rlimit limit = {seconds, seconds};
+
+    if (seconds)
+        setrlimit(RLIMIT_CPU, &limit);
+}
+
+static void be_apart(const struct apart_job *job, int answers, int socket)
 {
     struct text answer = {0};
 
-    tell_watcher(true, true);
+    tell_watcher(job->aside, true, APART_READER);
+    limit_time(job->seconds);
     int result = close_others(job, socket, answers);
 
-    /* To become nobody takes away what end_with() asks for: that comes behind it. */
-    if (!result && (rights_keep_none() || end_with(parent)))
+    /* To become nobody takes away what end_with_parent() asks for: that comes behind it. */
+    if (!result && (rights_keep_none() || end_with_parent()))
         result = APART_KEEPS_RIGHTS;
     opener_is_at(socket);
     if (!result)
@@ -164,36 +183,48 @@ static void be_apart(const struct apart_job *job, int answers, int socket, pid_t
     _exit(!sent);
 }
 
+/* How it has ended: by which signal, or with 0. Its pid stays its own until it is waited for. */
+static int wait_to_end(pid_t child)
+{
+    siginfo_t ended = {0};
+
+    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    return ended.si_code == CLD_KILLED || ended.si_code == CLD_DUMPED ? ended.si_status : 0;
+}
+
 /*
  * The opener begins it, while both may still become less than they are, and ends as it ended: with the
  * number of its signal, 0 where there was none.
  */
-static void be_opener(const struct apart_job *job, int answers, pid_t parent)
+static void be_opener(const struct apart_job *job, int answers)
 {
-    int ends[2], status = 0, result = 0;
-    const pid_t own = getpid();
+    int ends[2], result = 0;
     pid_t child = -1;
 
-    tell_watcher(true, false);
+    tell_watcher(job->aside, true, APART_OPENER);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) || (child = fork()) < 0)
         result = -errno;
     if (!child) {
         close(ends[0]);
-        be_apart(job, answers, ends[1], own);
+        be_apart(job, answers, ends[1]);
     }
-    if (result)
+    if (result) {
         (void)write_all(answers, &result, sizeof(result));
-    close(answers);
-    if (result)
         _exit(0);
+    }
     close(ends[1]);
-    const char stays = rights_keep_opening() || end_with(parent);
+    const char stays = rights_keep_opening() || end_with_parent();
+    if (!has_a_reader(answers))
+        _exit(1);
+    close(answers);
     if (send(ends[0], &stays, 1, MSG_NOSIGNAL) == 1 && !stays)
         opener_serve(job, ends[0]);
     close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    _exit(WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    const int signal = wait_to_end(child);
+    tell_watcher(job->aside, false, APART_READER);
+    waitpid(child, NULL, 0);
+    _exit(signal);
 }
 
 /* What came is the result and, behind it, the answer. */
@@ -212,7 +243,6 @@ static int take_answer(struct text *answer)
 /* What a terminal sends to all of a group is ours: both end when we do. A pid or a negative errno. */
 static pid_t begin(const struct apart_job *job, const int ends[2])
 {
-    const pid_t own = getpid();
     sigset_t all, before;
 
     sigfillset(&all);
@@ -220,7 +250,7 @@ static pid_t begin(const struct apart_job *job, const int ends[2])
     pid_t child = fork();
     if (!child) {
         close(ends[0]);
-        be_opener(job, ends[1], own);
+        be_opener(job, ends[1]);
     }
     if (child < 0)
         child = -errno;
@@ -229,29 +259,108 @@ static pid_t begin(const struct apart_job *job, const int ends[2])
     return child;
 }
 
-int apart_run(const struct apart_job *job, struct text *answer, int *signal)
+int apart_begin(struct apart_run *run, const struct apart_job *job)
 {
-    int ends[2], status = 0;
+    int ends[2];
 
-    text_clear(answer);
-    *signal = 0;
+    *run = (struct apart_run){.answer = run->answer, .aside = job->aside};
+    text_clear(&run->answer);
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     pid_t child = begin(job, ends);
     close(ends[1]);
-    int result = child < 0 ? child : read_to_end(ends[0], MOST_ANSWER, answer);
-    close(ends[0]);
-    if (child < 0)
-        return result;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    if (child < 0) {
+        close(ends[0]);
+        return child;
+    }
+    run->pid = child;
+    run->answers = ends[0];
+    return 0;
+}
+
+/* Both have ended, or are to end at once. How the reader did: as be_opener() says. */
+static int end_run(struct apart_run *run)
+{
+    struct rusage used = {0};
+    int status = 0;
+
+    close(run->answers);
+    (void)wait_to_end(run->pid);
+    tell_watcher(run->aside, false, APART_OPENER);
+    while (wait4(run->pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    tell_watcher(false, false);
+    run->pid = 0;
+    run->cpu_ns = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
+                  (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static bool has_more(const struct apart_run *run, uint64_t until)
+{
+    struct pollfd polled = {.fd = run->answers, .events = POLLIN};
+
+    for (;;) {
+        const uint64_t now = now_ns(), left = until > now ? until - now : 0;
+        const int ms = left / 1000000 < INT_MAX ? (int)((left + 999999) / 1000000) : INT_MAX;
+        const int ready = poll(&polled, 1, ms);
+        if (ready >= 0 || errno != EINTR)
+            return ready;
+    }
+}
+
+/* 0 once all of it is there, -EINPROGRESS, or another negative errno. */
+static int read_answer(struct apart_run *run, uint64_t until)
+{
+    char piece[65536];
+    ssize_t got;
+
+    while (has_more(run, until)) {
+        do
+            got = read(run->answers, piece, sizeof(piece));
+        while (got < 0 && errno == EINTR);
+        if (got < 0)
+            return -errno;
+        if (!got)
+            return run->answer.failed ? -ENOMEM : 0;
+        if (run->answer.length + (size_t)got > MOST_ANSWER) /* longer than any */
+            return -EBADMSG;
+        text_append(&run->answer, piece, (size_t)got);
+    }
+    return -EINPROGRESS;
+}
+
+int apart_take(struct apart_run *run, uint64_t until, int *signal)
+{
+    int result = read_answer(run, until);
+
+    *signal = 0;
+    if (result == -EINPROGRESS)
+        return result;
+    const int ended = end_run(run);
     if (!result)
-        result = take_answer(answer);
-    else if (result == -EFBIG) /* longer than any */
-        result = -EBADMSG;
+        result = take_answer(&run->answer);
     if (result == -EBADMSG)
-        *signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+        *signal = ended;
+    return result;
+}
+
+void apart_stop(struct apart_run *run)
+{
+    if (!run->pid)
+        return;
+    kill(run->pid, SIGKILL);
+    end_run(run);
+}
+
+int apart_run(const struct apart_job *job, struct text *answer, int *signal)
+{
+    struct apart_run run = {.answer = *answer};
+
+    *signal = 0;
+    int result = apart_begin(&run, job);
+    if (!result)
+        result = apart_take(&run, UINT64_MAX, signal);
+    *answer = run.answer;
     return result;
 }
 

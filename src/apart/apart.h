@@ -10,6 +10,9 @@
 #define STACKBOX_APART_APART_H
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "base/text.h"
 #include "insns/machine.h"
@@ -30,6 +33,8 @@ struct apart_job {
     const int *keep; /* descriptors that it reads; others are closed to it. Below 0: none */
     size_t keep_count;
     apart_opener *open; /* for apart_ask(); NULL: there is no other way */
+    bool aside;         /* it runs beside another one: see apart_begin() */
+    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: it may take what it takes */
 };
 
 /* Either process could not become what it should be: the work was not begun. No other errno is this. */
@@ -44,10 +49,34 @@ struct apart_job {
 int apart_run(const struct apart_job *job, struct text *answer, int *signal);
 
 /*
- * Called in the opener and in the reader as the first that they do, and by us when both have ended; NULL:
- * nobody is.
+ * The same while we do something else. Of jobs that are `aside` and of those that are not, one of each kind
+ * may run at a time.
  */
-typedef void apart_watcher(void *context, bool begins, bool reader);
+struct apart_run {
+    pid_t pid;          /* 0: it does not run */
+    int answers;        /* readable once there is something to take */
+    bool aside;
+    struct text answer; /* the caller's to free */
+    uint64_t cpu_ns;    /* when it has ended: of both processes */
+};
+/* Begins it. 0 or a negative errno. `answer` is kept, for its memory, and emptied. */
+int apart_begin(struct apart_run *run, const struct apart_job *job);
+/* Waits until that time (now_ns) at most. -EINPROGRESS: it is not done; else it has ended, as apart_run() tells. */
+int apart_take(struct apart_run *run, uint64_t until, int *signal);
+/* Ends it, if it runs. */
+void apart_stop(struct apart_run *run);
+
+/*
+ * Called in the opener and in the reader as the first that they do; and when they have ended, but nobody else
+ * can have their pids yet: of the reader in the opener, of the opener (and the reader, where that was killed)
+ * by us. NULL: nobody is.
+ */
+enum apart_role {
+    APART_OPENER,
+    APART_READER,
+    APART_ASIDE, /* beside one of those */
+};
+typedef void apart_watcher(void *context, bool begins, unsigned role);
 void apart_watch(apart_watcher *watcher, void *context);
 
 /* Appends what befell it: "was ended by signal 11: Segmentation fault". */

@@ -85,9 +85,8 @@ static const struct manual_row notes[] = {
      "machine's host passes them on."},
     {NULL, "A sample that hits while the kernel runs a BPF program on that CPU is lost."},
     {NULL, "CPUs that come are sampled from half a second after that on, at the latest."},
-    {NULL, "Names and stacks of user programs are as stackcount(1) has them: stacks are found by "
-     "frame pointers, and code without them hides its callers. --hash-storage-size of bcc's profile "
-     "is taken, and ignored."},
+    {NULL, "Names and stacks of user programs are as stackcount(1) has them, along unwind tables or frame "
+     "pointers. --hash-storage-size of bcc's profile is taken, and ignored."},
     {0},
 };
 
@@ -101,9 +100,10 @@ struct profiling {
 
 /* ---- The program ---- */
 
-static void build_program(const struct scope *scope, const struct store *store,
+static void build_program(const struct session *session, const struct store *store,
                           struct program *program)
 {
+    const struct scope *scope = &session->scope;
     struct count_wishes wishes = {
         .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
@@ -118,6 +118,7 @@ static void build_program(const struct scope *scope, const struct store *store,
         .lives = scope->lives.maps,
         .banks = store->banks,
         .ids = store->settled.ids,
+        .unwind = unwinding_wishes(&session->unwinding),
     };
 
     wishes.filter.cpu = -1; /* there are no events of others */
@@ -140,7 +141,7 @@ static int load_program(struct profiling *profiling, struct text *log)
     struct program program = {0};
     struct linked linked;
 
-    build_program(&profiling->counting.session.scope, &profiling->counts.store, &program);
+    build_program(&profiling->counting.session, &profiling->counts.store, &program);
     int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, log);
     if (!result) {
         if (settings.trace.debug || settings.trace.dump_program)
@@ -150,6 +151,8 @@ static int load_program(struct profiling *profiling, struct text *log)
             .name = "profile",
             .insns = linked.insns,
             .count = linked.count,
+            .functions = linked.functions,
+            .function_count = linked.function_count,
         };
         result = profiling->wishes.program = bpf_load_program(&load, log);
     }

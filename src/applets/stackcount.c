@@ -75,8 +75,9 @@ static const struct manual_row notes[] = {
      "addr2line(1) takes the address, with -e and the file."},
     {NULL, "A process that ended before the report has its names, too, also when its file was "
      "deleted or replaced: what processes map is followed while tracing runs."},
-    {NULL, "Stacks of user programs are found by frame pointers: code that was compiled without "
-     "them hides its callers."},
+    {NULL, "Stacks of user programs are walked along the unwind tables of their files (x86-64, Linux 5.10 and BTF), "
+     "else along frame pointers: then code that was compiled without them hides its callers. What does not reach "
+     "the program's start ends with [truncated]."},
     {NULL, "--hash-storage-size of bcc's stackcount is taken, and ignored: the table of counts has "
      "the size that the stacks need."},
     {0},
@@ -98,9 +99,10 @@ static bool per_process(void)
     return !settings.trace.kernel_only || settings.trace.by;
 }
 
-static void build_program(const struct scope *scope, const struct store *store,
+static void build_program(const struct session *session, const struct store *store,
                           enum attach_program which, bool meets, struct program *program)
 {
+    const struct scope *scope = &session->scope;
     const struct count_wishes wishes = {
         .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
@@ -118,6 +120,7 @@ static void build_program(const struct scope *scope, const struct store *store,
         .lives = scope->lives.maps,
         .banks = store->banks,
         .ids = store->settled.ids,
+        .unwind = unwinding_wishes(&session->unwinding),
     };
 
     emit_count(program, &wishes);
@@ -218,8 +221,7 @@ static int trace(struct counting *counting, struct tracing *tracing)
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(&counting->session.scope, &tracing->counts.store, which, meet,
-                      &programs[which]);
+        build_program(&counting->session, &tracing->counts.store, which, meet, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
         if (!result)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);

@@ -103,9 +103,10 @@ struct tracing {
 
 /* ---- The programs ---- */
 
-static void build_program(const struct scope *scope, const struct recorder *recorder,
+static void build_program(const struct session *session, const struct recorder *recorder,
                           enum attach_program which, struct program *program)
 {
+    const struct scope *scope = &session->scope;
     const struct snoop_wishes wishes = {
         .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
@@ -120,6 +121,7 @@ static void build_program(const struct scope *scope, const struct recorder *reco
         .account = recorder->controls.account,
         .slots = recorder->controls.slots,
         .lives = scope->lives.maps,
+        .unwind = unwinding_wishes(&session->unwinding),
     };
 
     emit_snoop(program, &wishes);
@@ -188,7 +190,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(&snooping->session.scope, &tracing->events.recorder, which, &programs[which]);
+        build_program(&snooping->session, &tracing->events.recorder, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
         request.number_at[which] = find_number(&programs[which]);
         if (!result)

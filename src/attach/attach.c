@@ -64,6 +64,8 @@ struct bpf_load attach_how_to_load(const struct work *work, enum attach_program 
         .name = work->request->program_name,
         .insns = work->request->programs[which].insns,
         .count = work->request->programs[which].count,
+        .functions = work->request->programs[which].functions,
+        .function_count = work->request->programs[which].function_count,
     };
 }
 
@@ -151,7 +153,7 @@ bool attach_concerns_one_place(int error)
     case -EADDRNOTAVAIL: /* several functions have the name */
     case -EILSEQ:        /* between two instructions */
     case -EOPNOTSUPP:
-    case -524:           /* ENOTSUPP, the kernel's own: an instruction that cannot be stepped over */
+    case -KERNEL_ENOTSUPP: /* an instruction that cannot be stepped over */
     case -EBUSY:
     case -ERANGE:
         return true;

@@ -34,6 +34,7 @@ const struct check_title check_titles[CHECKS] = {
     [CHECK_LIVES] = {"process_ends", "execs and ends"},
     [CHECK_KALLSYMS] = {"kallsyms", "kallsyms addresses"},
     [CHECK_BTF] = {"btf", "BTF"},
+    [CHECK_UNWINDING] = {"unwind_tables", "stacks along tables"},
     [CHECK_OTHERS] = {"other_processes", "others' processes"},
     [CHECK_REAL_TIME] = {"real_time", "exact intervals"},
     [CHECK_CGROUPS] = {"cgroup_v2", "cgroup v2"},
@@ -126,6 +127,7 @@ void checks_look(struct checks *checks)
         {check_maps, checks},           {check_user_functions, checks},   {check_commands, checks},
         {check_lives, checks},          {check_tracepoints, checks},      {check_events, checks},
         {check_kernel_functions, checks}, {check_rights, checks},
+        {check_unwinding, checks},
     };
     pthread_t threads[COUNT_OF(parts)];
     bool started[COUNT_OF(parts)];
@@ -176,6 +178,7 @@ static const struct need needs[] = {
     {TRACERS, "-- COMMAND", CHECK_COMMANDS},
     {TRACERS, "--cgroup", CHECK_CGROUPS},
     {TRACERS, "names of kernel functions", CHECK_KALLSYMS},
+    {TRACERS, "user stacks of code without frame pointers", CHECK_UNWINDING},
     {TRACERS, "user frames' names in others' processes", CHECK_OTHERS},
     {TRACERS, "user frames' names once a process has ended", CHECK_PERF_EVENTS},
     {TRACERS, "user frames' names across execs", CHECK_LIVES},

@@ -35,6 +35,7 @@ enum check_name {
     CHECK_LIVES,
     CHECK_KALLSYMS,
     CHECK_BTF,
+    CHECK_UNWINDING,
     CHECK_OTHERS,
     CHECK_REAL_TIME,
     CHECK_CGROUPS,

@@ -29,5 +29,6 @@ void check_commands(struct checks *checks);
 void check_lives(struct checks *checks);
 void check_events(struct checks *checks);
 void check_rights(struct checks *checks);
+void check_unwinding(struct checks *checks);
 
 #endif

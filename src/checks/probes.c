@@ -25,7 +25,7 @@ static int attach(const struct place *place, enum attach_way way, int tracefs)
     int result = places_add(&places, place);
 
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
-        request.programs[i] = (struct linked){check_program, COUNT_OF(check_program)};
+        request.programs[i] = (struct linked){.insns = check_program, .count = COUNT_OF(check_program)};
     if (!result) {
         /* places_add has copied the names alone. */
         result = attach_open(&attachment, &request, &places);

@@ -47,6 +47,7 @@ void bpf_counts_account(const struct collector *collector, struct collector_acco
         .unknown = store_account_gap(store),
         .stacks = store_stacks_kept(store),
         .bytes = store_bytes(store),
+        .depth = store->depth,
     };
 }
 

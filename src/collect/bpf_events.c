@@ -62,6 +62,7 @@ static void account_events(const struct collector *collector, struct collector_a
         .counted = events->taken,
         .lost = sum.table_full + sum.slots_taken,
         .bytes = events->recorder.bytes,
+        .depth = events->recorder.depth,
     };
     if (!result)
         account->unknown = (int64_t)(sum.seen - account->counted - account->filtered - account->lost);

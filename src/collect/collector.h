@@ -31,6 +31,7 @@ struct collector_account {
     int64_t unknown; /* and of so many nothing is, though it should be: 0, or an error of ours */
     uint64_t stacks; /* that are kept for what is to come */
     uint64_t bytes;  /* of the kernel's memory */
+    uint32_t depth;  /* frames of each stack, at most */
 };
 
 enum collector_news {

@@ -94,7 +94,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
         traced_program_open(&counting->program, options);
     if (!status)
         status = open_collector(counting);
-    return status ? status : session_follow_processes(&counting->session);
+    return status ? status : session_follow_processes(&counting->session, account_of(counting).depth);
 }
 
 /* ---- Reports ---- */
@@ -144,6 +144,10 @@ static void check_account(struct counting *counting, uint64_t began, uint64_t co
         counting->does_not_close = true;
 }
 
+/* So long a report waits for tables of what ran for the first time, and the last one does. */
+#define TABLES_NS 2000000000
+#define LAST_TABLES_NS 10000000000
+
 /* Prints what was counted since the last report. 0 or a negative errno. */
 static int make_report(struct counting *counting, bool again)
 {
@@ -152,6 +156,11 @@ static int make_report(struct counting *counting, bool again)
     facts_end(&counting->facts);
     int result = collect(counting, again);
     uint64_t collected = now_ns();
+
+    if (!result) {
+        unwinding_settle(&counting->session.unwinding, again ? TABLES_NS : LAST_TABLES_NS);
+        result = unwinding_complete(&counting->session.unwinding, &counting->tally, true);
+    }
 
     if (again)
         progress_make_way();
@@ -182,6 +191,8 @@ static void say_losses(struct counting *counting)
         missing_add_shares(&missing, counting->events, name, &lines);
     else
         missing_add_summary(&missing, counting->events, name, &lines);
+    cut_stacks_add_lines(&counting->cut, counting->options->debug, &lines);
+    unwinding_add_lines(&counting->session.unwinding, counting->options->debug, &lines);
     say_lines(&lines);
     text_free(&lines);
     missing_free(&missing);
@@ -215,6 +226,9 @@ static int gather(struct counting *counting)
     int result = collect(counting, true);
 
     debug_size(counting, true);
+    unwinding_settle(&counting->session.unwinding, 0);
+    if (!result)
+        result = unwinding_complete(&counting->session.unwinding, &counting->tally, false);
     if (!result && counting->tally.count > counting->merged * 2)
         result = merge(counting);
     uint64_t ended = now_ns();
@@ -266,6 +280,7 @@ static int tick(struct counting *counting)
     enum collector_news news = counting->collector->calls->look(counting->collector);
 
     look_around(counting);
+    unwinding_look(&counting->session.unwinding, TICK_NS);
     if (news != COLLECTOR_NOTHING_NEW)
         run_tick(run, TICK_NS);
     else if (run->tick < MOST_TICK_NS)
@@ -280,6 +295,7 @@ static int tick(struct counting *counting)
 
 int counting_start(struct counting *counting)
 {
+    session_await_tables(&counting->session);
     int result = counting->collector->calls->start(counting->collector);
 
     return result ? say_failure(result) : 0;
@@ -296,6 +312,15 @@ static bool is_reported(struct counting *counting, enum run_event event)
     return false;
 }
 
+/* Tables of what is new are begun at once. */
+static int take_told(struct counting *counting)
+{
+    int result = processes_read(counting->session.processes);
+
+    unwinding_look(&counting->session.unwinding, 0);
+    return result;
+}
+
 int counting_run(struct counting *counting)
 {
     int result = 0;
@@ -307,7 +332,7 @@ int counting_run(struct counting *counting)
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
-            result = processes_read(counting->session.processes);
+            result = take_told(counting);
         else if (event == RUN_TICK)
             result = tick(counting);
         else if (is_reported(counting, event))

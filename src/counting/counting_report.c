@@ -92,6 +92,8 @@ int counting_write_report(struct counting *counting, bool last)
     if (!result)
         finish_facts(counting);
     if (!result)
+        cut_stacks_see(&counting->cut, &counting->tally, &symbols);
+    if (!result)
         result = report_files_write(&counting->files, &turn, write_format, &writing);
     counting->report.names = NULL;
     process_names_free(&names);

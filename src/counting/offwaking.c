@@ -66,6 +66,7 @@ static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wi
         .lives = scope->lives.maps,
         .waits = waits->map,
         .banks = store->banks,
+        .unwind = unwinding_wishes(&tracing->counting.session.unwinding),
     };
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "insns/unwind_layout.h"
 #include "kernel/bpf.h"
 #include "maps/store_sizes.h"
 
@@ -18,6 +19,7 @@ struct drain {
     struct spilled_stack *spilled; /* likewise */
     struct stack *known;           /* by stack id: what was read already */
     uint32_t ids;                  /* how many this bank may have */
+    bool by_tables;                /* how the stack that was taken last was walked */
     struct doubtful *doubtful;
     size_t doubtful_count, doubtful_room;
 };
@@ -50,14 +52,17 @@ static int read_spilled(struct drain *drain, int64_t key, struct stack *stack)
 
     if (result)
         return result;
-    uint64_t count = drain->spilled->bytes / sizeof(uint64_t);
-    return tally_add_stack(drain->tally, stack, drain->spilled->frames,
-                           count < drain->store->depth ? (size_t)count : drain->store->depth);
+    size_t count = (size_t)drain->spilled->bytes / sizeof(uint64_t);
+    if (count > drain->store->depth)
+        count = drain->store->depth;
+    count = unwind_count_frames(drain->spilled->frames, count, &drain->by_tables);
+    return tally_add_stack(drain->tally, stack, drain->spilled->frames, count);
 }
 
 static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct stack *stack)
 {
     *stack = (struct stack){.state = STACK_NONE};
+    drain->by_tables = false;
     if (word == -EEXIST || word == -ENOMEM) {
         stack->state = STACK_FULL;
         drain->losses->stacks_lost += events;
@@ -91,7 +96,8 @@ static int complete_stack(struct drain *drain, size_t entry, const struct count_
     const struct stack *stack = &drain->tally->entries[entry].task.user;
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
-    if (stack->state != STACK_KEPT || drain->store->depth < 2)
+    /* A walk along tables has it, too. */
+    if (stack->state != STACK_KEPT || drain->store->depth < 2 || drain->by_tables)
         return 0;
     switch (callers_see(&drain->store->callers, key->caller, key->flags, frames, stack->count)) {
     case CALLER_IS_THERE:

@@ -2,7 +2,6 @@
 #include "kernel/bpf.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +11,10 @@
 
 #include "base/text.h"
 #include "kernel/bpf_call.h"
-#include "kernel/cpus.h"
+#include "kernel/own_btf.h"
 
 #define FIRST_LOG_BYTES 65536
 #define LAST_LOG_BYTES (16 << 20)
-#define BATCH_ENTRIES 1024
 #define MOST_LOADS 8
 
 int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size)
@@ -84,177 +82,9 @@ int bpf_create_numbered(int *map, uint32_t type, const char *name, size_t value_
     return *map < 0 ? *map : 0;
 }
 
-int bpf_lookup(int map, const void *key, void *value)
+static unsigned bytes_of(const struct bpf_abi_prog_load *attributes)
 {
-    struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), 0};
-
-    return bpf_call(BPF_ABI_MAP_LOOKUP_ELEM, &elem, sizeof(elem));
-}
-
-int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words)
-{
-    /* The kernel fills in a value for each possible CPU. */
-    size_t cpus = cpus_possible();
-    uint64_t *values = calloc(cpus, words * sizeof(*values));
-
-    if (!values)
-        return -ENOMEM;
-    int result = bpf_lookup(map, &index, values);
-    memset(sums, 0, words * sizeof(*sums));
-    for (size_t i = 0; !result && i < cpus * words; i++)
-        sums[i % words] += values[i];
-    free(values);
-    return result;
-}
-
-int bpf_update(int map, const void *key, const void *value, uint64_t flags)
-{
-    struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), flags};
-
-    return bpf_call(BPF_ABI_MAP_UPDATE_ELEM, &elem, sizeof(elem));
-}
-
-int bpf_delete(int map, const void *key)
-{
-    struct bpf_abi_map_elem elem = {.map_fd = (uint32_t)map, .key = pointer(key)};
-
-    return bpf_call(BPF_ABI_MAP_DELETE_ELEM, &elem, sizeof(elem));
-}
-
-int bpf_next_key(int map, const void *key, void *next)
-{
-    struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(next), 0};
-
-    return bpf_call(BPF_ABI_MAP_GET_NEXT_KEY, &elem, sizeof(elem));
-}
-
-/*
- * `command` is to look up, or to look up and delete. `any` is set once a batch was answered: an
- * error before that means that the kernel has no batches, and nothing was taken yet.
- */
-static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size,
-                        uint32_t value_size, bpf_take *take, void *context, bool *any)
-{
-    uint32_t room = BATCH_ENTRIES;
-    char *keys = malloc((size_t)room * key_size), *values = malloc((size_t)room * value_size);
-    /* What the kernel keeps its place with: up to a key's size. */
-    char *place = calloc(1, key_size > 8 ? key_size : 8);
-    bool first = true;
-    int result = keys && values && place ? 0 : -ENOMEM;
-
-    while (!result) {
-        struct bpf_abi_map_batch batch = {
-            .in_batch = first ? 0 : pointer(place),
-            .out_batch = pointer(place),
-            .keys = pointer(keys),
-            .values = pointer(values),
-            .count = room,
-            .map_fd = (uint32_t)map,
-        };
-        int got = bpf_call(command, &batch, sizeof(batch));
-        if (got == -ENOSPC) { /* one bucket of the hash holds more than the room */
-            char *more_keys = realloc(keys, (size_t)room * 2 * key_size);
-            keys = more_keys ? more_keys : keys;
-            char *more_values = realloc(values, (size_t)room * 2 * value_size);
-            values = more_values ? more_values : values;
-            if (!more_keys || !more_values)
-                result = -ENOMEM;
-            room *= 2;
-            continue;
-        }
-        if (got && got != -ENOENT) {
-            result = got;
-            break;
-        }
-        *any = true;
-        first = false;
-        for (uint32_t i = 0; i < batch.count && !result; i++)
-            result = take(context, keys + (size_t)i * key_size, values + (size_t)i * value_size);
-        if (got == -ENOENT)
-            break;
-    }
-    free(keys);
-    free(values);
-    free(place);
-    return result;
-}
-
-bool bpf_has_batches(int map)
-{
-    uint64_t key, value, place;
-    struct bpf_abi_map_batch batch = {
-        .out_batch = pointer(&place),
-        .keys = pointer(&key),
-        .values = pointer(&value),
-        .count = 1,
-        .map_fd = (uint32_t)map,
-    };
-    int result = bpf_call(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, &batch, sizeof(batch));
-
-    return !result || result == -ENOENT;
-}
-
-static int drain_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
-                        void *context)
-{
-    char *key = malloc(key_size), *value = malloc(value_size);
-    int result = key && value ? 0 : -ENOMEM;
-
-    while (!result) {
-        result = bpf_next_key(map, NULL, key);
-        if (!result)
-            result = bpf_lookup(map, key, value);
-        if (!result)
-            result = bpf_delete(map, key);
-        if (!result)
-            result = take(context, key, value);
-    }
-    free(key);
-    free(value);
-    return result == -ENOENT ? 0 : result;
-}
-
-int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
-{
-    bool any = false;
-    int result = take_batches(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, map, key_size, value_size, take,
-                              context, &any);
-
-    if (result && !any && result != -ENOMEM)
-        result = drain_singly(map, key_size, value_size, take, context);
-    return result;
-}
-
-/* From an entry that was deleted meanwhile the search begins anew: what was listed is again. */
-static int list_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
-                       void *context)
-{
-    char *keys = malloc((size_t)key_size * 2), *value = malloc(value_size);
-    int result = keys && value ? bpf_next_key(map, NULL, keys) : -ENOMEM;
-
-    while (!result) {
-        result = bpf_lookup(map, keys, value);
-        if (!result)
-            result = take(context, keys, value);
-        if (!result || result == -ENOENT)
-            result = bpf_next_key(map, keys, keys + key_size);
-        if (!result)
-            memcpy(keys, keys + key_size, key_size);
-    }
-    free(keys);
-    free(value);
-    return result == -ENOENT ? 0 : result;
-}
-
-int bpf_list(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
-{
-    bool any = false;
-    int result = take_batches(BPF_ABI_MAP_LOOKUP_BATCH, map, key_size, value_size, take, context,
-                              &any);
-
-    if (result && !any && result != -ENOMEM)
-        result = list_singly(map, key_size, value_size, take, context);
-    return result;
+    return attributes->func_info_cnt ? sizeof(*attributes) : BPF_ABI_PROG_LOAD_PLAIN;
 }
 
 /* The verifier's words on a program that the kernel has just refused. */
@@ -268,7 +98,7 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
         attributes->log_level = 1;
         attributes->log_size = size;
         attributes->log_buf = pointer(buffer);
-        int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, sizeof(*attributes));
+        int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
         if (fd >= 0)
             close(fd); /* not what was asked: the first answer stands */
         if (fd != -ENOSPC || size * 4 > LAST_LOG_BYTES) {
@@ -280,23 +110,66 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
     }
 }
 
-int bpf_load_program(const struct bpf_load *load, struct text *log)
+static int load(struct bpf_abi_prog_load *attributes, struct text *log)
+{
+    int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
+
+    if (fd == -EPERM && raise_locked_memory())
+        fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
+    if (fd < 0 && fd != -EPERM && fd != -ENOSYS)
+        load_with_log(attributes, log);
+    return fd;
+}
+
+/* Says of which type each function is: that is what has it verified by itself. */
+static int load_with_functions(struct bpf_abi_prog_load *attributes, const struct bpf_load *wanted,
+                               struct text *log)
+{
+    struct bpf_abi_func_info *functions = calloc(wanted->function_count, sizeof(*functions));
+    int btf = functions ? own_btf_load() : -ENOMEM;
+
+    if (btf < 0) {
+        free(functions);
+        return btf;
+    }
+    for (size_t i = 0; i < wanted->function_count; i++)
+        functions[i] = (struct bpf_abi_func_info){
+            wanted->functions[i],
+            i ? OWN_BTF_FUNCTION : OWN_BTF_PROGRAM,
+        };
+    attributes->prog_btf_fd = (uint32_t)btf;
+    attributes->func_info_rec_size = sizeof(*functions);
+    attributes->func_info = pointer(functions);
+    attributes->func_info_cnt = (uint32_t)wanted->function_count;
+    int fd = load(attributes, log);
+    close(btf);
+    free(functions);
+    return fd;
+}
+
+int bpf_load_program(const struct bpf_load *wanted, struct text *log)
 {
     struct bpf_abi_prog_load attributes = {
-        .prog_type = load->type,
-        .insn_cnt = (uint32_t)load->count,
-        .insns = pointer(load->insns),
+        .prog_type = wanted->type,
+        .insn_cnt = (uint32_t)wanted->count,
+        .insns = pointer(wanted->insns),
         .license = pointer("Dual MIT/GPL"),
-        .expected_attach_type = load->attach_type,
+        .expected_attach_type = wanted->attach_type,
     };
 
-    copy_name(attributes.prog_name, load->name);
-    int fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
-    if (fd == -EPERM && raise_locked_memory())
-        fd = bpf_call(BPF_ABI_PROG_LOAD, &attributes, sizeof(attributes));
-    if (fd < 0 && fd != -EPERM && fd != -ENOSYS)
-        load_with_log(&attributes, log);
-    return fd;
+    copy_name(attributes.prog_name, wanted->name);
+    return wanted->functions ? load_with_functions(&attributes, wanted, log) : load(&attributes, log);
+}
+
+int bpf_run_raw(int program, const uint64_t *context, size_t words)
+{
+    struct bpf_abi_test_run run = {
+        .prog_fd = (uint32_t)program,
+        .ctx_size_in = (uint32_t)(words * sizeof(*context)),
+        .ctx_in = pointer(context),
+    };
+
+    return bpf_call(BPF_ABI_PROG_TEST_RUN, &run, sizeof(run));
 }
 
 int bpf_program_info(int program, struct bpf_program_info *info)
@@ -318,36 +191,4 @@ int bpf_program_info(int program, struct bpf_program_info *info)
         .recursion_misses = answer.recursion_misses,
     };
     return result;
-}
-
-static struct {
-    unsigned depth;
-    int policy;
-    struct sched_param parameters;
-    bool raised;
-} before;
-
-bool bpf_begin_unpreempted(void)
-{
-    struct sched_param first_in_line = {.sched_priority = 1};
-
-    if (before.depth++)
-        return before.raised;
-    before.policy = (int)syscall(SYS_sched_getscheduler, 0);
-    before.raised = false;
-    /* Already real-time, by the user's choice: leave it so. */
-    if (before.policy == SCHED_FIFO || before.policy == SCHED_RR)
-        return true;
-    if (before.policy < 0 || syscall(SYS_sched_getparam, 0, &before.parameters))
-        return false;
-    before.raised = !syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first_in_line);
-    return before.raised;
-}
-
-void bpf_end_unpreempted(void)
-{
-    if (--before.depth || !before.raised)
-        return;
-    syscall(SYS_sched_setscheduler, 0, before.policy, &before.parameters);
-    before.raised = false;
 }

@@ -12,6 +12,8 @@
 
 #include "base/text.h"
 
+#define KERNEL_ENOTSUPP 524 /* an errno of the kernel's own, which leaks out of bpf(2) and uprobes */
+
 struct bpf_map_shape {
     uint32_t type; /* BPF_MAP_TYPE_* */
     const char *name; /* shown by bpftool; up to 15 bytes */
@@ -59,6 +61,8 @@ struct bpf_load {
     const char *name;
     const struct bpf_insn *insns;
     size_t count;
+    const uint32_t *functions; /* where the program and those that it calls begin; NULL: it is alone */
+    size_t function_count;
 };
 
 /*
@@ -67,6 +71,12 @@ struct bpf_load {
  * failed with is returned.
  */
 int bpf_load_program(const struct bpf_load *load, struct text *log);
+
+/*
+ * Runs a program of raw tracepoints once (5.10), in the call itself: what it sees is us, in bpf(2). Its words
+ * are `context`. 0 or a negative errno.
+ */
+int bpf_run_raw(int program, const uint64_t *context, size_t words);
 
 struct bpf_program_info {
     uint32_t id;
@@ -127,7 +137,8 @@ int bpf_open_raw_tracepoint(int program, const char *name);
 /*
  * A process that loses its CPU inside bpf(2) on a live map keeps every program off that CPU until
  * it runs again, and their events are lost. Between these two calls nothing but a real-time task
- * takes the CPU from us. False: no right to do so (CAP_SYS_NICE). Calls nest.
+ * takes the CPU from this thread. False: no right to do so (CAP_SYS_NICE). Calls nest; whatever is done
+ * to one element or batch is between two of its own, and who does much puts all of it between two.
  */
 bool bpf_begin_unpreempted(void);
 void bpf_end_unpreempted(void);

@@ -8,6 +8,7 @@
 #ifndef STACKBOX_KERNEL_BPF_ABI_H
 #define STACKBOX_KERNEL_BPF_ABI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define BPF_ABI_OBJ_NAME_BYTES 16 /* 15 and a NUL */
@@ -19,8 +20,10 @@ enum bpf_abi_command {
     BPF_ABI_MAP_DELETE_ELEM = 3,
     BPF_ABI_MAP_GET_NEXT_KEY = 4,
     BPF_ABI_PROG_LOAD = 5,
+    BPF_ABI_PROG_TEST_RUN = 10,               /* 4.12; of raw tracepoints 5.10 */
     BPF_ABI_OBJ_GET_INFO_BY_FD = 15,          /* 4.13 */
     BPF_ABI_RAW_TRACEPOINT_OPEN = 17,         /* 4.17 */
+    BPF_ABI_BTF_LOAD = 18,                    /* 4.18 */
     BPF_ABI_MAP_LOOKUP_BATCH = 24, /* 5.6 */
     BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH = 25, /* 5.6 */
     BPF_ABI_LINK_CREATE = 28,                 /* 5.7 */
@@ -72,8 +75,47 @@ struct bpf_abi_prog_load {
     char prog_name[BPF_ABI_OBJ_NAME_BYTES]; /* 4.15 */
     uint32_t prog_ifindex;                  /* 4.15, unused */
     uint32_t expected_attach_type;          /* 4.17 */
+    uint32_t prog_btf_fd;                   /* 5.0, from here on */
+    uint32_t func_info_rec_size;
+    uint64_t func_info;
+    uint32_t func_info_cnt;
+    uint32_t unused;
 };
-_Static_assert(sizeof(struct bpf_abi_prog_load) == 72, "as the kernel lays it out");
+_Static_assert(sizeof(struct bpf_abi_prog_load) == 96, "as the kernel lays it out");
+#define BPF_ABI_PROG_LOAD_PLAIN offsetof(struct bpf_abi_prog_load, prog_btf_fd)
+
+struct bpf_abi_func_info { /* 5.0 */
+    uint32_t insn_off;
+    uint32_t type_id;
+};
+
+struct bpf_abi_btf_load { /* 4.18 */
+    uint64_t btf;
+    uint64_t log_buf;
+    uint32_t size;
+    uint32_t log_size;
+    uint32_t log_level;
+    uint32_t unused;
+};
+_Static_assert(sizeof(struct bpf_abi_btf_load) == 32, "as the kernel lays it out");
+
+struct bpf_abi_test_run { /* 4.12, and with a context 5.2 */
+    uint32_t prog_fd;
+    uint32_t retval;
+    uint32_t data_size_in;
+    uint32_t data_size_out;
+    uint64_t data_in;
+    uint64_t data_out;
+    uint32_t repeat;
+    uint32_t duration;
+    uint32_t ctx_size_in;
+    uint32_t ctx_size_out;
+    uint64_t ctx_in;
+    uint64_t ctx_out;
+    uint32_t flags; /* 5.10 */
+    uint32_t cpu;
+};
+_Static_assert(sizeof(struct bpf_abi_test_run) == 72, "as the kernel lays it out");
 
 struct bpf_abi_info_by_fd { /* 4.13 */
     uint32_t bpf_fd;

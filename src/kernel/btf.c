@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/reading.h"
@@ -180,6 +182,24 @@ int btf_read(struct btf *btf, int fd)
     return result;
 }
 
+/* Since 6.15 they can be mapped, which takes no time; before, the file has none. */
+static int map_kernel(struct btf *btf, int fd)
+{
+    struct stat about;
+
+    *btf = (struct btf){0};
+    if (fstat(fd, &about) || about.st_size <= 0 || about.st_size > MOST_BYTES)
+        return -ENODEV;
+    void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return -errno;
+    *btf = (struct btf){.data = data, .size = (size_t)about.st_size, .mapped = true};
+    int result = parse(btf);
+    if (result)
+        btf_free(btf);
+    return result;
+}
+
 int btf_open_kernel(struct btf *btf)
 {
     int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
@@ -187,14 +207,19 @@ int btf_open_kernel(struct btf *btf)
     *btf = (struct btf){0};
     if (fd < 0)
         return -errno;
-    int result = btf_read(btf, fd);
+    int result = map_kernel(btf, fd);
+    if (result && result != -ENOMEM)
+        result = btf_read(btf, fd);
     close(fd);
     return result;
 }
 
 void btf_free(struct btf *btf)
 {
-    free(btf->data);
+    if (btf->mapped)
+        munmap(btf->data, btf->size);
+    else
+        free(btf->data);
     free(btf->places);
     *btf = (struct btf){0};
 }
@@ -295,15 +320,40 @@ static int search_in(struct search *search, const struct type *structure, uint64
     return -ENOENT;
 }
 
-int btf_find_member(const struct btf *btf, const char *structure, const char *member,
-                    struct btf_member *found)
+void btf_find_structs(const struct btf *btf, struct btf_struct *structs, size_t count)
+{
+    struct type type, bare;
+
+    for (size_t i = 0; i < count; i++)
+        structs[i].id = 0;
+    for (uint32_t id = 1; id < btf->count; id++) {
+        if (!get_type(btf, id, &type) || (type.kind != KIND_STRUCT && type.kind != KIND_TYPEDEF))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            if (is_called(btf, type.name, structs[i].name) &&
+                (type.kind == KIND_STRUCT ||
+                 (!structs[i].id && get_bare_type(btf, type.size, &bare) && bare.kind == KIND_STRUCT)))
+                structs[i].id = id;
+    }
+}
+
+int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member, struct btf_member *found)
 {
     struct search search = {.btf = btf, .member = member, .found = found};
     struct type type;
 
-    if (!*member || !find_named(btf, KIND_STRUCT, structure, &type))
+    if (!*member || !get_bare_type(btf, id, &type) || type.kind != KIND_STRUCT)
         return -ENOENT;
     return search_in(&search, &type, 0, 0);
+}
+
+int btf_find_member(const struct btf *btf, const char *structure, const char *member,
+                    struct btf_member *found)
+{
+    struct btf_struct wanted = {.name = structure};
+
+    btf_find_structs(btf, &wanted, 1);
+    return btf_find_member_of(btf, wanted.id, member, found);
 }
 
 int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *count)

@@ -6,12 +6,14 @@
 #ifndef STACKBOX_KERNEL_BTF_H
 #define STACKBOX_KERNEL_BTF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct btf {
     char *data;
     size_t size;
+    bool mapped; /* the data are the kernel's own pages */
     const char *types, *strings; /* in data */
     uint32_t types_size, strings_size;
     uint32_t *places; /* in `types`, of each type; 0 is void */
@@ -28,8 +30,19 @@ struct btf_member {
     uint32_t offset, size; /* bytes */
 };
 
+/* A struct, or one that has a name by a typedef alone. */
+struct btf_struct {
+    const char *name;
+    uint32_t id; /* 0: there is none */
+};
+/* Finds several with one look at all types. */
+void btf_find_structs(const struct btf *btf, struct btf_struct *structs, size_t count);
+/* As btf_find_member. */
+int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member, struct btf_member *found);
+
 /*
- * A member of a struct by its name, also within structs and unions without a name in it. 0; -ENOENT:
+ * A member of a struct by its name, or of one that has a name by a typedef alone; also within structs and
+ * unions without a name in it. 0; -ENOENT:
  * there is no such struct or member; -EINVAL: it is not made of whole bytes, or has no size.
  */
 int btf_find_member(const struct btf *btf, const char *structure, const char *member,

@@ -18,6 +18,8 @@ static int load(uint32_t type, const char *name, struct program *program, struct
         .name = name,
         .insns = linked.insns,
         .count = linked.count,
+        .functions = linked.functions,
+        .function_count = linked.function_count,
     };
 
     return result ? result : bpf_load_program(&wanted, log);

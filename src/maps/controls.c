@@ -41,9 +41,7 @@ int controls_set(const struct controls *controls, enum control_mode mode)
 {
     uint32_t zero = 0, word = mode;
 
-    bpf_begin_unpreempted();
     int result = bpf_update(controls->control, &zero, &word, BPF_ANY);
-    bpf_end_unpreempted();
     return result;
 }
 
@@ -56,8 +54,6 @@ int controls_set_and_wait(const struct controls *controls, enum control_mode mod
 
 int controls_account(const struct controls *controls, enum control_mode mode, struct account *account)
 {
-    bpf_begin_unpreempted();
     int result = bpf_sum_of_cpus(controls->account, mode, (uint64_t *)account, ACCOUNT_WORDS);
-    bpf_end_unpreempted();
     return result;
 }

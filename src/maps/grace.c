@@ -49,8 +49,6 @@ int grace_wait(const struct grace *grace)
 {
     uint32_t zero = 0, inner = (uint32_t)grace->inner;
 
-    bpf_begin_unpreempted();
     int result = bpf_update(grace->outer, &zero, &inner, BPF_ANY);
-    bpf_end_unpreempted();
     return result;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "apart/apart.h"
 #include "insns/layout.h"
 #include "kernel/bpf.h"
 
@@ -58,17 +59,19 @@ void own_close(struct own *own)
     *own = (struct own){.map = 0};
 }
 
-void own_watch(void *context, bool begins, bool reader)
+void own_watch(void *context, bool begins, unsigned role)
 {
     struct own *own = context;
 
+    if (!own->pids)
+        return;
     if (!begins) {
-        put(own, OWN_OPENER, OWN_NOBODY);
-        put(own, OWN_READER, OWN_NOBODY);
-    } else if (own->pids) {
-        put(own, reader ? OWN_READER : OWN_OPENER, (uint32_t)getpid());
+        put(own, OWN_OPENER + role, OWN_NOBODY);
+        put(own, OWN_OPENER + (role | APART_READER), OWN_NOBODY);
+    } else {
+        put(own, OWN_OPENER + role, (uint32_t)getpid());
         /* What it is to read could turn it against us: it writes no other. The opener begins the reader. */
-        if (reader)
+        if (role & APART_READER)
             own_close(own);
     }
 }

@@ -19,6 +19,6 @@ int own_open(struct own *own);
 void own_close(struct own *own);
 
 /* As an apart_watcher, of a struct own. */
-void own_watch(void *own, bool begins, bool reader);
+void own_watch(void *own, bool begins, unsigned role);
 
 #endif

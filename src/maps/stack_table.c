@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "insns/unwind_layout.h"
+
 #define FIRST_SIZE 256 /* a power of two, as all are */
 #define MIX 0x9e3779b97f4a7c15
 
@@ -72,7 +74,8 @@ int stack_table_add(struct stack_table *table, int64_t word, const struct spille
 {
     struct kept_stack *kept = find(table, word);
     uint64_t frames = stack->bytes / sizeof(uint64_t);
-    size_t count = frames < depth ? (size_t)frames : depth;
+    bool by_tables;
+    size_t count = unwind_count_frames(stack->frames, frames < depth ? (size_t)frames : depth, &by_tables);
 
     if (kept) {
         kept->used = table->round;

@@ -106,7 +106,10 @@ void history_forget(struct history *history, uint64_t time, uint64_t replaced);
 struct program *history_find(const struct history *history, uint32_t pid, uint64_t born,
                              uint64_t begin, struct life **of);
 
-/* The `born` of an event of that time, of which nothing else is known. */
+/* Likewise of an event of which nothing but its time is known. */
+struct program *history_find_at(const struct history *history, uint32_t pid, uint64_t time, struct life **of);
+
+/* And its `born`. */
 uint64_t history_born_at(const struct history *history, uint32_t pid, uint64_t time, uint64_t begin);
 
 /*

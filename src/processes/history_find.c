@@ -85,6 +85,12 @@ static const struct life *life_before(const struct history *history, const struc
     return found;
 }
 
+struct program *history_find_at(const struct history *history, uint32_t pid, uint64_t time, struct life **of)
+{
+    *of = life_from(history, pid, time);
+    return *of && (*of)->forked <= time ? program_at(*of, time) : NULL;
+}
+
 /* The same number for all of a program's time: events of one are to be told as such. */
 uint64_t history_born_at(const struct history *history, uint32_t pid, uint64_t time, uint64_t begin)
 {

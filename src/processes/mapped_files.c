@@ -303,6 +303,11 @@ void mapped_file_hold(struct mapped_file *file)
     file->references++;
 }
 
+bool mapped_file_is_last(const struct mapped_file *file)
+{
+    return file->references == 1;
+}
+
 void mapped_file_drop(struct mapped_files *files, struct mapped_file *file)
 {
     const struct mapped_sight sight = {.device = file->device, .inode = file->inode};

@@ -81,6 +81,8 @@ bool mapped_files_knows(const struct mapped_files *files, uint64_t device, uint6
  */
 void mapped_files_look_again(struct mapped_files *files);
 void mapped_file_hold(struct mapped_file *file);
+/* Does nobody but the caller hold it? */
+bool mapped_file_is_last(const struct mapped_file *file);
 void mapped_file_drop(struct mapped_files *files, struct mapped_file *file);
 
 /*

@@ -173,9 +173,33 @@ void processes_watch(struct processes *processes, const struct processes_watcher
     history_watch(&processes->history, watcher);
 }
 
+struct mapped_files *processes_files(const struct processes *processes)
+{
+    return processes->files;
+}
+
 uint64_t processes_born_at(const struct processes *processes, uint32_t pid, uint64_t time)
 {
     return history_born_at(&processes->history, pid, time, processes->begin);
+}
+
+struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid, uint64_t time, uint64_t *address)
+{
+    struct life *life;
+    struct program *program = history_find_at(&processes->history, pid, time, &life);
+    const struct mapping *mapping = NULL;
+
+    if (!program)
+        return NULL;
+    make_sure(processes, life, program);
+    if (program->replaced.count || program->replaced.forgotten)
+        mapping = replaced_find(&program->replaced, replaced_epoch(&program->replaced, time), *address);
+    if (!mapping)
+        mapping = image_find(program->image, *address);
+    if (!mapping)
+        return NULL;
+    *address += mapping->offset - mapping->start;
+    return mapping->file;
 }
 
 int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,

@@ -76,6 +76,9 @@ void processes_ends_forgotten(struct processes *processes);
  */
 void processes_watch(struct processes *processes, const struct processes_watcher *watcher);
 
+/* Whose the files are that a watcher holds: mapped_file_drop() asks. */
+struct mapped_files *processes_files(const struct processes *processes);
+
 /* Why there is no listening: 0 when there is, else a negative errno (-ECANCELED: not wished). */
 int processes_listening(const struct processes *processes);
 
@@ -113,6 +116,13 @@ void processes_look_at_cpus(struct processes *processes);
  */
 int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
                    const uint64_t *addresses, size_t count, struct process_place *places);
+
+/*
+ * What code `pid` had mapped at an address at that time, as far as we were told or saw: *address becomes the
+ * offset in the file, or the distance from where the mapping began. Nothing is read or looked at for it:
+ * processes_settle() comes first, after the event. NULL: nobody knows. Good until the next call that reads.
+ */
+struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid, uint64_t time, uint64_t *address);
 
 /*
  * The `born` of an event that tells its time and not its program: what processes_find and the like take.

@@ -71,11 +71,15 @@ static char *tower_text(size_t frames, const struct report_options *options)
     return shown.data;
 }
 
-/* Where frames are summed a file stands for all its addresses: else a function would be slivers. */
+/*
+ * Where frames are summed a file stands for all its addresses, of which nobody knows which are of one
+ * function: else a function would be slivers.
+ */
 static void add_file(struct text *raw, const struct symbol *symbol, bool whole)
 {
     bool bracketed = symbol->file.data[0] == '['; /* [vdso], [heap] */
 
+    whole = whole && !symbol->has_start;
     text_format(raw, whole && !bracketed ? "[%s]" : "%s", symbol->file.data);
     if (!whole)
         text_format(raw, "+0x%llx", (unsigned long long)symbol->offset);

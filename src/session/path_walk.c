@@ -41,3 +41,15 @@ bool path_is_program(const char *path)
 
     return !stat(path, &about) && S_ISREG(about.st_mode) && !access(path, X_OK);
 }
+
+char *path_walk_find(const char *name)
+{
+    struct path_walk walk;
+    const char *path;
+
+    path_walk_begin(&walk, name);
+    while ((path = path_walk_next(&walk)))
+        if (path_is_program(path))
+            return realpath(path, NULL);
+    return NULL;
+}

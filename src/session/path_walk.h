@@ -16,6 +16,9 @@ void path_walk_begin(struct path_walk *walk, const char *name);
 /* The next place, good until the next call; NULL: there is none left. */
 const char *path_walk_next(struct path_walk *walk);
 
+/* The file that a command's name leads to, whole; the caller's to free. NULL: nowhere. */
+char *path_walk_find(const char *name);
+
 /* What execve(2) would take. */
 bool path_is_program(const char *path);
 

@@ -133,6 +133,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     decisions_say_machine(options);
     command_init(&session->command, options->command);
     scope_init(&session->scope);
+    unwinding_init(&session->unwinding);
     session_filter_init(&session->scope.filter, options);
     /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
     int status = open_run(session);
@@ -149,9 +150,52 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     return status || !options->command ? status : hold_command(session);
 }
 
-int session_follow_processes(struct session *session)
+/* Where nobody asked for tables, they are not missed on machines that never have them. */
+static void say_no_tables(const struct session *session)
 {
-    return session->options->kernel_only ? 0 : open_processes(session);
+    const int refused = session->unwinding.refused;
+    struct text why = {0};
+
+    if (!refused || (refused == -EOPNOTSUPP && session->options->unwind == UNWIND_WAY_BEST))
+        return;
+    learned_explain(refused, &why);
+    say("user stacks are walked along frame pointers, not along tables: %s",
+        why.data ? why.data : strerror(-refused));
+    text_free(&why);
+}
+
+static void open_unwinding(struct session *session, uint32_t depth)
+{
+    const struct trace_options *options = session->options;
+
+    unwinding_open(&session->unwinding, session->processes, &(struct unwinding_wishes){
+        .depth = depth,
+        .asked = options->depth,
+        .filter = &session->scope.filter,
+    });
+    if (options->command)
+        unwinding_see_command(&session->unwinding, options->command[0]);
+    unwinding_look(&session->unwinding, 0); /* while places are found and attached */
+}
+
+void session_await_tables(struct session *session)
+{
+    unwinding_look_at_all(&session->unwinding);
+    say_no_tables(session);
+}
+
+int session_follow_processes(struct session *session, uint32_t depth)
+{
+    const enum unwind_way way = session->options->unwind;
+    int status = session->options->kernel_only ? 0 : open_processes(session);
+
+    if (status || !session->processes)
+        return status;
+    if (way == UNWIND_WAY_BEST || way == UNWIND_WAY_TABLES)
+        open_unwinding(session, depth);
+    else if (way == UNWIND_WAY_NONE)
+        unwinding_take_first_alone(&session->unwinding);
+    return 0;
 }
 
 static void print_header(struct session *session, const char *what, uint64_t duration)
@@ -276,7 +320,7 @@ void session_say_names_lost(const struct session *session)
     if (lost.files)
         say("%llu files were not opened, for want of descriptors: their functions have no names; "
             "raise the limit (ulimit -n)", (unsigned long long)lost.files);
-    if (scope.lives_missed)
+    if (scope.lives_missed && notes->user_frames)
         say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
             "wrong names", (unsigned long long)scope.lives_missed);
     if (notes->unread.length)
@@ -309,6 +353,7 @@ int session_close(struct session *session, int status)
     const struct trace_options *options = session->options;
 
     scope_close(&session->scope);
+    unwinding_close(&session->unwinding);
     processes_close(session->processes);
     symbolize_notes_free(&session->notes);
     if (session->kallsyms >= 0)

@@ -6,6 +6,7 @@
  *
  *     session_open                 signals, the filter
  *     session_follow_processes     just before anything is attached
+ *     session_await_tables         just before anything is traced
  *     session_header               says that tracing runs; or session_timed_header
  *     run_start, run_wait ...      see run.h
  *     session_before_names         before frames are named
@@ -21,6 +22,7 @@
 #include "session/command.h"
 #include "session/run.h"
 #include "session/trace_options.h"
+#include "session/unwinding.h"
 #include "symbolize/symbolize.h"
 
 struct session_wishes {
@@ -38,6 +40,7 @@ struct session {
     struct scope scope; /* whose events are collected */
     int kallsyms;                /* open, or below 0 */
     struct processes *processes; /* who has what mapped; NULL where no user stack is shown */
+    struct unwinding unwinding;  /* how user stacks are walked */
     struct symbolize_notes notes;
 };
 
@@ -50,8 +53,10 @@ int session_open(struct session *session, const struct session_wishes *wishes);
  */
 int session_close(struct session *session, int status);
 
-/* Nothing with -K: kernel stacks need no processes. 0 or the exit status. */
-int session_follow_processes(struct session *session);
+/* Nothing with -K: kernel stacks need no processes. `depth`: of stacks. 0 or the exit status. */
+int session_follow_processes(struct session *session, uint32_t depth);
+/* What runs has the tables along which its stacks are walked, if that does not take long; says if there are none. */
+void session_await_tables(struct session *session);
 
 /*
  * Everything is attached and open, and a command is held in a process of its own: from now on we hold

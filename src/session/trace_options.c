@@ -70,6 +70,27 @@ int trace_option_by_process(const struct option *option, const char *text, void 
     return take_who(destination, WHO_PROCESS, error);
 }
 
+static int take_unwind_way(const struct option *option, const char *text, void *destination,
+                           struct text *error)
+{
+    static const char *const names[] = {
+        [UNWIND_WAY_TABLES] = "tables",
+        [UNWIND_WAY_FRAME_POINTERS] = "fp",
+        [UNWIND_WAY_NONE] = "none",
+    };
+    enum unwind_way *way = destination;
+    size_t at = UNWIND_WAY_TABLES;
+
+    (void)option;
+    while (at < COUNT_OF(names) && strcmp(text, names[at]))
+        at++;
+    if (at < COUNT_OF(names))
+        *way = (enum unwind_way)at;
+    else
+        text_format(error, "\"%s\" is none of tables, fp, none", text);
+    return error->length || error->failed ? -EINVAL : 0;
+}
+
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
     {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
@@ -87,6 +108,10 @@ const struct option trace_options[] = {
     {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, "kernel stacks only"},
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default, and the most: sysctl kernel.perf_event_max_stack)"},
+    {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
+     "how stacks of user programs are walked: tables, along the unwind tables in their files, where they have "
+     "some (default): code without frame pointers has whole stacks, too; fp, along frame pointers; or none: "
+     "the function that runs, without its callers"},
     {0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
      "distinct stacks that can be kept at once (default: as many as come, if there is memory)"},
     {0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},

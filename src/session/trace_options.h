@@ -7,6 +7,7 @@
 #include "options/options.h"
 #include "report/report_files.h"
 #include "report/who.h"
+#include "session/unwind_way.h"
 
 struct trace_options {
     struct number_list pids, tids;
@@ -17,6 +18,7 @@ struct trace_options {
     struct demangle_wishes names;
     uint64_t interval, duration; /* ns; 0: none */
     uint64_t depth;              /* 0: the kernel's limit */
+    enum unwind_way unwind;
     uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
     uint64_t top;                /* 0: all */
     struct string_list outputs;  /* of -o */

@@ -10,19 +10,6 @@
 
 #include "session/path_walk.h"
 
-/* Where the command's first word leads: it has not been executed yet. NULL: nowhere. */
-static char *find_command(const char *name)
-{
-    struct path_walk walk;
-    const char *path;
-
-    path_walk_begin(&walk, name);
-    while ((path = path_walk_next(&walk)))
-        if (path_is_program(path))
-            return realpath(path, NULL);
-    return NULL;
-}
-
 /* The link leads to the file whatever its path is by now; that is as mappings have it. */
 static void open_of_process(struct traced_program *program, uint32_t pid)
 {
@@ -46,7 +33,7 @@ void traced_program_open(struct traced_program *program, const struct trace_opti
 
     *program = (struct traced_program){.fd = -1};
     if (options->command) {
-        program->path = find_command(options->command[0]);
+        program->path = path_walk_find(options->command[0]);
         if (program->path)
             program->fd = open(program->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     } else if (pid) {

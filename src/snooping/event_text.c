@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "insns/unwind_layout.h"
 #include "maps/snoop_record.h"
 #include "processes/process.h"
 
@@ -60,17 +61,19 @@ void event_text_close(struct event_text *text)
 struct draft {
     const struct snoop_record *record;
     uint32_t kernel, user; /* frames */
+    const uint64_t *user_frames;
+    uint64_t *whole;       /* they, where their rest was walked later; else NULL */
     bool has_caller;       /* one more of the user's, behind the first */
+    bool by_tables;        /* the user's were walked so: their caller is among them */
 };
 
 static bool lacks_caller(struct event_text *text, const struct draft *draft)
 {
     const struct snoop_record *record = draft->record;
 
-    if (text->depth < 2)
+    if (text->depth < 2 || draft->by_tables)
         return false;
-    switch (callers_see(&text->callers, record->caller, record->flags, record->frames + draft->kernel,
-                        draft->user)) {
+    switch (callers_see(&text->callers, record->caller, record->flags, draft->user_frames, draft->user)) {
     case CALLER_IS_THERE:
         return false;
     case CALLER_IS_MISSING:
@@ -86,6 +89,18 @@ static size_t frames_of(const struct draft *draft)
     return (size_t)draft->kernel + draft->user + draft->has_caller;
 }
 
+/* Without memory it stays as it is, with a last frame that has no name. */
+static void complete(const struct event_text *text, struct draft *draft)
+{
+    if (!text->cold || !draft->user || !UNWIND_IS_COLD_FRAME(draft->user_frames[draft->user - 1]))
+        return;
+    draft->whole = calloc(text->depth + 1, sizeof(*draft->whole));
+    if (!draft->whole)
+        return;
+    draft->user = (uint32_t)cold_complete(text->cold, draft->user_frames, draft->user, true, draft->whole);
+    draft->user_frames = draft->whole;
+}
+
 static struct draft read_draft(struct event_text *text, const struct timeline *timeline,
                                size_t index)
 {
@@ -94,6 +109,9 @@ static struct draft read_draft(struct event_text *text, const struct timeline *t
 
     draft.kernel = snoop_record_frames(draft.record->kernel_bytes);
     draft.user = snoop_record_frames(draft.record->user_bytes);
+    draft.user_frames = draft.record->frames + draft.kernel;
+    complete(text, &draft);
+    draft.user = (uint32_t)unwind_count_frames(draft.user_frames, draft.user, &draft.by_tables);
     draft.has_caller = lacks_caller(text, &draft);
     /* The deepest goes for it. */
     if (draft.has_caller && draft.user == text->depth)
@@ -103,7 +121,7 @@ static struct draft read_draft(struct event_text *text, const struct timeline *t
 
 static uint64_t address_of(const struct draft *draft, bool user, uint32_t index)
 {
-    const uint64_t *frames = draft->record->frames + (user ? draft->kernel : 0);
+    const uint64_t *frames = user ? draft->user_frames : draft->record->frames;
 
     if (!user || !draft->has_caller || index == 0)
         return frames[index];
@@ -222,6 +240,8 @@ int event_text_add(struct event_text *text, const struct timeline *timeline, siz
         add_record(text, &drafts[i], wanted + used, lines, out);
         used += frames_of(&drafts[i]);
     }
+    for (size_t i = 0; drafts && i < count; i++)
+        free(drafts[i].whole);
     free(drafts);
     free(wanted);
     free(lines);

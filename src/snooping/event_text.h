@@ -9,6 +9,7 @@
 #include "report/records.h"
 #include "snooping/frames.h"
 #include "snooping/timeline.h"
+#include "unwind/cold.h"
 
 struct event_place {
     char *name;
@@ -18,6 +19,7 @@ struct event_place {
 struct event_text {
     struct record_options options;
     uint32_t depth;        /* frames per stack, at most */
+    struct cold *cold;     /* stacks whose rest is walked later; NULL: there are none */
     struct frames frames;
     struct event_place *places;
     size_t place_count;

@@ -17,6 +17,7 @@
 #include "options/applet.h"
 #include "processes/process.h"
 #include "session/progress.h"
+#include "snooping/held.h"
 
 /*
  * While events come the buffer is read so often, and nobody is woken for each of them; and what was
@@ -94,6 +95,14 @@ static int open_watch(struct snooping *snooping)
     return result;
 }
 
+static uint32_t depth_of(const struct snooping *snooping)
+{
+    struct collector_account account;
+
+    snooping->collector->calls->account(snooping->collector, &account);
+    return account.depth;
+}
+
 int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes,
                   struct collector *collector)
 {
@@ -122,7 +131,7 @@ int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishe
     if (!status)
         status = open_collector(snooping);
     if (!status)
-        status = session_follow_processes(&snooping->session);
+        status = session_follow_processes(&snooping->session, depth_of(snooping));
     if (status)
         return status;
     result = open_watch(snooping);
@@ -214,11 +223,14 @@ static bool has_enough(const struct snooping *snooping)
     return snooping->most && snooping->printed >= snooping->most;
 }
 
-/* Prints all that cannot be preceded by anything any more. */
+/* Prints all that cannot be preceded by anything any more; at the end nothing is held. */
 static int print_ready(struct snooping *snooping, uint64_t until)
 {
     size_t ready = timeline_ready(&snooping->timeline, until);
     int result = 0;
+
+    if (until != UINT64_MAX)
+        ready = count_not_held(&snooping->timeline, ready, snooping->session.unwinding.cold);
 
     while (ready && !result && !has_enough(snooping)) {
         size_t slice = ready < SLICE ? ready : SLICE;
@@ -291,14 +303,21 @@ static void forget(struct snooping *snooping, uint64_t now)
     snooping->forgotten = now;
 }
 
+/* Of the time of one turn, for tables. */
+#define MOST_TABLES_NS 20000000
+/* And at the end. */
+#define LAST_TABLES_NS 10000000000
+
 static int take_turn(struct snooping *snooping)
 {
     struct processes *processes = snooping->session.processes;
 
     take_back_readable(snooping);
     int result = processes ? processes_read(processes) : 0;
+    unwinding_look(&snooping->session.unwinding, MOST_TABLES_NS);
     if (!result)
         result = read_events(snooping);
+    unwinding_settle(&snooping->session.unwinding, 0);
     bool is_busy = result > 0 || snooping->collector->calls->is_behind(snooping->collector);
     if (result >= 0)
         result = print_ready(snooping, settled(snooping));
@@ -321,6 +340,7 @@ static int finish(struct snooping *snooping)
     while (!result && (result = read_events(snooping)) > 0)
         result = 0;
     snooping->has_all = !result;
+    unwinding_settle(&snooping->session.unwinding, LAST_TABLES_NS);
     if (!result)
         result = print_ready(snooping, UINT64_MAX);
     return result ? result : flush(snooping);
@@ -365,6 +385,7 @@ static int print_all(struct snooping *snooping)
 
 int snooping_start(struct snooping *snooping)
 {
+    session_await_tables(&snooping->session);
     int result = snooping->collector->calls->start(snooping->collector);
 
     if (!result)
@@ -379,6 +400,7 @@ int snooping_run(struct snooping *snooping, const struct places *places, uint32_
     int result = event_text_open(text, places, trace_options_names(snooping->options));
 
     text->depth = depth;
+    text->cold = snooping->session.unwinding.cold;
     text->has_clock = text->options.wall_clock;
     if (text->has_clock)
         text->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);

@@ -34,6 +34,7 @@ void snooping_say_losses(const struct snooping *snooping, uint64_t missed)
     missing_add(&missing, &kept, "were missed: they came while a program ran on the same CPU already");
     missing_add(&missing, &late, "are not in the order of their times: the clock of this machine went back");
     missing_add_lines(&missing, &lines);
+    unwinding_add_lines(&snooping->session.unwinding, snooping->options->debug, &lines);
     say_lines(&lines);
     text_free(&lines);
     missing_free(&missing);

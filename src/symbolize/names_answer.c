@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "symbolize/mappings_kernel.h"
 
-enum { IS_JITTED = 1, HAS_MAPPING = 2 };        /* of a symbol */
+enum { IS_JITTED = 1, HAS_MAPPING = 2, HAS_START = 4 }; /* of a symbol */
 enum { IS_FIXED = 1, GROWS = 2 };               /* of a mapping */
 enum { MORE_UNOPENED = 1, MORE_PACKED = 2 };    /* of the notes */
 
@@ -17,7 +17,8 @@ enum { MORE_UNOPENED = 1, MORE_PACKED = 2 };    /* of the notes */
 
 static void put_symbol(struct text *answer, const struct symbol *symbol)
 {
-    answer_put_byte(answer, (symbol->jitted ? IS_JITTED : 0) | (symbol->mapping ? HAS_MAPPING : 0));
+    answer_put_byte(answer, (symbol->jitted ? IS_JITTED : 0) | (symbol->has_start ? HAS_START : 0) |
+                                (symbol->mapping ? HAS_MAPPING : 0));
     answer_put_number(answer, symbol->offset);
     answer_put_text(answer, &symbol->function);
     answer_put_text(answer, &symbol->raw);
@@ -109,7 +110,7 @@ static void take_symbol(struct reading *reading, struct symbol *symbol, size_t k
                         uint64_t count)
 {
     struct answer *answer = &reading->answer;
-    const unsigned flags = answer_take_flags(answer, IS_JITTED | HAS_MAPPING);
+    const unsigned flags = answer_take_flags(answer, IS_JITTED | HAS_START | HAS_MAPPING);
     const uint64_t offset = answer_take_number(answer);
     uint64_t mapping = 0, at = 0;
 
@@ -127,6 +128,7 @@ static void take_symbol(struct reading *reading, struct symbol *symbol, size_t k
     if (!answer->for_good || answer->is_bad)
         return;
     symbol->jitted = flags & IS_JITTED;
+    symbol->has_start = flags & HAS_START;
     symbol->offset = offset;
     symbol->mapping = (uint32_t)mapping;
     symbol->mapped_at = at;

@@ -12,6 +12,7 @@
 #include "elf/elf.h"
 #include "elf/elf_symbols.h"
 #include "elf/elf_unpacked.h"
+#include "elf/frame_rows.h"
 #include "processes/jitmap.h"
 
 /* Adds an address that is not below the last one, each once. */
@@ -142,6 +143,66 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
     return result == -ENOMEM ? result : 0;
 }
 
+/* ---- Functions without a name ---- */
+
+static bool lacks_name(const struct located *located)
+{
+    return !located->symbol->function.length;
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+    const struct frame_function *a = left, *b = right;
+
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* The one that holds an offset of the file; NULL: none does. */
+static const struct frame_function *find_function(const struct frame_function *functions, size_t count,
+                                                  uint64_t offset)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (functions[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || offset - functions[low - 1].offset >= functions[low - 1].size)
+        return NULL;
+    return &functions[low - 1];
+}
+
+/*
+ * A stripped file's unwind tables still tell where its functions begin: that is shown of all addresses of
+ * one, so that they are one.
+ */
+static int give_starts(const struct elf *elf, const struct located *located, size_t count)
+{
+    struct frame_function *functions = NULL;
+    uint64_t offset, start;
+    size_t lacking = 0;
+
+    while (lacking < count && !lacks_name(&located[lacking]))
+        lacking++;
+    const ssize_t known = lacking < count ? frame_functions(elf, &functions) : 0;
+    if (known > 0)
+        qsort(functions, (size_t)known, sizeof(*functions), compare_functions);
+    for (size_t i = lacking; i < count && known > 0; i++) {
+        const struct frame_function *function = NULL;
+        if (lacks_name(&located[i]) && elf_offset_of(elf, located[i].place.address, &offset))
+            function = find_function(functions, (size_t)known, offset);
+        if (function && elf_address_of(elf, function->offset, &start)) {
+            located[i].symbol->offset = start;
+            located[i].symbol->has_start = true;
+        }
+    }
+    free(functions);
+    return known == -ENOMEM ? -ENOMEM : 0;
+}
+
 static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file, int why)
 {
     struct text note = {0};
@@ -230,6 +291,8 @@ static int name_in_file(const struct naming *naming, const struct located *locat
     bool is_open = !open_image(naming, &located[0].place, &elf, &unpacked, &trouble);
     if (is_open)
         result = give_file_names(naming, &elf, located, count);
+    if (is_open && !result)
+        result = give_starts(&elf, located, count);
     elf_unpacked_free(&unpacked);
     elf.unpacked = NULL;
     if (!result)

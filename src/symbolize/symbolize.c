@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "insns/unwind_layout.h"
 #include "kernel/kallsyms.h"
 #include "symbolize/mappings.h"
 #include "symbolize/user_names.h"
@@ -251,11 +252,36 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
     return result;
 }
 
+/*
+ * Where a walk along tables ended early there is a frame that says so. *count becomes that of the others, which
+ * stand first. 0 or -ENOMEM.
+ */
+static int name_ends(struct symbol **symbols, size_t *count)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < *count; i++) {
+        struct symbol *symbol = symbols[i];
+        if (symbol->kernel ||
+            !(UNWIND_IS_END_FRAME(symbol->address) || UNWIND_IS_COLD_FRAME(symbol->address))) {
+            symbols[others++] = symbol;
+            continue;
+        }
+        text_add(&symbol->function, "[truncated]");
+        if (symbol->function.failed)
+            return -ENOMEM;
+    }
+    *count = others;
+    return 0;
+}
+
 int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_wishes *wishes,
                  struct symbolize_notes *notes)
 {
-    if (!count)
-        return 0;
+    int result = name_ends(symbols, &count);
+
+    if (result || !count)
+        return result;
     qsort(symbols, count, sizeof(*symbols), compare_symbols);
     return name_sorted(symbols, count, wishes, notes, NULL);
 }
@@ -264,15 +290,17 @@ static int name_all(struct symbols *symbols, const struct symbolize_wishes *wish
                     struct symbolize_notes *notes)
 {
     struct symbol **sorted = calloc(symbols->count + 1, sizeof(*sorted));
+    size_t count = symbols->count;
 
     if (!sorted)
         return -ENOMEM;
-    for (size_t i = 0; i < symbols->count; i++)
+    for (size_t i = 0; i < count; i++)
         sorted[i] = &symbols->items[i];
-    if (symbols->count)
-        qsort(sorted, symbols->count, sizeof(*sorted), compare_symbols);
-    int result = name_sorted(sorted, symbols->count, wishes, notes,
-                             wishes->mapped_for ? &symbols->mappings : NULL);
+    int result = name_ends(sorted, &count);
+    if (count)
+        qsort(sorted, count, sizeof(*sorted), compare_symbols);
+    if (!result)
+        result = name_sorted(sorted, count, wishes, notes, wishes->mapped_for ? &symbols->mappings : NULL);
     free(sorted);
     if (!result && wishes->mapped_for)
         result = mappings_place(&symbols->mappings, wishes->mapped_for, symbols->items,

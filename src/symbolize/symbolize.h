@@ -17,12 +17,13 @@ struct symbol {
     uint32_t epoch;   /* and of its time in that: see symbols/process.h; 0: not known */
     bool foreign;     /* pid is no number of ours: nothing can be looked up */
     bool jitted;      /* its name is a just-in-time compiler's */
+    bool has_start;   /* without a name: `offset` is where its function begins, as tables of unwinding tell */
     bool is_return;   /* the address is where a call comes back to: one byte behind the call */
     uint64_t address;
     struct text function; /* empty: not known */
     struct text raw;      /* as its table has it, where people write it in another way; else empty */
     struct text file;     /* the kernel's module, the program's file; empty: none */
-    uint64_t offset;  /* behind the start of the function; without one, the address in the file */
+    uint64_t offset;  /* behind the start of the function; without a name, an address in the file */
     uint32_t mapping;   /* where mappings were wished for: the number of its + 1; 0: none */
     uint64_t mapped_at; /* the address that is looked up, as its mapping has it */
 };
@@ -53,6 +54,7 @@ struct symbolize_wishes {
 /* Why there are fewer names than there could be. {0} is empty; it is added to. */
 struct symbolize_notes {
     bool kernel_hidden;       /* the kernel shows no addresses in kallsyms */
+    bool user_frames;         /* there are any */
     bool unknown_frames;      /* of some nobody knows what was mapped there */
     struct text refused_map;  /* "/tmp/perf-1.map: why": a JIT's names that are not to be trusted */
     struct text changed_file; /* it was written to since it was mapped */

@@ -50,6 +50,7 @@ static int locate_life(const struct naming *naming, struct located *located, siz
     int result = processes_find(naming->wishes->processes, first->pid, first->born, first->epoch,
                                 naming->addresses, distinct, naming->places);
 
+    naming->notes->user_frames = true;
     if (result == -ENOMEM)
         return result;
     if (result) { /* nobody knows that process: no names */

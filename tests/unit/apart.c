@@ -577,6 +577,123 @@ static void killed(void)
     close(watch.go[1]);
 }
 
+/* ---- Beside others ---- */
+
+static int spin(void *context, struct text *answer)
+{
+    (void)answer;
+    for (volatile int *on = context; *on;)
+        ;
+    return 0;
+}
+
+static int roles_begun, roles_ended;
+
+/* What begins is seen by whoever it is: by us what ends. */
+static void count_roles(void *context, bool begins, unsigned role)
+{
+    (void)context;
+    if (begins)
+        return;
+    roles_begun |= 1 << role;
+    roles_ended++;
+}
+
+/*
+ * When their end is told nobody else can have their pids yet: they are zombies still. `ends` is memory that
+ * all of them share.
+ */
+struct role_ends {
+    _Atomic pid_t pids[2];
+    _Atomic bool told[2], taken[2];
+};
+
+static void watch_ends(void *context, bool begins, unsigned role)
+{
+    struct role_ends *ends = context;
+
+    if (begins)
+        ends->pids[role] = getpid();
+    else if (!ends->told[role]) {
+        ends->told[role] = true;
+        ends->taken[role] = kill(ends->pids[role], 0);
+    }
+}
+
+static void told_in_time(void)
+{
+    struct role_ends *ends = mmap(NULL, sizeof(*ends), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct text answer = {0};
+    size_t count = 1;
+    int signal;
+
+    CHECK(ends != MAP_FAILED);
+    apart_watch(watch_ends, ends);
+    CHECK_NUMBER(run(answer_much, &count, &answer, &signal), 0);
+    apart_watch(NULL, NULL);
+    for (int role = APART_OPENER; role <= APART_READER; role++)
+        CHECK(ends->pids[role] && ends->told[role] && !ends->taken[role]);
+    CHECK(ends->pids[APART_OPENER] != ends->pids[APART_READER]);
+    munmap(ends, sizeof(*ends));
+    text_free(&answer);
+}
+
+/* While one that is aside waits, others come and go; its answer waits, too. */
+static void aside(void)
+{
+    struct watch watch;
+    struct text answer = {0};
+    struct apart_run beside = {0};
+    size_t count = 10;
+    int signal;
+    pid_t pids[2];
+
+    CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    const int used[] = {watch.go[0], watch.tell[1]};
+    const struct apart_job job = {
+        .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
+        .machine = machine_ours(), .aside = true,
+    };
+    apart_watch(count_roles, NULL);
+    CHECK_NUMBER(apart_begin(&beside, &job), 0);
+    CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+    CHECK_NUMBER(apart_take(&beside, 0, &signal), -EINPROGRESS);
+    CHECK_NUMBER(run(answer_much, &count, &answer, &signal), 0);
+    CHECK_NUMBER(answer.length, 160);
+    CHECK_NUMBER(roles_begun, 1 << APART_OPENER);
+    CHECK_NUMBER(apart_take(&beside, now_ns() + 1000000, &signal), -EINPROGRESS);
+    CHECK(write(watch.go[1], "", 1) == 1);
+    CHECK_NUMBER(apart_take(&beside, UINT64_MAX, &signal), 0);
+    CHECK(!beside.pid && beside.cpu_ns && !beside.answer.length);
+    CHECK_NUMBER(roles_begun, 1 << APART_OPENER | 1 << APART_ASIDE);
+    /* And stopped: the end of this pipe says that both are gone. */
+    CHECK_NUMBER(apart_begin(&beside, &job), 0);
+    CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+    apart_stop(&beside);
+    apart_stop(&beside);
+    close(watch.tell[1]);
+    CHECK_NUMBER(read(watch.tell[0], pids, 1), 0);
+    CHECK_NUMBER(roles_ended, 3);
+    apart_watch(NULL, NULL);
+    close(watch.tell[0]);
+    close(watch.go[0]);
+    close(watch.go[1]);
+    text_free(&beside.answer);
+    text_free(&answer);
+}
+
+/* A second of the CPU's, and no more. */
+static void limited(void)
+{
+    struct text answer = {0};
+    int on = 1, signal;
+    const struct apart_job job = {.work = spin, .context = &on, .machine = machine_ours(), .seconds = 1};
+
+    CHECK_NUMBER(apart_run(&job, &answer, &signal), -EBADMSG);
+    CHECK_NUMBER(signal, SIGKILL);
+    text_free(&answer);
+}
+
 static void put(const char *name, const char *content)
 {
     struct text path = {0};
@@ -613,6 +730,9 @@ int main(void)
     TEST(places_of_other_ways);
     TEST(nothing_is_left);
     TEST(killed);
+    TEST(told_in_time);
+    TEST(aside);
+    TEST(limited);
     text_format(&command, "%s/root/link", directory);
     (void)!chdir("/");
     unlink(command.data);

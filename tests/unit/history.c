@@ -254,6 +254,44 @@ static size_t make_random_past(struct ran *ran, size_t room)
     return count;
 }
 
+/* Which code that was then; "-" when nobody knows. */
+static const char *code_at(uint32_t pid, uint64_t time)
+{
+    uint64_t address = FREE + 0x10010;
+    const struct mapped_file *file = processes_code_at(processes, pid, time, &address);
+
+    if (!file)
+        return "-";
+    CHECK_NUMBER(address, 0x10);
+    return file->label;
+}
+
+static void code_of_then(void)
+{
+    begin();
+    maps_at(10, A, FREE, "[shell]");
+    forks(BEGIN + 10, A, B);
+    CHECK_STRING(code_at(B, BEGIN + 11), "-");
+    maps(BEGIN + 20, B, "[one]");
+    maps(BEGIN + 30, B, "[two]");
+    executes(BEGIN + 40, B);
+    CHECK_STRING(code_at(B, BEGIN + 41), "-");
+    maps(BEGIN + 50, B, "[three]");
+    ends(BEGIN + 60, B);
+    forks(BEGIN + 70, A, B);
+    maps(BEGIN + 80, B, "[four]");
+    CHECK_STRING(code_at(B, BEGIN + 5), "-"); /* it was not there yet */
+    CHECK_STRING(code_at(B, BEGIN + 25), "[one]");
+    CHECK_STRING(code_at(B, BEGIN + 35), "[two]");
+    CHECK_STRING(code_at(B, BEGIN + 55), "[three]");
+    CHECK_STRING(code_at(B, BEGIN + 65), "-"); /* nobody had that number */
+    CHECK_STRING(code_at(B, BEGIN + 90), "[four]");
+    CHECK_STRING(code_at(C, BEGIN + 90), "-");
+    uint64_t address = FREE + 0x20000;
+    CHECK(!processes_code_at(processes, B, BEGIN + 90, &address) && address == FREE + 0x20000);
+    end();
+}
+
 /* An event that tells its time alone is of who ran then. */
 static void events_by_their_times(void)
 {
@@ -266,8 +304,10 @@ static void events_by_their_times(void)
         for (size_t i = 0; i < count; i++) {
             uint64_t first = processes_born_at(processes, B, ran[i].from);
             CHECK_STRING(what(B, first), ran[i].label);
-            for (uint64_t time = ran[i].from; time < ran[i].until; time++)
+            for (uint64_t time = ran[i].from; time < ran[i].until; time++) {
                 CHECK_NUMBER(processes_born_at(processes, B, time), first);
+                CHECK_STRING(code_at(B, time), ran[i].label);
+            }
         }
         CHECK_NUMBER(processes_born_at(processes, C, BEGIN + 5), 0);
         end();
@@ -731,6 +771,7 @@ int main(void)
     TEST(many_replacements);
     TEST(exec_is_another_program);
     TEST(a_child_that_executes);
+    TEST(code_of_then);
     TEST(events_by_their_times);
     TEST(lives_of_one_pid);
     TEST(forgotten_ends);

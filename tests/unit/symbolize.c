@@ -157,15 +157,18 @@ static uint64_t in_file(uint64_t address)
     return __ehdr_start.e_type == ET_DYN ? address - (uintptr_t)&__ehdr_start : address;
 }
 
-/* Release builds are stripped, and have no names but those of their file. */
+/*
+ * Release builds are stripped, and have no names but those of their file: with the address, or with where its
+ * function begins, if the file has tables that tell.
+ */
 static void check_own(const struct symbol *symbol, uint64_t address, const char *function,
                       uint64_t offset)
 {
 #ifdef __SANITIZE_ADDRESS__
     check_symbol(symbol, address, function, "symbolize", offset);
 #else
-    (void)function, (void)offset;
-    check_symbol(symbol, address, "", "symbolize", in_file(address));
+    (void)function;
+    check_symbol(symbol, address, "", "symbolize", in_file(address) - (symbol->has_start ? offset : 0));
 #endif
 }
 

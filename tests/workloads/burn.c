@@ -8,7 +8,9 @@
  * is printed: `count greater NS` and so on. How many samples of a clock of HZ that is comes beside it:
  * `count greater_least N`, `count greater_most N`. Most it is NS * HZ; but where the machine itself does
  * not run for a while, as a virtual one does not now and then, the ticks of that time come as one. A
- * time in which that may have been is at the least one tick.
+ * time in which that may have been is at the least one tick. `count wall_most N` is what all the time came to
+ * in which these threads burnt or waited for a CPU: a thread's own clock leaves out what the CPU was another
+ * machine's, and clocks that sample do not.
  *
  *   -s MS       1000
  *   -F HZ       997
@@ -49,6 +51,14 @@ static inline __attribute__((always_inline)) uint64_t thread_ns(void)
     struct timespec now;
 
     call_kernel_all(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t wall_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -161,12 +171,15 @@ int main(int argc, char **argv)
     if (waits)
         say_ready_and_wait();
     pthread_barrier_wait(&start);
+    const uint64_t began = wall_ns();
     burn(&self);
     if (two)
         pthread_join(second.thread, NULL);
+    const uint64_t wall = wall_ns() - began;
     say_part("greater", &self, 0);
     say_part("lesser", &self, 1);
     say_part("other", &second, 0);
+    printf("count wall_most %.0f\n", (double)wall / (double)period);
     say_done(0);
     if (stays)
         wait_for_word();

@@ -147,6 +147,7 @@ static const char *judge_check(const struct row *row)
  * Waits: known's own time has more in it where it could not run at once, so the least is by the pauses
  * that it made.
  */
+/* (Along frame pointers: known has them, and the libc in it neither those nor tables.) */
 #define ROUGHLY .ending = ".folded", .pause = 20000, .least = 0.3, .most = 1.2, .more = 30000
 #define EXACTLY .ending = ".folded", .least = 1, .most = 1
 
@@ -164,9 +165,9 @@ static const struct row rows[] = {
     /* Of nanoseconds: 99 samples a second. */
     { "profile", "profile", "-f -F 99 %C", "burns", "300", judge_folded, { "burn_here" },
       .least = 40e-9, .most = 115e-9, .more = 3, .has_ticks = 1, .ending = ".folded" },
-    { "offcputime", "offcputime", "-f %C", "naps", "5", judge_folded, { "nap_here" }, ROUGHLY },
-    { "wakeuptime", "wakeuptime", "-f %C", "waits", "5", judge_folded, { "wake_other" }, ROUGHLY },
-    { "offwaketime", "offwaketime", "-f %C", "waits", "5", judge_folded,
+    { "offcputime", "offcputime", "-f --unwind fp %C", "naps", "5", judge_folded, { "nap_here" }, ROUGHLY },
+    { "wakeuptime", "wakeuptime", "-f --unwind fp %C", "waits", "5", judge_folded, { "wake_other" }, ROUGHLY },
+    { "offwaketime", "offwaketime", "-f --unwind fp %C", "waits", "5", judge_folded,
       { "wait_here", "wake_other" }, ROUGHLY },
     { "flamegraph", "flamegraph", "", NULL, NULL, judge_picture, .input = "a;b 3\na;c 4\n",
       .ending = ".svg" },

@@ -4,7 +4,7 @@
 # with the system's own libc, in a directory of their own: they run where they were built, not in
 # guests.
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
-STATIC_FLAVOURS := chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
+STATIC_FLAVOURS := bare chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
             chains-damaged north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
@@ -17,6 +17,10 @@ SHIFTED := tests/workloads/shifted.ld
 # flavour COMPILER, OPTIONS: one program of the first prerequisite
 flavour = mkdir -p $(@D) && $(1) $(WORKLOAD_CFLAGS) $(2) -MF $(@D)/.$(@F).d -o $@ $<
 
+# Without frame pointers, with the tables of a libc that has some.
+$(BUILD)/workloads/bare: tests/workloads/bare.c $(BUILD)/flags
+	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer,$(WORKLOAD_CFLAGS)) -O2 \
+	    -fomit-frame-pointer -fasynchronous-unwind-tables -static -MF $(@D)/.$(@F).d -o $@ $<
 $(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=north)
 $(BUILD)/workloads/south: tests/workloads/execs.c $(BUILD)/flags

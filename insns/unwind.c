@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * unwind_user(at_entry):                                  the index of the state that has the frames
+ *     for (index = 0; index < SLOTS_PER_CPU; index++)     unrolled; without `claims` the first will do
+ *         state = states[index]
+ *         lock state->users += 1
+ *         if (state->users == 1)
+ *             goto claimed
+ *         lock state->users -= 1
+ *     return -EBUSY
+ * claimed:
+ *     state->at_entry = at_entry
+ *     wrong = unwind_walk(index)
+ *     if (wrong)
+ *         lock state->users -= 1
+ *     return wrong ? wrong : index
+ *
+ * unwind_release(index):                                  how many bytes of frames it had
+ *     lock state->users -= 1
+ *     return state->bytes
+ *
+ * unwind_walk(index):
+ *     state.walks += 1
+ *     state.mm = current->mm
+ *     state.registers = *(current->stack + registers)     where the user's are: the top of its kernel stack
+ *     if (they are not of 64-bit code of a user)
+ *         return -EFAULT
+ *     state.pc, .sp, .frame = those; state.exact = state.first = 1; state.count = 0
+ *     for (i = 0; i <= depth; i += SOME)                  in two loops, which are verified once each
+ *         if ((ended = unwind_some(index)))
+ *             goto ended
+ * ended:
+ *     if (ended is NO_TABLE && it is in start code)       see unwind_start.c
+ *         ended = ROOT
+ *     last = END_FRAME(ended)
+ *     if (ended is COLD && !unwind_keep(index))
+ *         last = state.number                             the rest is walked later
+ *     if (ended is NO_ROOM, or COLD and nothing can be kept)
+ *         state.fell_back += 1
+ *         return -EAGAIN                                  others do what they can
+ *     if (count == depth && ended is not ROOT)            unless that depth was asked for
+ *         count -= 1                                      the frame of the end goes for the last one
+ *     if (count < depth)
+ *         frames[count++] = last
+ *     state.bytes = 8 * count
+ *     return 0
+ *
+ * unwind_some(index):
+ *     for (i = 0; i < SOME; i++)
+ *         if ((ended = unwind_step(index)))
+ *             return ended
+ *     return 0
+ */
+#include "insns/unwind.h"
+
+#include <errno.h>
+
+/* Words of struct pt_regs. */
+#define PT_FRAME 4
+#define PT_PC 16
+#define PT_CS 17
+#define PT_SP 19
+#define SOME 16 /* frames */
+#define CS_OF_64_BIT_CODE 0x33
+#define PT_AT(word) ((int16_t)(UNWIND_AT(registers) + (word) * 8))
+
+void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none)
+{
+    EMIT(program,
+        MOV_REG(R6, R1),
+        STX(W, R10, UNWIND_INDEX, R1),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, UNWIND_INDEX),
+        LOAD_MAP(R1, wishes->maps.states),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, none),
+        MOV_REG(R8, R0));
+}
+
+static void emit_users(struct program *program, int32_t add)
+{
+    EMIT(program,
+        MOV_IMM(R1, add),
+        XADD(DW, R8, UNWIND_AT(users), R1));
+}
+
+static void emit_user(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program,
+    FUNCTION("unwind_user"),
+        MOV_REG(R7, R1));
+    for (int index = 0; index < (wishes->claims ? SLOTS_PER_CPU : 1); index++) {
+        EMIT(program, MOV_IMM(R1, index));
+        emit_unwind_state(program, wishes, "unwind_busy");
+        if (!wishes->claims)
+            break;
+        emit_users(program, 1);
+        EMIT(program,
+            LDX(DW, R1, R8, UNWIND_AT(users)),
+            JEQ_IMM(R1, 1, "unwind_claimed"));
+        emit_users(program, -1);
+    }
+    if (wishes->claims)
+        EMIT(program, JA("unwind_busy"));
+    EMIT(program,
+    LABEL("unwind_claimed"),
+        STX(W, R8, UNWIND_AT(at_entry), R7),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_walk"),
+        JEQ_IMM(R0, 0, "unwind_user_walked"));
+    if (wishes->claims)
+        emit_users(program, -1);
+    EMIT(program,
+        EXIT(),
+    LABEL("unwind_user_walked"),
+        MOV_REG(R0, R6),
+        EXIT(),
+    LABEL("unwind_busy"),
+        MOV_IMM(R0, -EBUSY),
+        EXIT());
+}
+
+static void emit_release(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program, FUNCTION("unwind_release"));
+    emit_unwind_state(program, wishes, "unwind_released");
+    EMIT(program, LDX(DW, R0, R8, UNWIND_AT(bytes)));
+    if (wishes->claims)
+        emit_users(program, -1);
+    EMIT(program,
+    LABEL("unwind_released"),
+        EXIT());
+}
+
+/* *(r8 + to) = the kernel's word at r9 + offset; on to unwind_nobody where it cannot be read. */
+static void emit_task_word(struct program *program, int32_t offset, int16_t to)
+{
+    EMIT(program,
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, to),
+        MOV_IMM(R2, 8),
+        MOV_REG(R3, R9),
+        ADD_IMM(R3, offset),
+        CALL(BPF_FUNC_probe_read_kernel),
+        JNE_IMM(R0, 0, "unwind_nobody"));
+}
+
+/* What a former walk found is nothing to this one. */
+static void emit_no_mappings(struct program *program)
+{
+    EMIT(program,
+        ST(DW, R8, UNWIND_AT(mapping.start), 0),
+        ST(DW, R8, UNWIND_AT(mapping.end), 0),
+        ST(DW, R8, UNWIND_AT(other.start), 0),
+        ST(DW, R8, UNWIND_AT(other.end), 0));
+}
+
+/* state.mm and .registers, of the thread that runs. */
+static void emit_registers(struct program *program, const struct unwind_fields *fields)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_task),
+        MOV_REG(R9, R0));
+    emit_task_word(program, fields->task_mm, UNWIND_AT(mm));
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(mm)),
+        JEQ_IMM(R1, 0, "unwind_nobody"));
+    emit_task_word(program, fields->task_stack, UNWIND_AT(word));
+    EMIT(program,
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, UNWIND_AT(registers)),
+        MOV_IMM(R2, UNWIND_REGISTERS * 8),
+        LDX(DW, R3, R8, UNWIND_AT(word)),
+        ADD_IMM(R3, (int32_t)fields->registers),
+        CALL(BPF_FUNC_probe_read_kernel),
+        JNE_IMM(R0, 0, "unwind_nobody"),
+        LDX(DW, R1, R8, PT_AT(PT_CS)),
+        JNE_IMM(R1, CS_OF_64_BIT_CODE, "unwind_nobody"),
+        LDX(DW, R1, R8, PT_AT(PT_PC)),
+        JEQ_IMM(R1, 0, "unwind_nobody"),
+        STX(DW, R8, UNWIND_AT(pc), R1),
+        LDX(DW, R1, R8, PT_AT(PT_SP)),
+        STX(DW, R8, UNWIND_AT(sp), R1),
+        LDX(DW, R1, R8, PT_AT(PT_FRAME)),
+        STX(DW, R8, UNWIND_AT(frame), R1),
+        ST(W, R8, UNWIND_AT(count), 0),
+        ST(W, R8, UNWIND_AT(exact), 1),
+        ST(W, R8, UNWIND_AT(first), 1),
+        ST(W, R8, UNWIND_AT(frame_lost), 0),
+        ST(DW, R8, UNWIND_AT(base), UNWIND_BASE_IN_REGISTERS),
+        ST(DW, R8, UNWIND_AT(returns), 0),
+        LD_IMM64(R1, UNWIND_NO_WINDOW),
+        STX(DW, R8, UNWIND_AT(window_start), R1));
+    emit_no_mappings(program);
+}
+
+/* One more of them. */
+static void emit_count_one(struct program *program, int16_t of)
+{
+    EMIT(program,
+        LDX(DW, R1, R8, of),
+        ADD_IMM(R1, 1),
+        STX(DW, R8, of, R1));
+}
+
+/* r9 = the frame of the end of the walk: behind the frames, where it is not whole. */
+static void emit_end(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program,
+        LDX(W, R2, R8, UNWIND_AT(count)),
+        JLT_IMM(R2, (int32_t)wishes->depth, "unwind_has_room"));
+    if (wishes->asked)
+        EMIT(program, JA("unwind_full"));
+    else
+        EMIT(program,
+            LD_IMM64(R1, UNWIND_END_FRAME(UNWIND_END_ROOT)),
+            JEQ_REG(R9, R1, "unwind_full"),
+            MOV_IMM(R2, (int32_t)wishes->depth - 1));
+    EMIT(program,
+    LABEL("unwind_has_room"),
+        MOV_REG(R3, R2),
+        LSH_IMM(R3, 3),
+        ADD_REG(R3, R8),
+        STX(DW, R3, UNWIND_AT(frames), R9),
+        ADD_IMM(R2, 1),
+    LABEL("unwind_full"),
+        LSH_IMM(R2, 3),
+        STX(DW, R8, UNWIND_AT(bytes), R2),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+static void emit_loop(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program, FUNCTION("unwind_walk"));
+    emit_unwind_state(program, wishes, "unwind_nobody");
+    emit_count_one(program, UNWIND_AT(counts.walks));
+    emit_registers(program, wishes->fields);
+    EMIT(program,
+        MOV_IMM(R7, 0),
+    LABEL("unwind_frame"),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_some"),
+        JNE_IMM(R0, 0, "unwind_ended"),
+        ADD_IMM(R7, SOME),
+        JLE_IMM(R7, (int32_t)wishes->depth, "unwind_frame"),
+        MOV_IMM(R0, UNWIND_END_DEPTH + 1),
+    LABEL("unwind_ended"),
+        MOV_REG(R9, R0),
+        ADD_IMM(R9, -1),
+        AND_IMM(R9, 0xff),
+        JNE_IMM(R9, UNWIND_END_NO_TABLE, "unwind_ended_so"));
+    emit_unwind_start_code(program, wishes);
+    EMIT(program,
+    LABEL("unwind_ended_so"),
+        JEQ_IMM(R9, UNWIND_END_NO_ROOM, "unwind_no_room"));
+    if (wishes->maps.cold < 0)
+        EMIT(program, JEQ_IMM(R9, UNWIND_END_COLD, "unwind_no_room"));
+    else
+        EMIT(program,
+            JNE_IMM(R9, UNWIND_END_COLD, "unwind_known_end"),
+            MOV_REG(R1, R6),
+            CALL_LABEL("unwind_keep"),
+            JNE_IMM(R0, 0, "unwind_known_end"),
+            LDX(DW, R9, R8, UNWIND_AT(number)),
+            JA("unwind_end_frame"));
+    EMIT(program,
+    LABEL("unwind_known_end"),
+        LD_IMM64(R1, UNWIND_END_FRAME(0)),
+        OR_REG(R9, R1),
+    LABEL("unwind_end_frame"));
+    emit_end(program, wishes);
+    EMIT(program, LABEL("unwind_no_room"));
+    emit_count_one(program, UNWIND_AT(counts.fell_back));
+    EMIT(program,
+        MOV_IMM(R0, -EAGAIN),
+        EXIT());
+    EMIT(program,
+    LABEL("unwind_nobody"),
+        MOV_IMM(R0, -EFAULT),
+        EXIT());
+}
+
+static void emit_some(struct program *program)
+{
+    EMIT(program,
+    FUNCTION("unwind_some"),
+        MOV_REG(R6, R1),
+        MOV_IMM(R7, 0),
+    LABEL("unwind_next"),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_step"),
+        JNE_IMM(R0, 0, "unwind_some_done"),
+        ADD_IMM(R7, 1),
+        JLT_IMM(R7, SOME, "unwind_next"),
+    LABEL("unwind_some_done"),
+        EXIT());
+}
+
+void emit_unwind_functions(struct program *program, const struct unwind_wishes *wishes)
+{
+    if (wishes->first_alone)
+        return;
+    program_name_map(program, wishes->maps.states, "walks");
+    program_name_map(program, wishes->maps.objects, "objects");
+    program_name_map(program, wishes->maps.chunks, "chunks");
+    program_name_map(program, wishes->maps.cache, "rules");
+    if (wishes->maps.cold >= 0)
+        program_name_map(program, wishes->maps.cold, "cold");
+    emit_user(program, wishes);
+    emit_release(program, wishes);
+    emit_loop(program, wishes);
+    emit_unwind_exits(program, wishes);
+    emit_some(program);
+    emit_unwind_step(program, wishes);
+    if (wishes->fields->returns)
+        emit_unwind_returns(program, wishes);
+    emit_unwind_find(program, wishes);
+    if (wishes->maps.cold >= 0)
+        emit_unwind_keep(program, wishes);
+}
+
+void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program,
+        MOV_REG(R7, R1),
+        MOV_IMM(R1, 0));
+    emit_unwind_state(program, wishes, "unwind_nobody");
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_task),
+        MOV_REG(R9, R0));
+    emit_task_word(program, wishes->fields->task_mm, UNWIND_AT(mm));
+    EMIT(program,
+        LDX(DW, R1, R7, 0),
+        STX(DW, R8, UNWIND_AT(pc), R1),
+        ST(W, R8, UNWIND_AT(exact), 1));
+    emit_no_mappings(program);
+    EMIT(program,
+        MOV_IMM(R1, 0),
+        CALL_LABEL("unwind_find"),
+        MOV_IMM(R0, 0),
+        EXIT(),
+    LABEL("unwind_nobody"),
+        MOV_IMM(R0, 0),
+        EXIT());
+    emit_unwind_find(program, wishes);
+}
+
+void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
+                 const struct unwind_place *place)
+{
+    EMIT(program,
+        MOV_IMM(R1, place->at_entry),
+        CALL_LABEL("unwind_user"),
+        JSLT_IMM(R0, 0, place->done),
+        STX(W, R10, place->index, R0),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, place->index),
+        LOAD_MAP(R1, wishes->maps.states),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, place->failed),
+        LDX(DW, R2, R0, UNWIND_AT(bytes)),
+        JGT_IMM(R2, (int32_t)(wishes->depth * 8), place->failed),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, place->frames),
+        MOV_REG(R3, R0),
+        ADD_IMM(R3, UNWIND_AT(frames)),
+        CALL(BPF_FUNC_probe_read_kernel),
+        LDX(W, R1, R10, place->index),
+        CALL_LABEL("unwind_release"),
+        JLE_IMM(R0, (int32_t)(wishes->depth * 8), place->done), /* as it was: the verifier has not seen it */
+    LABEL(place->failed),
+        MOV_IMM(R0, -EFAULT),
+    LABEL(place->done));
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The walk along tables (unwind_layout.h), as functions that stand behind a program's end: code without frame
+ * pointers has whole stacks. It needs no context, so it is the same for programs of every kind.
+ */
+#ifndef STACKBOX_INSNS_UNWIND_H
+#define STACKBOX_INSNS_UNWIND_H
+
+#include <stdbool.h>
+
+#include "insns/layout.h"
+#include "insns/program.h"
+#include "insns/unwind_layout.h"
+
+/* Where the kernel keeps what it takes: distances in bytes. */
+struct unwind_fields {
+    uint16_t task_mm, task_stack;
+    uint32_t registers; /* from where a thread's stack begins to its user's struct pt_regs */
+    uint16_t mm_tree;   /* the root of its mappings: */
+    bool maple;         /* a maple tree (6.1), else a red-black tree, */
+    uint16_t vma_node;  /* whose nodes are there in a mapping */
+    uint16_t vma_start, vma_end, vma_page, vma_flags, vma_file;
+    uint16_t file_inode;
+    uint16_t inode_number, inode_generation, inode_super;
+    bool wide_number;   /* of 64 bits */
+    uint16_t super_device;
+    uint16_t mm_vdso, mm_first_stack;
+    bool returns; /* it keeps where functions return to that a probe waits for: in a list */
+    uint16_t task_utask, utask_returns;
+    uint16_t return_stack, return_address, return_next; /* within UNWIND_RETURN_BYTES */
+};
+/* What is read at once of a mapping, and of a node of a maple tree; and of such a return. */
+#define UNWIND_NODE_BYTES 256
+#define UNWIND_RETURN_BYTES 64
+
+struct unwind_maps {
+    int states;  /* by CPU, SLOTS_PER_CPU of UNWIND_STATE_BYTES(depth) each */
+    int objects; /* struct unwind_key to struct unwind_object */
+    int chunks;  /* of blocks */
+    int cache;   /* struct unwind_cached [UNWIND_CACHED], in one value */
+    int cold;    /* a ring buffer of what is kept of stacks; below 0: nothing is, and frame pointers have to do */
+};
+
+struct unwind_wishes {
+    const struct unwind_fields *fields;
+    struct unwind_maps maps;
+    uint32_t depth;
+    bool asked;    /* for that depth: all of its frames are kept, and their end is not told */
+    bool claims;   /* programs may meet (slot.h): a walk claims its state */
+    bool readable; /* what is asked for need not be code */
+    bool first_alone; /* nothing is walked: the first frame will do, and nothing of the above is there */
+    /* By which a process is numbered in what is kept of its stack, where that is not the initial one. */
+    bool in_namespace;
+    uint64_t namespace_device, namespace_inode;
+};
+
+#define UNWIND_REGISTERS 21 /* words of struct pt_regs */
+
+#define UNWIND_BASE_LOST 0
+#define UNWIND_BASE_IN_REGISTERS 1
+
+/* What was read of the stack at once: 64 words. */
+#define UNWIND_WINDOW_BYTES 512
+#define UNWIND_WINDOW_WORDS (UNWIND_WINDOW_BYTES - 8) /* the bits of where they are in it */
+#define UNWIND_NO_WINDOW (1ull << 63)
+
+/* Walks so far: in all; left to frame pointers; whose rest there was no room to keep. */
+struct unwind_counts {
+    uint64_t walks, fell_back, not_kept;
+};
+
+/* Where an object is mapped, or anything else that is. */
+struct unwind_mapping {
+    uint64_t start, end;     /* end 0: nothing is */
+    uint64_t delta;          /* what makes an address an offset in its object */
+    uint32_t kind, unused;   /* what it is: unwind_layout.h */
+    struct unwind_object object;
+};
+
+/* A walk at work. */
+struct unwind_state {
+    uint64_t users;
+    struct unwind_counts counts;
+    uint64_t pc, sp, frame;  /* of the frame that it is at */
+    uint32_t count;          /* frames that it has found */
+    uint32_t exact;          /* 1: pc is where the frame is, else where it returns to */
+    uint32_t first;          /* `registers` are this frame's */
+    uint32_t frame_lost;     /* nobody knows its frame pointer */
+    uint64_t base;           /* where the caller's UNWIND_BASE stands; or UNWIND_BASE_ as below */
+    uint64_t mm;
+    uint64_t first_stack;    /* the process's first stack pointer, where it was asked for */
+    uint64_t returns;        /* where the last was found that a probe waits for; 0: none yet */
+    uint64_t at, entry;      /* the address that is looked for, and where in the tree of mappings */
+    struct unwind_mapping mapping, other; /* the one that it is in, and the one where it was before */
+    uint32_t is_root;        /* `entry` is that of the tree */
+    uint32_t at_entry;       /* 1: the event is at a function's first instruction */
+    struct unwind_key key;
+    struct unwind_rule rule; /* of the frame */
+    uint64_t word[2];
+    uint64_t registers[UNWIND_REGISTERS];
+    uint64_t number, time;   /* of what was kept last: as its frame has it, and CLOCK_MONOTONIC */
+    uint32_t tid, pid;       /* whose it is */
+    uint64_t kept;           /* bytes of the stack, from sp on */
+    unsigned char node[UNWIND_NODE_BYTES];
+    uint64_t from;           /* what is read next, where that is not in the window: */
+    uint64_t window_start;   /* the address of its first word */
+    uint64_t window[UNWIND_WINDOW_BYTES / 8];
+    uint64_t serial; /* of what was kept */
+    uint64_t bytes; /* of the frames */
+    uint64_t frames[];
+};
+#define UNWIND_STATE_BYTES(depth) (offsetof(struct unwind_state, frames) + (size_t)(depth) * 8)
+#define UNWIND_MOST_DEPTH 3900
+_Static_assert(UNWIND_STATE_BYTES(UNWIND_MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a value of a CPU");
+_Static_assert(offsetof(struct unwind_state, users) == offsetof(struct slot, users), "claimed alike");
+
+/*
+ * What is kept where an object has no table yet: the walk as it was, its last frame being the one without a
+ * table, and `kept` bytes of the stack from there on, which are as many as are needed and could be read.
+ */
+#define UNWIND_PAGE_BYTES (1 << UNWIND_PAGE_BITS)
+#define UNWIND_MOST_KEPT (32 << 10)
+#define UNWIND_KEPT_HEAD offsetof(struct unwind_state, node)
+#define UNWIND_RECORD_BYTES(kept) (UNWIND_KEPT_HEAD + (size_t)(kept))
+
+/* Appends them: behind the program, which has ended with EXIT. */
+void emit_unwind_functions(struct program *program, const struct unwind_wishes *wishes);
+
+/*
+ * The program that tells under which key the kernel has what we mapped: run by bpf_run_raw() with the address
+ * as the first word of its context, it leaves in state 0 of the CPU `key`, and `kind` and `end`.
+ */
+void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes);
+
+/*
+ * Part of a walk: r0 = how many bytes of frames went to r8 + frames, or a negative errno where the walk
+ * is another's to do: there are no registers of a user, or an object on its way has no table yet. 4 bytes at
+ * r10 + index are used for it. r1 to r5 are lost.
+ */
+struct unwind_place {
+    bool at_entry; /* the event is at the first instruction of a function */
+    int32_t frames;
+    int16_t index;
+    const char *failed, *done; /* labels that the program has only once */
+};
+void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
+                 const struct unwind_place *place);
+
+/* ---- Of unwind*.c alone ---- */
+
+#define UNWIND_INDEX -4 /* on the stack: where emit_unwind_state() has put it */
+#define UNWIND_AT(member) ((int16_t)offsetof(struct unwind_state, member))
+
+/* r8 = the state whose index is r1, r6 = that index; on to `none` where there is none. */
+void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none);
+
+#define UNWIND_RULE_AT(member) ((int16_t)offsetof(struct unwind_rule, member))
+
+/* dst = a number with sign, of so many bits. */
+#define UNWIND_SIGNED(dst, bits) LSH_IMM(dst, 64 - (bits)), ARSH_IMM(dst, 64 - (bits))
+
+/* *(r8 + to) = the user's bytes at r3; on to unwind_unreadable. */
+void emit_unwind_copy(struct program *program, int16_t to, int32_t bytes);
+
+/*
+ * *(r8 + to) = the user's word at r3: of the window, if it is in there; on to unwind_unreadable. The labels are those
+ * of this place alone.
+ */
+void emit_unwind_read(struct program *program, int16_t to, const char *seen, const char *read);
+
+/* The function unwind_read(index). */
+void emit_unwind_reader(struct program *program, const struct unwind_wishes *wishes);
+
+/* The register `to` = the frame pointer; on to unwind_unsupported where it is lost. */
+void emit_unwind_load_frame(struct program *program, unsigned to);
+
+/* r7 = the CFA by the rule in r9; on to labels of unwind_step() where there is none by this rule. */
+void emit_unwind_cfa(struct program *program);
+
+/* The function unwind_step(index): one frame. 0, or an end + 1. */
+void emit_unwind_step(struct program *program, const struct unwind_wishes *wishes);
+
+/* r9 = the rule of the offset in r7; r6 is lost. On to unwind_no_table where there is none. */
+void emit_unwind_rule(struct program *program, const struct unwind_wishes *wishes);
+
+/* The function unwind_returns(index): 1 where a probe waits for the return to state.pc, which is the real one now. */
+void emit_unwind_returns(struct program *program, const struct unwind_wishes *wishes);
+
+/* r9 = the kernel's word at r9 + offset, of so many bytes; on to `failed` where it cannot be read. */
+void emit_unwind_follow(struct program *program, int32_t offset, int32_t bytes, const char *failed);
+
+/* The function unwind_find(index): the mapping that state.pc is in. 0, or an end + 1. */
+void emit_unwind_find(struct program *program, const struct unwind_wishes *wishes);
+
+/* state.first_stack = that of state.mm, or 0. */
+void emit_unwind_first_stack(struct program *program, const struct unwind_wishes *wishes);
+
+/* r9 = UNWIND_END_ROOT where the stack that is to be seen from the frame's stack pointer is start code's alone. */
+void emit_unwind_start_code(struct program *program, const struct unwind_wishes *wishes);
+
+/* The function unwind_exits(index). */
+void emit_unwind_exits(struct program *program, const struct unwind_wishes *wishes);
+
+/* The function unwind_keep(index): 0, and state.number is a frame's; or 1, there is no room. */
+void emit_unwind_keep(struct program *program, const struct unwind_wishes *wishes);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * unwind_find(index):
+ *     state.at = state.exact ? state.pc : state.pc - 1
+ *     if (it is in state.other)
+ *         swap(state.mapping, state.other), return 0
+ *     if (state.mapping is one)
+ *         state.other = state.mapping
+ *     twice:                                              it may change while we look: then once more
+ *         state.entry = the root of mm's tree
+ *         while (!(found = unwind_level(index)))          so often as such a tree can be deep
+ *         if (found == 1)
+ *             goto found
+ *     state.mapping is none
+ *     return UNMAPPED + 1
+ * found:                                                  state.node is a copy of the mapping
+ *     if (!(node.flags & EXEC))                           not where any will do
+ *         state.mapping is none, return UNMAPPED + 1
+ *     mapping.start, .end = node.start, .end              that of the state
+ *     mapping.delta = (node.page << 12) - start
+ *     state.key = {0}
+ *     if (node.file)
+ *         inode = node.file->inode
+ *         state.key = {inode->super->device, inode->number, inode->generation}
+ *     else if (start == mm->vdso)
+ *         mapping.delta = -start
+ *     else
+ *         mapping.kind = KEEPS_RECORDS, return 0
+ *     mapping.kind = COLD + 1
+ *     if ((object = lookup(objects, &state.key)))
+ *         mapping.object = *object, mapping.kind = object->kind
+ *     return 0
+ *
+ * The kernel's own tree is read as it is, without its lock: every read is checked by the kernel
+ * (probe_read_kernel), and a mapping counts only if it says itself that it holds the address.
+ *
+ * unwind_level(index):                                    0: one level down; 1: there it is; 2: nowhere
+ *     red-black, below 6.1:
+ *         if (!state.entry)
+ *             return 2
+ *         copy the mapping around it
+ *         if (at >= end)         state.entry = right, return 0
+ *         else if (at < start)   state.entry = left, return 0
+ *         return 1
+ *
+ *     maple:                                              the root is a node if entry & 3 == 2
+ *         copy the node at entry & ~255
+ *         last = the number of its last slot
+ *         slot = the first whose pivot >= at, or the last
+ *         state.entry = slots[slot]
+ *         if (its type >= 2)                              else its slots are mappings
+ *             return 0
+ *     mapping:
+ *         copy the mapping at state.entry
+ *         return start <= at && at < end ? 1 : 2
+ *
+ * r6 = index, r7 = at, r8 = state, r9 = node or entry.
+ */
+#include "insns/unwind.h"
+
+#define MOST_LEVELS 40       /* of a red-black tree of 65530 mappings: 32 */
+#define MOST_MAPLE_LEVELS 8  /* of a maple tree of so many: 5 */
+#define TRIES 2
+
+#define VM_EXEC 4
+#define PAGE_BITS 12
+
+/* A node of a maple tree, whose address has its type in four bits from the third on. */
+#define MAPLE_ADDRESS (-256)
+#define MAPLE_PIVOTS 8
+#define MAPLE_INNER 2        /* and above: its slots are nodes */
+#define MAPLE_ARANGE 3       /* of inner nodes, with gaps: */
+#define ARANGE_SLOTS 80
+#define ARANGE_END 240       /* the byte with the number of its last slot */
+#define RANGE_SLOTS 128
+#define RANGE_LAST_PIVOT 120 /* 0: the byte is there, else the node is full */
+#define RANGE_END 248
+#define RANGE_FULL 15
+
+enum {
+    NODE = UNWIND_AT(node),
+    TYPE = -16, /* on the stack */
+    INODE = -16,
+    TRY = -24,
+};
+
+/* What unwind_level() returns. */
+enum {
+    LEVEL_DOWN,
+    LEVEL_FOUND,
+    LEVEL_NOWHERE,
+};
+
+/* state.node = the bytes at r9 + before; on to `failed` where they cannot be read. */
+static void emit_copy(struct program *program, int32_t before, const char *failed)
+{
+    EMIT(program,
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, NODE),
+        MOV_IMM(R2, UNWIND_NODE_BYTES),
+        MOV_REG(R3, R9),
+        ADD_IMM(R3, before),
+        CALL(BPF_FUNC_probe_read_kernel),
+        JNE_IMM(R0, 0, failed));
+}
+
+void emit_unwind_follow(struct program *program, int32_t offset, int32_t bytes, const char *failed)
+{
+    EMIT(program,
+        ST(DW, R8, UNWIND_AT(word), 0),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, UNWIND_AT(word)),
+        MOV_IMM(R2, bytes),
+        MOV_REG(R3, R9),
+        ADD_IMM(R3, offset),
+        CALL(BPF_FUNC_probe_read_kernel),
+        JNE_IMM(R0, 0, failed),
+        LDX(DW, R9, R8, UNWIND_AT(word)));
+}
+
+static void emit_return(struct program *program, int32_t value)
+{
+    EMIT(program,
+        MOV_IMM(R0, value),
+        EXIT());
+}
+
+static void emit_red_black(struct program *program, const struct unwind_fields *fields)
+{
+    const int16_t start = (int16_t)(NODE + fields->vma_start), end = (int16_t)(NODE + fields->vma_end);
+    const int16_t right = (int16_t)(NODE + fields->vma_node + 8);
+    const int16_t left = (int16_t)(NODE + fields->vma_node + 16);
+
+    EMIT(program, JEQ_IMM(R9, 0, "unwind_nowhere"));
+    emit_copy(program, -(int32_t)fields->vma_node, "unwind_nowhere");
+    EMIT(program,
+        LDX(DW, R9, R8, right),
+        LDX(DW, R1, R8, end),
+        JGE_REG(R7, R1, "unwind_down"),
+        LDX(DW, R9, R8, left),
+        LDX(DW, R1, R8, start),
+        JLT_REG(R7, R1, "unwind_down"));
+    emit_return(program, LEVEL_FOUND);
+}
+
+/* r5 = where slots are in the state, r4 = 8 times the number of the last one. */
+static void emit_maple_shape(struct program *program)
+{
+    EMIT(program,
+        MOV_REG(R0, R9),
+        RSH_IMM(R0, 3),
+        AND_IMM(R0, 15),
+        STX(DW, R10, TYPE, R0),
+        AND_IMM(R9, MAPLE_ADDRESS));
+    emit_copy(program, 0, "unwind_nowhere");
+    EMIT(program,
+        MOV_REG(R5, R8),
+        LDX(DW, R0, R10, TYPE),
+        JEQ_IMM(R0, MAPLE_ARANGE, "unwind_arange"),
+        ADD_IMM(R5, RANGE_SLOTS),
+        MOV_IMM(R4, RANGE_FULL * 8),
+        LDX(DW, R1, R8, NODE + RANGE_LAST_PIVOT),
+        JNE_IMM(R1, 0, "unwind_shaped"),
+        LDX(B, R4, R8, NODE + RANGE_END),
+        LSH_IMM(R4, 3),
+        JA("unwind_shaped"),
+    LABEL("unwind_arange"),
+        ADD_IMM(R5, ARANGE_SLOTS),
+        LDX(B, R4, R8, NODE + ARANGE_END),
+        LSH_IMM(R4, 3),
+    LABEL("unwind_shaped"));
+}
+
+static void emit_maple(struct program *program, const struct unwind_fields *fields)
+{
+    EMIT(program,
+        LDX(W, R1, R8, UNWIND_AT(is_root)),
+        ST(W, R8, UNWIND_AT(is_root), 0),
+        JEQ_IMM(R1, 0, "unwind_node"),
+        MOV_REG(R1, R9),
+        AND_IMM(R1, 3),
+        JNE_IMM(R1, 2, "unwind_mapping"),
+    LABEL("unwind_node"));
+    emit_maple_shape(program);
+    EMIT(program,
+        MOV_REG(R2, R8),
+        MOV_IMM(R3, 0),
+    LABEL("unwind_pivot"),
+        JGE_REG(R3, R4, "unwind_slot"),
+        LDX(DW, R1, R2, NODE + MAPLE_PIVOTS),
+        JGE_REG(R1, R7, "unwind_slot"),
+        ADD_IMM(R2, 8),
+        ADD_IMM(R5, 8),
+        ADD_IMM(R3, 8),
+        JLT_IMM(R3, RANGE_FULL * 8, "unwind_pivot"),
+    LABEL("unwind_slot"),
+        LDX(DW, R9, R5, NODE),
+        LDX(DW, R0, R10, TYPE),
+        JGE_IMM(R0, MAPLE_INNER, "unwind_down"),
+    LABEL("unwind_mapping"),
+        JEQ_IMM(R9, 0, "unwind_nowhere"));
+    emit_copy(program, 0, "unwind_nowhere");
+    EMIT(program,
+        LDX(DW, R1, R8, (int16_t)(NODE + fields->vma_start)),
+        JLT_REG(R7, R1, "unwind_nowhere"),
+        LDX(DW, R1, R8, (int16_t)(NODE + fields->vma_end)),
+        JGE_REG(R7, R1, "unwind_nowhere"));
+    emit_return(program, LEVEL_FOUND);
+}
+
+static void emit_level(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program, FUNCTION("unwind_level"));
+    emit_unwind_state(program, wishes, "unwind_nowhere");
+    EMIT(program,
+        LDX(DW, R7, R8, UNWIND_AT(at)),
+        LDX(DW, R9, R8, UNWIND_AT(entry)));
+    if (wishes->fields->maple)
+        emit_maple(program, wishes->fields);
+    else
+        emit_red_black(program, wishes->fields);
+    EMIT(program,
+    LABEL("unwind_down"),
+        STX(DW, R8, UNWIND_AT(entry), R9));
+    emit_return(program, LEVEL_DOWN);
+    EMIT(program, LABEL("unwind_nowhere"));
+    emit_return(program, LEVEL_NOWHERE);
+}
+
+/*
+ * Back to the mapping where the walk was before this one: a library calls back, and returns. Else this one is
+ * that from now on.
+ */
+static void emit_other(struct program *program)
+{
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(other.start)),
+        LDX(DW, R2, R8, UNWIND_AT(other.end)),
+        SUB_REG(R2, R1),
+        SUB_REG(R7, R1),
+        JLT_REG(R7, R2, "unwind_back"),
+        LDX(DW, R1, R8, UNWIND_AT(mapping.end)),
+        JEQ_IMM(R1, 0, "unwind_search"));
+    for (int16_t at = 0; at < (int16_t)sizeof(struct unwind_mapping); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R8, UNWIND_AT(mapping) + at),
+            STX(DW, R8, UNWIND_AT(other) + at, R1));
+    EMIT(program,
+        JA("unwind_search"),
+    LABEL("unwind_back"));
+    for (int16_t at = 0; at < (int16_t)sizeof(struct unwind_mapping); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R8, UNWIND_AT(mapping) + at),
+            LDX(DW, R2, R8, UNWIND_AT(other) + at),
+            STX(DW, R8, UNWIND_AT(other) + at, R1),
+            STX(DW, R8, UNWIND_AT(mapping) + at, R2));
+    emit_return(program, 0);
+    EMIT(program,
+    LABEL("unwind_search"));
+}
+
+/* On to unwind_mapped with a copy of the mapping of r7. */
+static void emit_search(struct program *program, const struct unwind_wishes *wishes)
+{
+    const struct unwind_fields *fields = wishes->fields;
+
+    EMIT(program,
+        ST(DW, R10, TRY, 0),
+    LABEL("unwind_try"),
+        LDX(DW, R9, R8, UNWIND_AT(mm)));
+    emit_unwind_follow(program, fields->mm_tree, 8, "unwind_unmapped");
+    EMIT(program,
+        STX(DW, R8, UNWIND_AT(entry), R9),
+        ST(W, R8, UNWIND_AT(is_root), 1),
+        MOV_IMM(R7, 0),
+    LABEL("unwind_next_level"),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_level"),
+        JEQ_IMM(R0, LEVEL_FOUND, "unwind_mapped"),
+        JNE_IMM(R0, LEVEL_DOWN, "unwind_again"),
+        ADD_IMM(R7, 1),
+        JLT_IMM(R7, fields->maple ? MOST_MAPLE_LEVELS : MOST_LEVELS, "unwind_next_level"),
+    LABEL("unwind_again"),
+        LDX(DW, R1, R10, TRY),
+        ADD_IMM(R1, 1),
+        STX(DW, R10, TRY, R1),
+        JLT_IMM(R1, TRIES, "unwind_try"),
+    LABEL("unwind_unmapped"),
+        ST(DW, R8, UNWIND_AT(mapping.start), 0),
+        ST(DW, R8, UNWIND_AT(mapping.end), 0),
+    LABEL("unwind_not_found"));
+    emit_return(program, UNWIND_END_UNMAPPED + 1);
+    EMIT(program, LABEL("unwind_mapped"));
+}
+
+static void emit_key(struct program *program, const struct unwind_fields *fields)
+{
+    emit_unwind_follow(program, fields->file_inode, 8, "unwind_unmapped");
+    EMIT(program, STX(DW, R10, INODE, R9));
+    emit_unwind_follow(program, fields->inode_number, fields->wide_number ? 8 : 4, "unwind_unmapped");
+    EMIT(program,
+        STX(DW, R8, UNWIND_AT(key.inode), R9),
+        LDX(DW, R9, R10, INODE));
+    emit_unwind_follow(program, fields->inode_generation, 4, "unwind_unmapped");
+    EMIT(program,
+        STX(W, R8, UNWIND_AT(key.generation), R9),
+        LDX(DW, R9, R10, INODE));
+    emit_unwind_follow(program, fields->inode_super, 8, "unwind_unmapped");
+    emit_unwind_follow(program, fields->super_device, 4, "unwind_unmapped");
+    EMIT(program, STX(DW, R8, UNWIND_AT(key.device), R9));
+}
+
+static void emit_place(struct program *program, const struct unwind_wishes *wishes)
+{
+    const struct unwind_fields *fields = wishes->fields;
+
+    if (!wishes->readable)
+        EMIT(program,
+            LDX(DW, R1, R8, (int16_t)(NODE + fields->vma_flags)),
+            AND_IMM(R1, VM_EXEC),
+            JEQ_IMM(R1, 0, "unwind_unmapped"));
+    EMIT(program,
+        LDX(DW, R1, R8, (int16_t)(NODE + fields->vma_start)),
+        STX(DW, R8, UNWIND_AT(mapping.start), R1),
+        LDX(DW, R2, R8, (int16_t)(NODE + fields->vma_end)),
+        STX(DW, R8, UNWIND_AT(mapping.end), R2),
+        LDX(DW, R2, R8, (int16_t)(NODE + fields->vma_page)),
+        LSH_IMM(R2, PAGE_BITS),
+        SUB_REG(R2, R1),
+        STX(DW, R8, UNWIND_AT(mapping.delta), R2),
+        ST(DW, R8, UNWIND_AT(key.device), 0),
+        ST(DW, R8, UNWIND_AT(key.inode), 0),
+        ST(DW, R8, UNWIND_AT(key.generation), 0),
+        LDX(DW, R9, R8, (int16_t)(NODE + fields->vma_file)),
+        JNE_IMM(R9, 0, "unwind_file"),
+        LDX(DW, R9, R8, UNWIND_AT(mm)));
+    emit_unwind_follow(program, fields->mm_vdso, 8, "unwind_unmapped");
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(mapping.start)),
+        JEQ_REG(R1, R9, "unwind_vdso"),
+        ST(W, R8, UNWIND_AT(mapping.kind), (int32_t)UNWIND_KEEPS_RECORDS),
+        MOV_IMM(R0, 0),
+        EXIT(),
+    LABEL("unwind_vdso"),
+        NEG(R1),
+        STX(DW, R8, UNWIND_AT(mapping.delta), R1),
+        JA("unwind_object"),
+    LABEL("unwind_file"));
+    emit_key(program, fields);
+}
+
+static void emit_object(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program,
+    LABEL("unwind_object"),
+        ST(W, R8, UNWIND_AT(mapping.kind), UNWIND_END_COLD + 1),
+        MOV_REG(R2, R8),
+        ADD_IMM(R2, UNWIND_AT(key)),
+        LOAD_MAP(R1, wishes->maps.objects),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "unwind_known"));
+    for (int16_t at = 0; at < (int16_t)sizeof(struct unwind_object); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R0, at),
+            STX(DW, R8, UNWIND_AT(mapping.object) + at, R1));
+    EMIT(program,
+        LDX(W, R1, R8, UNWIND_AT(mapping.object.kind)),
+        STX(W, R8, UNWIND_AT(mapping.kind), R1),
+    LABEL("unwind_known"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+void emit_unwind_find(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program, FUNCTION("unwind_find"));
+    emit_unwind_state(program, wishes, "unwind_not_found");
+    EMIT(program,
+        LDX(DW, R7, R8, UNWIND_AT(pc)),
+        LDX(W, R1, R8, UNWIND_AT(exact)),
+        ADD_REG(R7, R1),
+        ADD_IMM(R7, -1),
+        STX(DW, R8, UNWIND_AT(at), R7));
+    emit_other(program);
+    emit_search(program, wishes);
+    emit_place(program, wishes);
+    emit_object(program, wishes);
+    emit_level(program, wishes);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * unwind_step(index):                                     0, or an end + 1
+ *     at = state.exact ? state.pc : state.pc - 1
+ *     if (at is not in the mapping that was found last)
+ *         ended = unwind_find(index)
+ *     if ((ended || mapping.kind == KEEPS_RECORDS) && unwind_returns(index))
+ *         ended = unwind_find(index)                      it is elsewhere that it returns to
+ *     if (ended)
+ *         return ended                                    a frame counts only where code is
+ *     if (state.count == depth)
+ *         return DEPTH + 1
+ *     frames[state.count++] = state.pc + (state.exact && !state.first)
+ *     if (state.first && state.at_entry)
+ *         cfa = sp + 8; goto called                       with its return address below, and all else as it was
+ *     if (mapping.kind == KEEPS_RECORDS)
+ *         goto records
+ *     if (mapping.kind)
+ *         return mapping.kind
+ *     rule = that of at + mapping.delta, or return NO_TABLE + 1     r9: see unwind_rule.c
+ *
+ *     cfa = as the rule has it, or an end                 r7: see unwind_cfa.c
+ *     if (cfa <= sp || cfa is at no place for one)
+ *         return SENSELESS + 1
+ * called:
+ *     state.pc = *(cfa + rule.ret)
+ *     state.frame = as rule.frame_kind has it             by one that is lost it stays lost
+ *     state.base = rule.base is SAME ? state.base : rule.base ? cfa + rule.base : LOST
+ *     state.sp = cfa, state.exact = state.first = 0
+ *     return state.pc ? 0 : ROOT + 1
+ *
+ * r6 = index, until the rule is known; r7 = at, offset, cfa; r8 = state; r9 = rule.
+ */
+#include "insns/unwind.h"
+
+#define USER_BITS 56 /* of addresses */
+
+/* rt_sigframe, from where the stack pointer is as a handler has returned. */
+enum {
+    SIGNAL_FRAME = 120, /* 7 words: rbp, rbx, rdx, rax, rcx, rsp, rip */
+    SIGNAL_WORDS = 7,
+    SIGNAL_BASE = 128,
+    SIGNAL_SP = 5 * 8,
+    SIGNAL_PC = 6 * 8,
+};
+
+/*
+ * Where the kernel waits for a return, on to where that returns to. It waits at the first address of a mapping
+ * without a file, and what is one below is in none, or in one that has no file either.
+ */
+static void emit_return(struct program *program)
+{
+    EMIT(program,
+        LDX(W, R0, R8, UNWIND_AT(mapping.kind)),
+        JNE32_IMM(R0, (int32_t)UNWIND_KEEPS_RECORDS, "unwind_no_probe"),
+    LABEL("unwind_outside"),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_returns"),
+        JNE_IMM(R0, 0, "unwind_probed"),
+        LDX(DW, R1, R8, UNWIND_AT(mapping.end)),
+        JNE_IMM(R1, 0, "unwind_no_probe"),
+        MOV_IMM(R0, UNWIND_END_UNMAPPED + 1),
+        EXIT(),
+    LABEL("unwind_probed"),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_find"),
+        JNE_IMM(R0, 0, "unwind_step_out"),
+        LDX(DW, R7, R8, UNWIND_AT(pc)),
+        ADD_IMM(R7, -1),
+    LABEL("unwind_no_probe"));
+}
+
+/* r7 = the offset; the frame is among the frames. */
+static void emit_place(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program,
+        LDX(DW, R7, R8, UNWIND_AT(pc)),
+        LDX(W, R1, R8, UNWIND_AT(exact)),
+        ADD_REG(R7, R1),
+        ADD_IMM(R7, -1),
+        LDX(DW, R1, R8, UNWIND_AT(mapping.start)),
+        LDX(DW, R2, R8, UNWIND_AT(mapping.end)),
+        SUB_REG(R2, R1),
+        MOV_REG(R3, R7),
+        SUB_REG(R3, R1),
+        JLT_REG(R3, R2, "unwind_in_mapping"),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_find"),
+        JNE_IMM(R0, 0, wishes->fields->returns ? "unwind_outside" : "unwind_step_out"),
+    LABEL("unwind_in_mapping"));
+    if (wishes->fields->returns)
+        emit_return(program);
+    EMIT(program,
+        MOV_IMM(R0, UNWIND_END_DEPTH + 1),
+        LDX(W, R2, R8, UNWIND_AT(count)),
+        JGE_IMM(R2, (int32_t)wishes->depth, "unwind_step_out"),
+        MOV_REG(R3, R2),
+        LSH_IMM(R3, 3),
+        ADD_REG(R3, R8),
+        ADD_IMM(R2, 1),
+        STX(W, R8, UNWIND_AT(count), R2),
+        LDX(DW, R1, R8, UNWIND_AT(pc)),
+        LDX(W, R2, R8, UNWIND_AT(exact)),
+        ADD_REG(R1, R2),
+        LDX(W, R2, R8, UNWIND_AT(first)),
+        SUB_REG(R1, R2),
+        STX(DW, R3, UNWIND_AT(frames), R1),
+        LDX(W, R1, R8, UNWIND_AT(at_entry)),
+        AND_REG(R1, R2),
+        JNE_IMM(R1, 0, "unwind_entry"),
+        LDX(W, R0, R8, UNWIND_AT(mapping.kind)),
+        JEQ32_IMM(R0, (int32_t)UNWIND_KEEPS_RECORDS, "unwind_records"),
+        JNE_IMM(R0, 0, "unwind_step_out"),
+        LDX(DW, R1, R8, UNWIND_AT(mapping.delta)),
+        ADD_REG(R7, R1));
+}
+
+/* Can a stack pointer be r7? */
+static void emit_check_place(struct program *program)
+{
+    EMIT(program,
+        MOV_REG(R1, R7),
+        AND_IMM(R1, 7),
+        JNE_IMM(R1, 0, "unwind_senseless"),
+        MOV_REG(R1, R7),
+        RSH_IMM(R1, USER_BITS),
+        JNE_IMM(R1, 0, "unwind_senseless"));
+}
+
+/* Is r7 where the caller's stack pointer can be? */
+static void emit_check(struct program *program)
+{
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(sp)),
+        JLE_REG(R7, R1, "unwind_senseless"));
+    emit_check_place(program);
+}
+
+/* The caller's pc and frame pointer, with r7 = the CFA. */
+static void emit_caller(struct program *program)
+{
+    EMIT(program,
+        LDX(B, R1, R9, UNWIND_RULE_AT(return_kind)),
+        JNE_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_unsupported"),
+        LDX(H, R3, R9, UNWIND_RULE_AT(ret)),
+        UNWIND_SIGNED(R3, 16),
+        ADD_REG(R3, R7));
+    emit_unwind_read(program, UNWIND_AT(pc), "unwind_pc_seen", "unwind_pc_read");
+    EMIT(program,
+        LDX(H, R1, R9, UNWIND_RULE_AT(base)),
+        JEQ_IMM(R1, UNWIND_BASE_SAME, "unwind_base_known"),
+        JEQ_IMM(R1, 0, "unwind_base_lost"),
+        UNWIND_SIGNED(R1, 16),
+        ADD_REG(R1, R7),
+    LABEL("unwind_base_lost"),
+        STX(DW, R8, UNWIND_AT(base), R1),
+    LABEL("unwind_base_known"),
+        LDX(H, R3, R9, UNWIND_RULE_AT(frame)),
+        UNWIND_SIGNED(R3, 16),
+        LDX(B, R1, R9, UNWIND_RULE_AT(frame_kind)),
+        JEQ_IMM(R1, UNWIND_FRAME_SAME, "unwind_called"),
+        JEQ_IMM(R1, UNWIND_FRAME_AT_CFA, "unwind_frame_at_cfa"),
+        JEQ_IMM(R1, UNWIND_FRAME_AT_FRAME, "unwind_frame_at_frame"),
+        ST(W, R8, UNWIND_AT(frame_lost), 1),
+        JA("unwind_called"),
+    LABEL("unwind_frame_at_frame"),
+        LDX(W, R1, R8, UNWIND_AT(frame_lost)),
+        JNE_IMM(R1, 0, "unwind_called"),
+        LDX(DW, R1, R8, UNWIND_AT(frame)),
+        ADD_REG(R3, R1),
+        JA("unwind_read_frame"),
+    LABEL("unwind_frame_at_cfa"),
+        ST(W, R8, UNWIND_AT(frame_lost), 0),
+        ADD_REG(R3, R7),
+    LABEL("unwind_read_frame"));
+    emit_unwind_read(program, UNWIND_AT(frame), "unwind_frame_seen", "unwind_frame_read");
+    EMIT(program,
+    LABEL("unwind_called"),
+        ST(W, R8, UNWIND_AT(exact), 0));
+}
+
+/* The frame pointer points to the caller's, and behind that to where it returns to. */
+static void emit_records(struct program *program)
+{
+    EMIT(program,
+    LABEL("unwind_records"));
+    emit_unwind_load_frame(program, R7);
+    EMIT(program,
+        JEQ_IMM(R7, 0, "unwind_root"),
+        LDX(DW, R1, R8, UNWIND_AT(sp)),
+        JLT_REG(R7, R1, "unwind_senseless"),
+        JA("unwind_record"),
+    LABEL("unwind_far_record"));
+    emit_unwind_load_frame(program, R7);
+    EMIT(program,
+        JEQ_IMM(R7, 0, "unwind_root"),
+    LABEL("unwind_record"),
+        ADD_IMM(R7, 16));
+    emit_check_place(program);
+    EMIT(program,
+        MOV_REG(R3, R7),
+        ADD_IMM(R3, -16));
+    emit_unwind_copy(program, UNWIND_AT(word), 16);
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(word)),
+        STX(DW, R8, UNWIND_AT(frame), R1),
+        LDX(DW, R1, R8, UNWIND_AT(word[1])),
+        STX(DW, R8, UNWIND_AT(pc), R1),
+        ST(DW, R8, UNWIND_AT(base), UNWIND_BASE_LOST),
+        JA("unwind_called"));
+}
+
+/* Nothing was pushed yet. */
+static void emit_entry(struct program *program)
+{
+    EMIT(program,
+    LABEL("unwind_entry"),
+        LDX(DW, R7, R8, UNWIND_AT(sp)),
+        ADD_IMM(R7, 8));
+    emit_check(program);
+    EMIT(program,
+        MOV_REG(R3, R7),
+        ADD_IMM(R3, -8));
+    emit_unwind_copy(program, UNWIND_AT(pc), 8);
+    EMIT(program, JA("unwind_called"));
+}
+
+/* What a signal interrupted has its stack anywhere. */
+static void emit_signal(struct program *program)
+{
+    EMIT(program,
+    LABEL("unwind_signal"),
+        MOV_REG(R1, R7),
+        ADD_IMM(R1, SIGNAL_BASE),
+        STX(DW, R8, UNWIND_AT(base), R1),
+        MOV_REG(R3, R7),
+        ADD_IMM(R3, SIGNAL_FRAME));
+    emit_unwind_copy(program, UNWIND_AT(node), SIGNAL_WORDS * 8);
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(node)),
+        STX(DW, R8, UNWIND_AT(frame), R1),
+        LDX(DW, R7, R8, UNWIND_AT(node) + SIGNAL_SP),
+        LDX(DW, R1, R8, UNWIND_AT(node) + SIGNAL_PC),
+        STX(DW, R8, UNWIND_AT(pc), R1),
+        ST(W, R8, UNWIND_AT(frame_lost), 0),
+        ST(W, R8, UNWIND_AT(exact), 1),
+        STX(DW, R8, UNWIND_AT(sp), R7),
+        ST(W, R8, UNWIND_AT(first), 0),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+static void emit_ends(struct program *program)
+{
+    static const struct {
+        const char *label;
+        enum unwind_end end;
+    } ends[] = {
+        {"unwind_root", UNWIND_END_ROOT},
+        {"unwind_no_table", UNWIND_END_NO_TABLE},
+        {"unwind_unsupported", UNWIND_END_UNSUPPORTED},
+        {"unwind_unreadable", UNWIND_END_UNREADABLE},
+        {"unwind_senseless", UNWIND_END_SENSELESS},
+    };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        EMIT(program,
+        LABEL(ends[i].label),
+            MOV_IMM(R0, ends[i].end + 1),
+            EXIT());
+    EMIT(program,
+    LABEL("unwind_step_out"),
+        EXIT());
+}
+
+void emit_unwind_step(struct program *program, const struct unwind_wishes *wishes)
+{
+    EMIT(program, FUNCTION("unwind_step"));
+    emit_unwind_state(program, wishes, "unwind_senseless");
+    emit_place(program, wishes);
+    emit_unwind_rule(program, wishes);
+    emit_unwind_cfa(program);
+    emit_check(program);
+    emit_caller(program);
+    EMIT(program,
+        STX(DW, R8, UNWIND_AT(sp), R7),
+        ST(W, R8, UNWIND_AT(first), 0),
+        LDX(DW, R1, R8, UNWIND_AT(pc)),
+        JEQ_IMM(R1, 0, "unwind_root"),
+        MOV_IMM(R0, 0),
+        EXIT());
+    emit_records(program);
+    emit_entry(program);
+    emit_signal(program);
+    emit_ends(program);
+    emit_unwind_reader(program, wishes);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "counting/cut_stacks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MATTERS 100 /* less than one in so many is not worth a line */
+
+static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file, uint64_t events)
+{
+    char label[sizeof(stacks->causes[0].file)];
+    size_t at = 0;
+
+    snprintf(label, sizeof(label), "%s", file);
+    while (at < stacks->count && (stacks->causes[at].end != end || strcmp(stacks->causes[at].file, label)))
+        at++;
+    if (at == CUT_CAUSES)
+        return;
+    if (at == stacks->count) {
+        stacks->causes[at] = (struct cut_cause){.end = end};
+        memcpy(stacks->causes[at].file, label, sizeof(label));
+        stacks->count++;
+    }
+    stacks->causes[at].events += events;
+}
+
+/* Of a stack whose frames' symbols begin at `frames`. */
+static void see_stack(struct cut_stacks *stacks, const struct symbols *symbols, const struct stack *stack,
+                      const uint32_t *frames, uint64_t events)
+{
+    if (!stack->count)
+        return;
+    const struct symbol *last = &symbols->items[frames[stack->count - 1]];
+    stacks->stacks += events;
+    if (!UNWIND_IS_END_FRAME(last->address))
+        return;
+    const struct text *file = stack->count > 1 ? &symbols->items[frames[stack->count - 2]].file : NULL;
+    stacks->cut += events;
+    add(stacks, (enum unwind_end)(last->address & 0xff), file && file->length ? file->data : "", events);
+}
+
+static const uint32_t *see_party(struct cut_stacks *stacks, const struct symbols *symbols,
+                                 const struct tally_party *party, const uint32_t *frames, uint64_t events)
+{
+    see_stack(stacks, symbols, &party->user, frames + party->kernel.count, events);
+    return frames + party->kernel.count + party->user.count;
+}
+
+void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally, const struct symbols *symbols)
+{
+    for (size_t i = 0; i < tally->count; i++) {
+        const struct tally_entry *entry = &tally->entries[i];
+        const uint32_t *frames = symbols->frames + symbols->first[i];
+        frames = see_party(stacks, symbols, &entry->task, frames, entry->events);
+        see_party(stacks, symbols, &entry->waker, frames, entry->events);
+    }
+}
+
+static void add_cause(const struct cut_cause *cause, struct text *line)
+{
+    const char *file = *cause->file ? cause->file : "a file";
+
+    switch (cause->end) {
+    case UNWIND_END_DEPTH:
+        text_add(line, "they are deeper than the kernel lets anybody take (sysctl kernel.perf_event_max_stack)");
+        break;
+    case UNWIND_END_NO_TABLE:
+        text_format(line, "no unwind tables for some code of %s; if it keeps frame pointers, --unwind fp "
+                          "follows them", file);
+        break;
+    case UNWIND_END_UNSUPPORTED:
+        text_format(line, "unwind tables of %s say what is not understood", file);
+        break;
+    case UNWIND_END_UNMAPPED:
+        text_format(line, "%s returns to where no code is", file);
+        break;
+    case UNWIND_END_UNREADABLE:
+        text_add(line, "the stack could not be read");
+        break;
+    case UNWIND_END_COLD:
+        text_format(line, "%s ran for the first time, and there was no room or time to keep them", file);
+        break;
+    case UNWIND_END_UNREAD:
+        text_format(line, "the file of %s could not be read", file);
+        break;
+    case UNWIND_END_NO_ROOM:
+        text_format(line, "no memory or time for unwind tables of %s", file);
+        break;
+    default:
+        if (*file == '[')
+            text_format(line, "code of a just-in-time compiler (%s) keeps no frame pointers", file);
+        else
+            text_format(line, "in %s they lead nowhere", file);
+    }
+}
+
+static void add_line(const struct cut_cause *cause, uint64_t cut, uint64_t stacks, struct text *lines)
+{
+    text_format(lines, "%.3g %% of user stacks end early, with [truncated]: ",
+                100.0 * (double)cut / (double)stacks);
+    add_cause(cause, lines);
+    text_add(lines, "\n");
+}
+
+void cut_stacks_add_lines(const struct cut_stacks *stacks, bool all, struct text *lines)
+{
+    const struct cut_cause *greatest = NULL;
+
+    for (size_t i = 0; i < stacks->count; i++) {
+        const struct cut_cause *cause = &stacks->causes[i];
+        if (all)
+            add_line(cause, cause->events, stacks->stacks, lines);
+        if (!greatest || cause->events > greatest->events)
+            greatest = cause;
+    }
+    if (!all && greatest && stacks->cut > stacks->stacks / MATTERS)
+        add_line(greatest, stacks->cut, stacks->stacks, lines);
+}

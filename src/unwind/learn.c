@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "unwind/learn.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "kernel/bpf.h"
+#include "kernel/bpf_abi.h"
+#include "kernel/unwind_fields.h"
+#include "machine/machine.h"
+
+/* The end of a thread's stack in the kernel, of which there are only these sizes. */
+#define END_BYTES 512
+static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
+
+/* Words of struct pt_regs, as a call of ours leaves them. */
+enum {
+    PT_RSI = 13,
+    PT_RDI = 14,
+    PT_CALL = 15,
+    PT_CS = 17,
+    PT_SS = 20,
+};
+
+static int load(const struct linked *linked, const char *name, struct text *log)
+{
+    const struct bpf_load load = {
+        .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+        .name = name,
+        .insns = linked->insns,
+        .count = linked->count,
+        .functions = linked->functions,
+        .function_count = linked->function_count,
+    };
+
+    return bpf_load_program(&load, log);
+}
+
+static int link_and_load(struct program *program, const char *name, struct text *log)
+{
+    struct linked linked;
+    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
+
+    if (!result)
+        result = load(&linked, name, log);
+    program_free(program);
+    return result;
+}
+
+/* ---- Where the user's registers are ---- */
+
+/*
+ *     stack = current->stack
+ *     answer[0] = the END_BYTES below stack + context[0]
+ */
+static void emit_end_of_stack(struct program *program, const struct unwind_fields *fields, int answer)
+{
+    EMIT(program,
+        MOV_REG(R6, R1),
+        ST(W, R10, -4, 0),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, -4),
+        LOAD_MAP(R1, answer),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "none"),
+        MOV_REG(R8, R0),
+        CALL(BPF_FUNC_get_current_task),
+        MOV_REG(R3, R0),
+        ADD_IMM(R3, fields->task_stack),
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, -16),
+        MOV_IMM(R2, 8),
+        CALL(BPF_FUNC_probe_read_kernel),
+        JNE_IMM(R0, 0, "none"),
+        MOV_REG(R1, R8),
+        MOV_IMM(R2, END_BYTES),
+        LDX(DW, R3, R10, -16),
+        LDX(DW, R4, R6, 0),
+        ADD_REG(R3, R4),
+        ADD_IMM(R3, -END_BYTES),
+        CALL(BPF_FUNC_probe_read_kernel),
+    LABEL("none"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+/* The place in the end of our stack of what bpf(2) was called with; 0: it is not there. */
+static uint32_t find_call(const uint64_t *words)
+{
+    for (uint32_t at = 0; at + UNWIND_REGISTERS <= END_BYTES / 8; at++) {
+        const uint64_t *registers = words + at;
+        if (registers[PT_CALL] == SYS_bpf && registers[PT_RDI] == BPF_ABI_PROG_TEST_RUN &&
+            registers[PT_CS] == 0x33 && registers[PT_SS] == 0x2b)
+            return at * 8;
+    }
+    return 0;
+}
+
+static int learn_registers(struct unwind_fields *fields, struct text *log)
+{
+    struct program program = {0};
+    uint64_t words[END_BYTES / 8];
+    const uint32_t first = 0;
+    int answer;
+    int result = bpf_create_numbered(&answer, BPF_MAP_TYPE_ARRAY, "learned", sizeof(words), 1);
+
+    if (result)
+        return result;
+    emit_end_of_stack(&program, fields, answer);
+    int loaded = result = link_and_load(&program, "learn", log);
+    for (size_t i = 0; i < COUNT_OF(stack_sizes) && loaded >= 0; i++) {
+        const uint64_t size = stack_sizes[i];
+        memset(words, 0, sizeof(words));
+        result = bpf_update(answer, &first, words, 0);
+        if (!result)
+            result = bpf_run_raw(loaded, &size, 1);
+        if (!result)
+            result = bpf_lookup(answer, &first, words);
+        if (result)
+            break;
+        uint32_t at = find_call(words);
+        fields->registers = at ? stack_sizes[i] - END_BYTES + at : 0;
+        if (at)
+            break;
+        result = -ENODATA;
+    }
+    if (loaded >= 0)
+        close(loaded);
+    close(answer);
+    return result;
+}
+
+/* ---- Keys ---- */
+
+static int load_key_program(struct learned *learned, struct text *log)
+{
+    struct program program = {0};
+    const struct unwind_wishes wishes = {
+        .fields = &learned->fields,
+        .maps = {.states = learned->answer, .objects = learned->answer, .chunks = learned->answer,
+                 .cache = learned->answer},
+        .readable = true,
+    };
+
+    emit_unwind_key(&program, &wishes);
+    learned->program = link_and_load(&program, "key", log);
+    return learned->program < 0 ? learned->program : 0;
+}
+
+int learned_key(void *context, const void *mapped, struct unwind_key *key)
+{
+    const struct learned *learned = context;
+    const uint64_t address = (uint64_t)(uintptr_t)mapped;
+    const uint32_t first = 0;
+    union {
+        struct unwind_state state;
+        char bytes[UNWIND_STATE_BYTES(0)];
+    } answer;
+    int result = bpf_run_raw(learned->program, &address, 1);
+
+    if (!result)
+        result = bpf_lookup(learned->answer, &first, &answer);
+    if (!result && (answer.state.pc != address || !answer.state.mapping.end))
+        result = -ENODATA;
+    *key = answer.state.key;
+    return result;
+}
+
+int learned_open(struct learned *learned, struct text *log)
+{
+    const struct machine *kernel = machine_of_kernel();
+    int result = kernel->elf == EM_X86_64 && kernel == machine_ours() ? 0 : -EOPNOTSUPP;
+
+    *learned = (struct learned)LEARNED_NONE;
+    if (!result)
+        result = unwind_fields_find(&learned->fields);
+
+    if (!result)
+        result = learn_registers(&learned->fields, log);
+    if (!result)
+        result = bpf_create_numbered(&learned->answer, BPF_MAP_TYPE_ARRAY, "key", UNWIND_STATE_BYTES(0), 1);
+    return result ? result : load_key_program(learned, log);
+}
+
+void learned_explain(int error, struct text *why)
+{
+    switch (-error) {
+    case EOPNOTSUPP:
+        text_add(why, "stackbox does that on x86-64 alone");
+        break;
+    case ENOENT:
+        text_add(why, "this kernel does not tell its types: mount /sys, or boot one with CONFIG_DEBUG_INFO_BTF");
+        break;
+    case ENODATA:
+        text_add(why, "this kernel keeps registers or mappings where they are not known");
+        break;
+    case EINVAL:
+    case KERNEL_ENOTSUPP:
+        text_add(why, "that takes Linux 5.10 or later");
+        break;
+    default:
+        text_add(why, strerror(-error));
+    }
+}
+
+void learned_close(struct learned *learned)
+{
+    if (learned->answer >= 0)
+        close(learned->answer);
+    if (learned->program >= 0)
+        close(learned->program);
+    *learned = (struct learned)LEARNED_NONE;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What objects.c and objects_make.c share. */
+#ifndef STACKBOX_UNWIND_OBJECTS_PARTS_H
+#define STACKBOX_UNWIND_OBJECTS_PARTS_H
+
+#include "base/index.h"
+#include "unwind/kept.h"
+#include "unwind/making.h"
+#include "unwind/objects.h"
+
+/* So often it is looked for what nobody has any more, of the time for which that is kept. */
+#define OBJECTS_LOOKS 4
+
+/* The oldest of more than that is forgotten. */
+#define OBJECTS_TOLD 256
+
+enum state {
+    GONE,
+    TO_BE_MADE,
+    IS_MADE, /* at the moment */
+    HAS_TABLE,
+    HAS_NONE,
+    HAS_NO_ROOM,
+};
+
+struct object {
+    struct mapped_file *file; /* with a reference; NULL: gone */
+    struct unwind_key key;
+    enum state state;
+    int why;               /* HAS_NONE: a negative errno */
+    bool wanted, alone;    /* it comes first; it is to be made without others */
+    bool awaited;          /* stacks wait for it: it comes before all */
+    uint32_t sights;
+    uint32_t kept;         /* HAS_TABLE: which */
+    uint32_t blocks;       /* HAS_NO_ROOM: that were missing */
+    uint64_t unused_since; /* 0: it is used, as far as is known */
+};
+
+struct objects {
+    struct objects_wishes wishes;
+    struct tables tables;
+    struct object *items;
+    size_t count, room, gone;
+    struct index index; /* by where their file is */
+    size_t waiting;     /* to be made */
+    struct making making;
+    size_t batch[MAKING_MOST]; /* which those are */
+    unsigned failures;
+    struct unwind_key told[OBJECTS_TOLD]; /* keys that are no object's, and of which programs know a kind */
+    size_t told_count;
+    uint64_t next_house, cpu_ns;
+    uint64_t dropped; /* tables, when those that had no room were tried the last time */
+};
+
+/* Where walks end in one that has no table, and will have none. */
+enum unwind_end object_end(const struct object *object);
+
+/* NULL: it was not seen. */
+struct object *object_find(const struct objects *objects, const struct mapped_file *file);
+
+static inline uint64_t object_hash(const struct mapped_file *file)
+{
+    return (uint64_t)(uintptr_t)file * 0x9e3779b97f4a7c15;
+}
+
+static inline void object_set_state(struct objects *objects, struct object *object, enum state state)
+{
+    objects->waiting += (size_t)(state == TO_BE_MADE) - (size_t)(object->state == TO_BE_MADE);
+    object->state = state;
+}
+
+#endif

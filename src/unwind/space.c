@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "unwind/space.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kernel/bpf.h"
+
+#define CHUNK_BYTES (UNWIND_CHUNK_BLOCKS * UNWIND_BLOCK_BYTES)
+_Static_assert(UNWIND_CHUNK_BLOCKS == 64, "a chunk's blocks are the bits of a word");
+
+/* ---- Chunks ---- */
+
+static int create_chunk(void)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY,
+        .name = "chunk",
+        .key_size = sizeof(uint32_t),
+        .value_size = UNWIND_BLOCK_BYTES,
+        .entries = UNWIND_CHUNK_BLOCKS,
+        .flags = BPF_F_MMAPABLE, /* 5.5 */
+    };
+
+    return bpf_create_map(&shape);
+}
+
+/* Who reads files, and is forked from us, is to reach no tables. */
+static void *map_chunk(int map)
+{
+    void *at = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+
+    if (at == MAP_FAILED)
+        return NULL;
+    if (!madvise(at, CHUNK_BYTES, MADV_DONTFORK))
+        return at;
+    munmap(at, CHUNK_BYTES);
+    return NULL;
+}
+
+static int make_chunk(struct space *space, uint32_t number)
+{
+    int map = create_chunk();
+
+    if (map < 0)
+        return map;
+    int result = bpf_update(space->chunks, &number, &map, 0);
+    space->at[number] = result ? NULL : map_chunk(map);
+    if (result || space->at[number])
+        close(map);
+    else
+        space->maps[number] = map;
+    return result;
+}
+
+static void forget_chunk(struct space *space, uint32_t number)
+{
+    if (space->at[number])
+        munmap(space->at[number], CHUNK_BYTES);
+    if (space->maps[number])
+        close(space->maps[number]);
+    space->at[number] = NULL;
+    space->maps[number] = 0;
+}
+
+int space_open(struct space *space, uint64_t most)
+{
+    const uint64_t chunks = (most + UNWIND_CHUNK_BLOCKS - 1) / UNWIND_CHUNK_BLOCKS;
+    struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
+        .name = "chunks",
+        .key_size = sizeof(uint32_t),
+        .value_size = sizeof(uint32_t),
+        .entries = UNWIND_MOST_CHUNKS,
+    };
+
+    *space = (struct space){
+        .chunks = -1,
+        .grace = GRACE_NONE,
+        .most = (uint32_t)(chunks < UNWIND_MOST_CHUNKS ? chunks : UNWIND_MOST_CHUNKS) * UNWIND_CHUNK_BLOCKS,
+    };
+    int like = create_chunk();
+    if (like < 0)
+        return like;
+    shape.inner = like;
+    space->chunks = bpf_create_map(&shape);
+    close(like);
+    return space->chunks < 0 ? space->chunks : grace_open(&space->grace);
+}
+
+void space_close(struct space *space)
+{
+    for (uint32_t i = 0; i < UNWIND_MOST_CHUNKS; i++)
+        forget_chunk(space, i);
+    if (space->chunks >= 0)
+        close(space->chunks);
+    grace_close(&space->grace);
+    *space = (struct space){.chunks = -1, .grace = GRACE_NONE};
+}
+
+/* ---- Blocks ---- */
+
+static uint64_t bit_of(uint32_t block)
+{
+    return (uint64_t)1 << block % UNWIND_CHUNK_BLOCKS;
+}
+
+static bool is_taken(const struct space *space, uint32_t block)
+{
+    return space->taken[block / UNWIND_CHUNK_BLOCKS] & bit_of(block);
+}
+
+int space_take(struct space *space, size_t blocks, uint32_t *first)
+{
+    size_t found = 0;
+    uint32_t at = 0;
+
+    while (at < space->most && found < blocks)
+        found = is_taken(space, at++) ? 0 : found + 1;
+    if (!blocks || found < blocks)
+        return -ENOSPC;
+    *first = at - (uint32_t)blocks;
+    for (uint32_t i = *first; i < at; i++)
+        space->taken[i / UNWIND_CHUNK_BLOCKS] |= bit_of(i);
+    space->used += (uint32_t)blocks;
+    return 0;
+}
+
+uint32_t space_left(const struct space *space)
+{
+    return space->most - space->used;
+}
+
+static int put_block(struct space *space, const uint32_t *words, uint32_t block)
+{
+    const uint32_t number = block / UNWIND_CHUNK_BLOCKS, within = block % UNWIND_CHUNK_BLOCKS;
+    int result = space->at[number] || space->maps[number] ? 0 : make_chunk(space, number);
+
+    if (result)
+        return result;
+    if (!space->at[number])
+        return bpf_update(space->maps[number], &within, words, BPF_ANY);
+    memcpy(space->at[number] + (size_t)within * UNWIND_BLOCK_WORDS, words, UNWIND_BLOCK_BYTES);
+    return 0;
+}
+
+int space_put(struct space *space, const uint32_t *words, size_t blocks, uint32_t *first)
+{
+    int result = space_take(space, blocks, first);
+
+    if (result)
+        return result;
+    for (size_t i = 0; i < blocks && !result; i++)
+        result = put_block(space, words + i * UNWIND_BLOCK_WORDS, *first + (uint32_t)i);
+    if (result)
+        space_rest(space, *first, blocks);
+    return result;
+}
+
+/* ---- And back ---- */
+
+void space_rest(struct space *space, uint32_t first, size_t blocks)
+{
+    for (uint32_t i = first; i < first + blocks; i++)
+        space->resting[i / UNWIND_CHUNK_BLOCKS] |= bit_of(i);
+    space->rests = space->rests || blocks;
+}
+
+/* Where programs still find the map of a chunk it is not to go: it stays, and is used again. */
+static void free_resting(struct space *space, uint32_t number)
+{
+    const uint64_t resting = space->resting[number];
+
+    space->taken[number] &= ~resting;
+    space->resting[number] = 0;
+    space->used -= (uint32_t)__builtin_popcountll(resting);
+    if (!resting || space->taken[number])
+        return;
+    const bool is_gone = !bpf_delete(space->chunks, &number);
+    if (is_gone)
+        forget_chunk(space, number);
+}
+
+int space_settle(struct space *space)
+{
+    int result = space->rests ? grace_wait(&space->grace) : 0;
+
+    if (result || !space->rests)
+        return result;
+    for (uint32_t i = 0; i < UNWIND_MOST_CHUNKS; i++)
+        free_resting(space, i);
+    space->rests = false;
+    return 0;
+}

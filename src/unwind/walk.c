@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * walk_stack(): the same as insns/unwind.c and insns/unwind_step.c; both must agree.
+ *
+ *     pc, sp, frame = the registers'; exact = first = true; lost = false; base = the registers'
+ *     for (;;)
+ *         at = exact ? pc : pc - 1                        a call may be the last of its function
+ *         object = what is mapped at `at`
+ *         if (nothing is)
+ *             return UNMAPPED                             a frame counts only where code is
+ *         if (there are `depth` frames)
+ *             return DEPTH
+ *         append pc + (exact && !first)
+ *         if (object has no table)
+ *             rule = does its code keep frame pointers ? FRAME_RECORD : return its end
+ *         else
+ *             rule = the table's at `at`, or return NO_TABLE
+ *
+ *         switch (rule.cfa)
+ *             UNKNOWN:       return NO_TABLE
+ *             ROOT:          return ROOT
+ *             UNSUPPORTED:   return UNSUPPORTED
+ *             SIGNAL:        pc, sp, frame are in the frame at sp
+ *                            exact = true, lost = false, base = the place in it; goto next
+ *             FRAME_RECORD:  if (frame == 0) return ROOT
+ *                            if (frame < sp) return SENSELESS
+ *                            cfa = frame + 16; pc = *(frame + 8), frame = *frame
+ *             FAR_RECORD:    the same, by any frame
+ *             else:          cfa = as the rule says; UNSUPPORTED by a frame pointer that is lost,
+ *                            and by other registers than these, but in the first frame; by rbx:
+ *                            as it is at `base`, if that is not lost
+ *                            pc = *(cfa + ret), frame = as the rule says
+ *                            base = rule.base is 0 ? lost : SAME ? base : cfa + rule.base
+ *         if (cfa <= sp, or is not aligned, or no user's)
+ *             return SENSELESS                            before anything is read there
+ *         sp = cfa, exact = false
+ *         if (pc == 0)
+ *             return ROOT                                 what a signal interrupted there called NULL
+ *     next:
+ *         first = false
+ *
+ * What cannot be read ends it as UNREADABLE. Where NO_TABLE ends it in start code it is ROOT.
+ */
+#include "unwind/walk.h"
+
+#include "insns/unwind.h"
+
+#define USER_BITS 56 /* of addresses */
+enum {
+    DWARF_RBP = 6,
+    DWARF_RSP = 7,
+    DWARF_PC = 16,
+};
+/* rt_sigframe, from where the stack pointer is as a handler has returned. */
+enum {
+    SIGNAL_FRAME = 120,
+    SIGNAL_BASE = 128,
+    SIGNAL_SP = 160,
+    SIGNAL_PC = 168,
+};
+/* No end: the walk goes on. */
+#define ONWARD UNWIND_ENDS
+
+struct at {
+    const struct walk_wishes *wishes;
+    const struct walk_registers *registers;
+    uint64_t pc, sp, frame;
+    uint64_t base; /* where rbx stands on the stack, or UNWIND_BASE_... */
+    bool exact, first, lost, at_entry;
+};
+
+static bool read_word(const struct at *at, uint64_t address, uint64_t *word)
+{
+    return at->wishes->read(at->wishes->context, address, word);
+}
+
+static bool is_cfa(const struct at *at, uint64_t cfa)
+{
+    return cfa > at->sp && !(cfa & 7) && !(cfa >> USER_BITS);
+}
+
+static enum unwind_end called(struct at *at, uint64_t cfa)
+{
+    at->sp = cfa;
+    at->exact = false;
+    return at->pc ? ONWARD : UNWIND_END_ROOT;
+}
+
+static enum unwind_end interrupted(struct at *at)
+{
+    const uint64_t sp = at->sp;
+
+    if (!read_word(at, sp + SIGNAL_FRAME, &at->frame) || !read_word(at, sp + SIGNAL_SP, &at->sp) ||
+        !read_word(at, sp + SIGNAL_PC, &at->pc))
+        return UNWIND_END_UNREADABLE;
+    at->base = sp + SIGNAL_BASE;
+    at->exact = true;
+    at->lost = false;
+    return ONWARD;
+}
+
+static enum unwind_end by_record(struct at *at, bool is_far)
+{
+    const uint64_t record = at->frame;
+
+    if (at->lost)
+        return UNWIND_END_UNSUPPORTED;
+    if (!record)
+        return UNWIND_END_ROOT;
+    if (is_far)
+        at->sp = 0;
+    if (record < at->sp || !is_cfa(at, record + 16))
+        return UNWIND_END_SENSELESS;
+    if (!read_word(at, record, &at->frame) || !read_word(at, record + 8, &at->pc))
+        return UNWIND_END_UNREADABLE;
+    at->base = UNWIND_BASE_LOST;
+    return called(at, record + 16);
+}
+
+/* A register as the frame has it. */
+static enum unwind_end find_register(const struct at *at, uint8_t number, uint64_t *value)
+{
+    const bool is_base = number == UNWIND_BASE && at->base != UNWIND_BASE_LOST;
+
+    if (number >= DWARF_PC || (!at->first && !is_base))
+        return UNWIND_END_UNSUPPORTED;
+    *value = at->registers->by_dwarf[number];
+    if (at->first || at->base == UNWIND_BASE_IN_REGISTERS)
+        return ONWARD;
+    return read_word(at, at->base, value) ? ONWARD : UNWIND_END_UNREADABLE;
+}
+
+/* Where the CFA is, or why not. */
+static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *rule, uint64_t *cfa)
+{
+    const bool by_frame = rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_FRAME_WORD;
+    enum unwind_end end = ONWARD;
+
+    *cfa = by_frame ? at->frame : at->sp;
+    if (by_frame && at->lost)
+        return UNWIND_END_UNSUPPORTED;
+    switch (rule->cfa) {
+    case UNWIND_BY_SP:
+    case UNWIND_BY_FRAME:
+        break;
+    case UNWIND_BY_REGISTER:
+        end = find_register(at, rule->reg, cfa);
+        break;
+    case UNWIND_BY_SP_WORD:
+    case UNWIND_BY_FRAME_WORD:
+        if (!read_word(at, *cfa + (int64_t)rule->inner, cfa))
+            return UNWIND_END_UNREADABLE;
+        break;
+    case UNWIND_BY_PLT:
+        *cfa += (at->pc & 15) >= (uint16_t)rule->inner ? 8 : 0;
+        break;
+    default:
+        return UNWIND_END_UNSUPPORTED;
+    }
+    if (end != ONWARD)
+        return end;
+    *cfa += (int64_t)rule->offset;
+    return is_cfa(at, *cfa) ? ONWARD : UNWIND_END_SENSELESS;
+}
+
+/* The caller's frame pointer. What is reckoned from one that was lost is lost, too. */
+static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
+{
+    switch (rule->frame_kind) {
+    case UNWIND_FRAME_SAME:
+        return true;
+    case UNWIND_FRAME_AT_CFA:
+        at->lost = false;
+        return read_word(at, cfa + (int64_t)rule->frame, &at->frame);
+    case UNWIND_FRAME_AT_FRAME:
+        return at->lost || read_word(at, at->frame + (int64_t)rule->frame, &at->frame);
+    default:
+        at->lost = true;
+        return true;
+    }
+}
+
+static enum unwind_end by_rule(struct at *at, const struct unwind_rule *rule)
+{
+    uint64_t cfa;
+    enum unwind_end end = find_cfa(at, rule, &cfa);
+
+    if (end != ONWARD)
+        return end;
+    if (rule->return_kind != UNWIND_RETURN_AT_CFA)
+        return UNWIND_END_UNSUPPORTED;
+    if (!read_word(at, cfa + (int64_t)rule->ret, &at->pc) || !find_frame(at, rule, cfa))
+        return UNWIND_END_UNREADABLE;
+    if (rule->base != UNWIND_BASE_SAME)
+        at->base = rule->base ? cfa + (int64_t)rule->base : UNWIND_BASE_LOST;
+    return called(at, cfa);
+}
+
+/* On to the caller. */
+static enum unwind_end leave(struct at *at, const struct unwind_rule *rule)
+{
+    switch (rule->cfa) {
+    case UNWIND_UNKNOWN:
+        return UNWIND_END_NO_TABLE;
+    case UNWIND_ROOT:
+        return UNWIND_END_ROOT;
+    case UNWIND_SIGNAL:
+        return interrupted(at);
+    case UNWIND_FRAME_RECORD:
+    case UNWIND_FAR_RECORD:
+        return by_record(at, rule->cfa == UNWIND_FAR_RECORD);
+    default:
+        return by_rule(at, rule);
+    }
+}
+
+static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
+{
+    static const struct unwind_rule record = {.cfa = UNWIND_FRAME_RECORD};
+    static const struct unwind_rule entry = {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -8,
+                                             .base = UNWIND_BASE_SAME};
+    const uint64_t pc = at->exact ? at->pc : at->pc - 1;
+    struct walk_object object = {.end = UNWIND_END_UNMAPPED};
+
+    at->wishes->find(at->wishes->context, pc, &object);
+    if (!object.table && !object.frame_pointers && object.end == UNWIND_END_UNMAPPED)
+        return UNWIND_END_UNMAPPED;
+    if (*count == at->wishes->depth)
+        return UNWIND_END_DEPTH;
+    frames[(*count)++] = at->pc + (at->exact && !at->first);
+    const struct unwind_rule *rule = &record;
+    if (at->first && at->at_entry)
+        rule = &entry;
+    else if (object.table)
+        rule = table_find(object.table, pc - object.bias);
+    else if (!object.frame_pointers)
+        return object.end;
+    const enum unwind_end end = rule ? leave(at, rule) : UNWIND_END_NO_TABLE;
+    at->first = false;
+    return end;
+}
+
+/* Is it code that has no caller, where that would return to? */
+static bool is_root(const struct at *at, uint64_t pc)
+{
+    struct walk_object object = {.end = UNWIND_END_UNMAPPED};
+
+    at->wishes->find(at->wishes->context, pc - 1, &object);
+    const struct unwind_rule *rule = object.table ? table_find(object.table, pc - 1 - object.bias) : NULL;
+    return rule && rule->cfa == UNWIND_ROOT;
+}
+
+/* What began the process, or the thread. */
+static bool is_start_code(const struct at *at)
+{
+    uint64_t word;
+
+    if (at->wishes->first_stack - at->sp <= UNWIND_START_BYTES || is_root(at, at->pc))
+        return true;
+    for (uint64_t i = 0; i < UNWIND_START_BYTES; i += sizeof(word))
+        if (read_word(at, at->sp + i, &word) && is_root(at, word))
+            return true;
+    return false;
+}
+
+size_t walk_stack(const struct walk_wishes *wishes, const struct walk_registers *registers,
+                  uint64_t *frames, enum unwind_end *end)
+{
+    const struct walk_start start = {
+        .pc = registers->by_dwarf[DWARF_PC],
+        .sp = registers->by_dwarf[DWARF_RSP],
+        .frame = registers->by_dwarf[DWARF_RBP],
+        .base = UNWIND_BASE_IN_REGISTERS,
+        .exact = true,
+        .first = true,
+        .registers = *registers,
+    };
+
+    return walk_on(wishes, &start, frames, end);
+}
+
+size_t walk_on(const struct walk_wishes *wishes, const struct walk_start *start, uint64_t *frames,
+               enum unwind_end *end)
+{
+    struct at at = {
+        .wishes = wishes,
+        .registers = &start->registers,
+        .pc = start->pc,
+        .sp = start->sp,
+        .frame = start->frame,
+        .base = start->base,
+        .exact = start->exact,
+        .first = start->first,
+        .lost = start->frame_lost,
+        .at_entry = start->at_entry,
+    };
+    size_t count = 0;
+
+    while ((*end = step(&at, frames, &count)) == ONWARD)
+        continue;
+    if (*end == UNWIND_END_NO_TABLE && is_start_code(&at))
+        *end = UNWIND_END_ROOT;
+    return count;
+}

@@ -1,0 +1,881 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Tables in the kernel's maps: what is read back from there, who has one and who has none, and what goes. */
+#include "unwind/objects.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "kernel/bpf.h"
+#include "test.h"
+#include "unwind/kept.h"
+#include "unwind/making.h"
+
+#define ENOUGH (64 << 20)
+#define SECOND 1000000000ull
+
+static char directory[] = "/tmp/objects-XXXXXX";
+static struct mapped_files *files;
+static struct objects *objects;
+
+/* ---- The file's key, as /proc has it: another one than the kernel's, and one for each file, too ---- */
+
+static int key_by_maps(void *context, const void *mapped, struct unwind_key *key)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    unsigned long start, major, minor, inode;
+    int result = -ENODATA;
+
+    (void)context;
+    *key = (struct unwind_key){0};
+    while (maps && result && fgets(line, sizeof(line), maps))
+        if (sscanf(line, "%lx-%*x %*s %*s %lx:%lx %lu", &start, &major, &minor, &inode) == 4 &&
+            start == (unsigned long)mapped) {
+            key->device = major << 20 | minor;
+            key->inode = inode;
+            result = 0;
+        }
+    if (maps)
+        fclose(maps);
+    return result;
+}
+
+static struct unwind_key key_of(const char *path)
+{
+    struct unwind_key key = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *mapped = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+
+    CHECK_NUMBER(key_by_maps(NULL, mapped, &key), 0);
+    munmap(mapped, 1);
+    close(fd);
+    return key;
+}
+
+/* ---- Scenes ---- */
+
+static void begin_with(uint64_t most_bytes, uint64_t unused_ns)
+{
+    struct objects_wishes wishes = {.key = key_by_maps, .most_bytes = most_bytes, .unused_ns = unused_ns};
+
+    CHECK_NUMBER(mapped_files_open(&files), 0);
+    wishes.files = files;
+    CHECK_NUMBER(objects_open(&objects, &wishes), 0);
+}
+
+static void begin(void)
+{
+    begin_with(ENOUGH, 1000 * SECOND);
+}
+
+static void end(void)
+{
+    objects_close(objects);
+    CHECK_NUMBER(mapped_files_count(files), 0);
+    mapped_files_close(files);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
+static struct mapped_file *open_file(const char *path)
+{
+    struct stat about;
+    struct mapped_sight sight = {.path = path, .pid = (uint32_t)getpid()};
+
+    if (stat(path, &about))
+        return NULL;
+    sight.device = about.st_dev;
+    sight.inode = about.st_ino;
+    mapped_files_look_again(files);
+    return mapped_files_see(files, &sight);
+}
+
+static struct mapped_file *see(const char *path)
+{
+    struct mapped_file *file = open_file(path);
+
+    CHECK(file && !objects_see(objects, file));
+    return file;
+}
+
+static void drop(struct mapped_file *file)
+{
+    mapped_file_drop(files, file);
+}
+
+static void make_all(void)
+{
+    CHECK_NUMBER(objects_make(objects, UINT64_MAX), 0);
+}
+
+static char *in_directory(const char *name)
+{
+    static char paths[4][256];
+    static unsigned next;
+    char *path = paths[next++ % COUNT_OF(paths)];
+
+    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+    return path;
+}
+
+static char *bytes_of(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "r");
+    char *bytes = malloc(16 << 20);
+
+    *size = file ? fread(bytes, 1, 16 << 20, file) : 0;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+static void write_file(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fwrite(bytes, 1, size, file) == size);
+    if (file)
+        fclose(file);
+}
+
+/* Of which there is one on every machine that has anything: ours, which has tables where libc has. */
+static const char *some_program(void)
+{
+    static const char *const programs[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6", "/bin/bash",
+                                           "/bin/sh"};
+
+    for (size_t i = 0; i < COUNT_OF(programs); i++)
+        if (!access(programs[i], R_OK))
+            return programs[i];
+    return "/proc/self/exe";
+}
+
+/* ---- What the maps have ---- */
+
+static uint32_t *words; /* of the object that was read back */
+
+static int chunk_by_id(uint32_t id)
+{
+    union bpf_attr attr = {.map_id = id};
+
+    return (int)syscall(SYS_bpf, BPF_MAP_GET_FD_BY_ID, &attr, sizeof(attr));
+}
+
+/* All blocks from its first on, whether they are its own or not, until there is no chunk. */
+static int read_back(const struct unwind_key *key, struct unwind_object *object)
+{
+    struct unwind_maps maps;
+    uint32_t chunk = UINT32_MAX, id;
+    int fd = -1;
+    size_t count = 0;
+
+    objects_tell_maps(objects, &maps);
+    int result = bpf_lookup(maps.objects, key, object);
+    free(words);
+    words = NULL;
+    for (uint32_t block = object->block; !result; block++) {
+        const uint32_t within = block % UNWIND_CHUNK_BLOCKS, number = block / UNWIND_CHUNK_BLOCKS;
+        if (number != chunk) {
+            if (fd >= 0)
+                close(fd);
+            chunk = number;
+            fd = bpf_lookup(maps.chunks, &number, &id) ? -1 : chunk_by_id(id);
+        }
+        if (fd < 0)
+            break;
+        words = realloc(words, ++count * UNWIND_BLOCK_BYTES);
+        CHECK_NUMBER(bpf_lookup(fd, &within, words + (count - 1) * UNWIND_BLOCK_WORDS), 0);
+    }
+    return result;
+}
+
+/* As a program searches. */
+static struct unwind_rule rule_at(const struct unwind_object *object, uint64_t offset)
+{
+    const uint64_t page = offset >> UNWIND_PAGE_BITS;
+    const struct unwind_rule *rules = (const struct unwind_rule *)words;
+    struct unwind_rule found = {0};
+    struct unwind_page entry;
+
+    if (page < object->first_page || page - object->first_page >= object->pages)
+        return found;
+    memcpy(&entry, words + object->directory + 2 * (page - object->first_page), sizeof(entry));
+    for (uint32_t i = 0; i < entry.count; i++) {
+        const uint32_t row = words[entry.first + i];
+        if (UNWIND_ROW_LOW(row) <= (offset & 4095))
+            found = rules[UNWIND_ROW_RULE(row)];
+    }
+    return found;
+}
+
+/* As the file has it. */
+static struct unwind_rule rule_of(const struct frame_rows *frames, uint64_t offset)
+{
+    const struct unwind_rule none = {0};
+    const size_t above =
+        first_key_above(&frames->rows[0].offset, sizeof(frames->rows[0]), frames->row_count, offset);
+
+    return above ? frames->rules[frames->rows[above - 1].rule] : none;
+}
+
+static int compare(const struct unwind_key *key, const struct elf *elf)
+{
+    struct frame_rows frames = {0};
+    struct unwind_object object;
+    int wrong = read_back(key, &object) != 0;
+
+    CHECK_NUMBER(frame_rows_read(&frames, elf, NULL), 0);
+    const uint64_t first = frames.rows[0].offset, last = frames.rows[frames.row_count - 1].offset;
+    for (int i = 0; i < rounds(20000) && !wrong; i++) {
+        /* Every second one is where a row begins, or ends. */
+        uint64_t offset = frames.rows[(size_t)random() % frames.row_count].offset - (uint64_t)random() % 2;
+        if (i % 2)
+            offset = first + (uint64_t)random() % (last - first + 4096);
+        struct unwind_rule wanted = rule_of(&frames, offset), found = rule_at(&object, offset);
+        if (wanted.cfa == UNWIND_UNKNOWN)
+            wrong += found.cfa != UNWIND_UNKNOWN;
+        else if (offset >> 12 <= last >> 12)
+            wrong += memcmp(&wanted, &found, sizeof(wanted)) != 0;
+    }
+    frame_rows_free(&frames);
+    return wrong;
+}
+
+static int wrong_of(const char *path)
+{
+    const struct unwind_key key = key_of(path);
+    struct elf elf;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), wrong = 1;
+
+    if (!elf_open(&elf, fd)) {
+        wrong = compare(&key, &elf);
+        elf_close(&elf);
+    }
+    close(fd);
+    return wrong;
+}
+
+/* ---- Tests of what is there ---- */
+
+static void real_files(void)
+{
+    static const char *const folders[] = {"/lib/x86_64-linux-gnu", "/usr/bin", "/usr/lib"};
+    static struct mapped_file *seen[64];
+    static char paths[64][512];
+    size_t count = 0;
+
+    begin();
+    for (size_t i = 0; i < COUNT_OF(folders); i++) {
+        DIR *folder = opendir(folders[i]);
+        struct dirent *entry;
+        for (size_t taken = 0; folder && taken < 20 && (entry = readdir(folder));) {
+            snprintf(paths[count], sizeof(paths[0]), "%s/%s", folders[i], entry->d_name);
+            struct stat about;
+            if (lstat(paths[count], &about) || !S_ISREG(about.st_mode) || about.st_size > 8 << 20)
+                continue;
+            seen[count] = see(paths[count]);
+            count++;
+            taken++;
+        }
+        if (folder)
+            closedir(folder);
+    }
+    make_all();
+    const struct objects_figures figures = objects_figures(objects);
+    CHECK(count && figures.tables > 1 && figures.rows > 1000 && figures.cpu_ns && !figures.left && !figures.no_room);
+    int wrong = 0, tables = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!objects_why(objects, seen[i])) {
+            wrong += wrong_of(paths[i]);
+            tables++;
+        }
+        drop(seen[i]);
+    }
+    CHECK_NUMBER(wrong, 0);
+    CHECK(tables > 5);
+    end();
+}
+
+static void vdso(void)
+{
+    const struct unwind_key key = {0};
+    const uint64_t at = getauxval(AT_SYSINFO_EHDR);
+    struct elf elf;
+    int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+    if (!at || memory < 0 || elf_open_at(&elf, memory, at))
+        return;
+    begin();
+    CHECK_NUMBER(compare(&key, &elf), 0);
+    CHECK_NUMBER(objects_figures(objects).tables, 1);
+    end();
+    elf_close(&elf);
+    close(memory);
+}
+
+/* However often it is seen, and by whomever; one of another name, too. */
+static void each_once(void)
+{
+    begin();
+    struct mapped_file *file = see(some_program()), *again = see(some_program());
+    CHECK(file == again);
+    CHECK(objects_why(objects, file) && strstr(objects_why(objects, file), "not made yet"));
+    make_all();
+    struct mapped_file *later = see(some_program());
+    make_all();
+    CHECK(!objects_why(objects, file));
+    const struct objects_figures figures = objects_figures(objects);
+    CHECK_NUMBER(figures.files, 1);
+    CHECK_NUMBER(figures.tables, 2); /* and the vDSO's */
+    CHECK_NUMBER(figures.made, 2);
+    drop(file);
+    drop(again);
+    drop(later);
+    end();
+}
+
+/* A file that is written to in place: its key is the same, its table is another. */
+static void written_to(void)
+{
+    const char *path = in_directory("written");
+    size_t size, other_size;
+    char *bytes = bytes_of(some_program(), &size), *other = bytes_of("/bin/ls", &other_size);
+
+    begin();
+    write_file(path, bytes, size);
+    struct mapped_file *before = see(path);
+    make_all();
+    CHECK_NUMBER(wrong_of(path), 0);
+    write_file(path, other, other_size);
+    struct mapped_file *after = see(path);
+    make_all();
+    CHECK(before != after);
+    CHECK_NUMBER(wrong_of(path), 0);
+    CHECK_NUMBER(objects_figures(objects).tables, 2);
+    CHECK_NUMBER(objects_figures(objects).made, 3);
+    drop(before);
+    drop(after);
+    end();
+    free(bytes);
+    free(other);
+}
+
+/* ---- What goes ---- */
+
+static void copies(const char *path, struct mapped_file **seen, size_t count)
+{
+    size_t size;
+    char *bytes = bytes_of(path, &size), name[32];
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "copy%zu", i);
+        write_file(in_directory(name), bytes, size);
+        seen[i] = see(in_directory(name));
+    }
+    free(bytes);
+}
+
+static void drops(void)
+{
+    struct mapped_file *seen[4];
+
+    begin_with(ENOUGH, SECOND / 50);
+    copies(some_program(), seen, 4);
+    make_all();
+    CHECK_NUMBER(objects_figures(objects).tables, 5);
+    for (size_t i = 0; i < 3; i++)
+        drop(seen[i]);
+    for (int i = 0; i < 10; i++) {
+        usleep(10000);
+        make_all();
+    }
+    CHECK_NUMBER(objects_figures(objects).tables, 2);
+    CHECK_NUMBER(objects_figures(objects).files, 1);
+    CHECK_NUMBER(objects_figures(objects).dropped, 3);
+    const struct unwind_key gone = key_of(in_directory("copy0"));
+    struct unwind_object object;
+    CHECK_NUMBER(read_back(&gone, &object), -ENOENT);
+    CHECK_NUMBER(wrong_of(in_directory("copy3")), 0);
+    /* It comes back, into the room that was free. */
+    struct mapped_file *again = see(in_directory("copy0"));
+    make_all();
+    CHECK_NUMBER(wrong_of(in_directory("copy0")), 0);
+    CHECK_NUMBER(wrong_of(in_directory("copy3")), 0);
+    drop(again);
+    drop(seen[3]);
+    end();
+}
+
+/* What is wanted stays, though nobody has it yet. */
+static void wanted(void)
+{
+    begin_with(ENOUGH, SECOND / 100);
+    struct mapped_file *file = open_file(some_program());
+    CHECK_NUMBER(objects_want(objects, file), 0);
+    drop(file);
+    for (int i = 0; i < 5; i++) {
+        usleep(10000);
+        make_all();
+    }
+    CHECK_NUMBER(objects_figures(objects).files, 1);
+    CHECK_NUMBER(objects_figures(objects).tables, 2);
+    end();
+}
+
+/* What programs are told of a file: its kind, UINT32_MAX where nothing. */
+static uint32_t kind_of(const char *path)
+{
+    const struct unwind_key key = key_of(path);
+    struct unwind_object object;
+    struct unwind_maps maps;
+
+    objects_tell_maps(objects, &maps);
+    return bpf_lookup(maps.objects, &key, &object) ? UINT32_MAX : object.kind;
+}
+
+/* Walks in C find the table where programs do, and of what has none the same end is told. */
+static void told(void)
+{
+    const char *path = some_program(), *text = in_directory("text");
+    struct frame_rows frames = {0};
+    struct table table;
+    struct elf elf;
+
+    begin_with(ENOUGH, SECOND / 50);
+    write_file(text, "no program at all", 17);
+    struct mapped_file *program = see(path), *none = see(text);
+    CHECK_NUMBER(objects_find(objects, program, &table), -EAGAIN);
+    CHECK_NUMBER(kind_of(path), UINT32_MAX);
+    make_all();
+    CHECK_NUMBER(objects_find(objects, program, &table), 0);
+    CHECK_NUMBER(kind_of(path), 0);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK(!elf_open(&elf, fd) && !frame_rows_read(&frames, &elf, NULL));
+    const uint64_t first = frames.rows[0].offset, last = frames.rows[frames.row_count - 1].offset;
+    for (int i = 0; i < rounds(20000); i++) {
+        const uint64_t offset = first + (uint64_t)random() % (last - first + 4096);
+        const struct unwind_rule wanted = rule_of(&frames, offset), *found = table_find(&table, offset);
+        if (found ? found->cfa != wanted.cfa || (wanted.cfa && memcmp(found, &wanted, sizeof(wanted)))
+                  : wanted.cfa != UNWIND_UNKNOWN && offset >> 12 <= last >> 12) {
+            WRONG("a rule");
+            break;
+        }
+    }
+    frame_rows_free(&frames);
+    elf_close(&elf);
+    close(fd);
+    const int end_of_none = objects_find(objects, none, &table);
+    CHECK(end_of_none == UNWIND_END_NO_TABLE || end_of_none == UNWIND_END_UNREAD);
+    CHECK_NUMBER(kind_of(text), end_of_none + 1);
+    /* What programs met under a key of nobody's, so often that the first are forgotten; and not over a table. */
+    for (uint64_t i = 0; i < 1000; i++)
+        objects_tell_kind(objects, &(struct unwind_key){.device = 1, .inode = i + 1}, UNWIND_KEEPS_RECORDS);
+    const struct unwind_key key = key_of(path);
+    objects_tell_kind(objects, &key, UNWIND_KEEPS_RECORDS);
+    CHECK_NUMBER(kind_of(path), 0);
+    struct unwind_maps maps;
+    struct unwind_object object;
+    objects_tell_maps(objects, &maps);
+    CHECK_NUMBER(bpf_lookup(maps.objects, &(struct unwind_key){.device = 1, .inode = 1}, &object), -ENOENT);
+    CHECK_NUMBER(bpf_lookup(maps.objects, &(struct unwind_key){.device = 1, .inode = 1000}, &object), 0);
+    CHECK(object.kind == UNWIND_KEEPS_RECORDS && !object.pages);
+    drop(none);
+    for (int i = 0; i < 10; i++) {
+        usleep(10000);
+        make_all();
+    }
+    CHECK_NUMBER(kind_of(text), UINT32_MAX);
+    drop(program);
+    end();
+}
+
+/* One chunk: what does not fit is told of, and gets room once others go. */
+static void little_room(void)
+{
+    enum { COUNT = 40 };
+    struct mapped_file *seen[COUNT];
+    size_t with = 0;
+
+    begin_with(UNWIND_BLOCK_BYTES, SECOND / 50);
+    copies(some_program(), seen, COUNT);
+    make_all();
+    struct objects_figures figures = objects_figures(objects);
+    CHECK(figures.no_room > 0 && figures.without == figures.no_room);
+    CHECK(figures.bytes <= UNWIND_CHUNK_BLOCKS * UNWIND_BLOCK_BYTES);
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *why = objects_why(objects, seen[i]);
+        char name[32];
+        snprintf(name, sizeof(name), "copy%zu", i);
+        CHECK(why ? strstr(why, "memory") != NULL : !wrong_of(in_directory(name)));
+        CHECK_NUMBER(kind_of(in_directory(name)), why ? UNWIND_END_NO_ROOM + 1 : 0);
+        with += !why;
+    }
+    CHECK_NUMBER(with + figures.no_room, COUNT);
+    /* Of those that have one all go; the others move up. */
+    size_t kept = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        if (!objects_why(objects, seen[i]))
+            drop(seen[i]);
+        else
+            seen[kept++] = seen[i];
+    for (int i = 0; i < 10; i++) {
+        usleep(10000);
+        make_all();
+    }
+    CHECK_NUMBER(objects_figures(objects).dropped, with);
+    CHECK_NUMBER(objects_figures(objects).tables, 1 + (kept < with ? kept : with));
+    for (size_t i = 0; i < kept; i++)
+        drop(seen[i]);
+    end();
+}
+
+/* At once, where there is no room for others. */
+static void room_is_made(void)
+{
+    enum { COUNT = 40 };
+    struct mapped_file *seen[COUNT];
+
+    begin_with(UNWIND_BLOCK_BYTES, 1000 * SECOND);
+    copies(some_program(), seen, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        make_all();
+        drop(seen[i]);
+    }
+    struct mapped_file *last = see("/bin/ls");
+    make_all();
+    CHECK(!objects_why(objects, last));
+    CHECK_NUMBER(wrong_of("/bin/ls"), 0);
+    drop(last);
+    end();
+}
+
+/* ---- Files that mean no good ---- */
+
+static void hostile(void)
+{
+    struct mapped_file *good[2], *bad[8];
+    const char *path = some_program();
+    size_t size, count = 0;
+    char *bytes = bytes_of(path, &size), name[32];
+    struct elf elf;
+
+    begin();
+    good[0] = see("/bin/ls");
+    for (; count < 4; count++) {
+        snprintf(name, sizeof(name), "cut%zu", count);
+        write_file(in_directory(name), bytes, (size_t)random() % size);
+        bad[count] = see(in_directory(name));
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (!elf_open(&elf, fd)) {
+        const struct elf_section *frames = elf_section(&elf, ".eh_frame");
+        for (size_t i = 0; frames && i < frames->size; i++)
+            bytes[frames->offset + i] = (char)random();
+        elf_close(&elf);
+    }
+    close(fd);
+    write_file(in_directory("random"), bytes, size);
+    bad[count++] = see(in_directory("random"));
+    write_file(in_directory("text"), "no ELF file", 11);
+    bad[count++] = see(in_directory("text"));
+    write_file(in_directory("empty"), "", 0);
+    bad[count++] = see(in_directory("empty"));
+    good[1] = see(path);
+    make_all();
+    CHECK_NUMBER(wrong_of("/bin/ls") + wrong_of(path), 0);
+    CHECK(objects_why(objects, bad[5]) && objects_why(objects, bad[6]));
+    for (size_t i = 0; i < count; i++)
+        drop(bad[i]);
+    drop(good[0]);
+    drop(good[1]);
+    end();
+    free(bytes);
+}
+
+/* The child that we have; 0: none, or this kernel does not tell. */
+static pid_t own_child(void)
+{
+    FILE *file = fopen("/proc/thread-self/children", "r");
+    int child = 0;
+
+    if (file && fscanf(file, "%d", &child) != 1)
+        child = 0;
+    if (file)
+        fclose(file);
+    return child;
+}
+
+/* Was either reader ended before it was done? The second one has one file. */
+static bool kill_two_readers(void)
+{
+    const pid_t first = own_child();
+
+    kill(first, SIGKILL);
+    while (own_child() == first)
+        objects_make(objects, now_ns() + 1);
+    if (own_child())
+        kill(own_child(), SIGKILL);
+    make_all();
+    return objects_figures(objects).without;
+}
+
+/* A reader that is ended costs nobody a table but the file that did it, which is found out alone. */
+static void blamed(void)
+{
+    struct mapped_file *seen[3];
+    bool is_done = false;
+
+    for (int tries = 0; tries < 100 && !is_done; tries++) {
+        begin();
+        copies(some_program(), seen, 3);
+        CHECK_NUMBER(objects_make(objects, 0), 3);
+        if (!own_child()) {
+            printf("SKIP blamed: this kernel does not tell who our children are\n");
+            tries = 100;
+        } else if (kill_two_readers()) {
+            const struct objects_figures figures = objects_figures(objects);
+            CHECK(figures.tables == 3 && figures.without == 1 && figures.too_slow == 1);
+            is_done = true;
+        }
+        for (size_t i = 0; i < 3; i++)
+            drop(seen[i]);
+        end();
+    }
+}
+
+/* ---- Making, by itself ---- */
+
+static int results[3];
+
+static void take(void *context, size_t which, int result, const struct table *table, uint64_t rows)
+{
+    (void)context;
+    results[which] = result;
+    CHECK(!result == (table->words != NULL) && !result == (rows != 0));
+}
+
+/* Begun and ended, until that comes before it is done. What became of the first. */
+static int result_of_killed(struct making *making, const int *fds, size_t count)
+{
+    results[0] = 0;
+    for (int tries = 0; tries < 100 && !results[0]; tries++) {
+        CHECK_NUMBER(making_begin(making, fds, count), 0);
+        kill(making->run.pid, SIGKILL);
+        CHECK_NUMBER(making_end(making, UINT64_MAX, take, NULL), 0);
+    }
+    return results[0];
+}
+
+/* Whoever ended it: others are not to suffer from the one that did. */
+static void reader_is_killed(void)
+{
+    const int fd = open(some_program(), O_RDONLY | O_CLOEXEC), fds[] = {fd, fd, fd};
+    struct making making = {0};
+
+    CHECK_NUMBER(result_of_killed(&making, fds, 3), -EAGAIN);
+    CHECK(results[1] == -EAGAIN && results[2] == -EAGAIN);
+    CHECK_NUMBER(result_of_killed(&making, fds, 1), -ETIME);
+    CHECK_NUMBER(making_begin(&making, fds, 2), 0);
+    CHECK_NUMBER(making_end(&making, UINT64_MAX, take, NULL), 0);
+    CHECK(!results[0] && !results[1] && making.run.cpu_ns);
+    making_free(&making);
+    close(fd);
+}
+
+/*
+ * A file that takes as long as one of its size may: what is said of its functions are two CIEs, by turns, of 32
+ * million words each, that remember and restore. (They are so long that the one takes the other's place among
+ * those that are kept.)
+ */
+static int endless_file(void)
+{
+    enum { WORDS = (32 << 20) + 16, FUNCTIONS = 1000, FRAMES = 0x1000, CODE = 0x100 };
+    static const char names[] = "\0.eh_frame\0.shstrtab";
+    const size_t cie = 16 + WORDS, size = 2 * cie + FUNCTIONS * 24ul + 4, total = FRAMES + size + sizeof(names);
+    char *bytes = calloc(1, total);
+
+    *(Elf64_Ehdr *)bytes = (Elf64_Ehdr){
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_ehsize = sizeof(Elf64_Ehdr),
+        .e_phoff = 64, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
+        .e_shoff = 256, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 2,
+    };
+    *(Elf64_Phdr *)(bytes + 64) = (Elf64_Phdr){
+        .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = total, .p_memsz = total, .p_align = 4096,
+    };
+    Elf64_Shdr *sections = (Elf64_Shdr *)(bytes + 256);
+    sections[1] = (Elf64_Shdr){
+        .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = FRAMES, .sh_offset = FRAMES,
+        .sh_size = size,
+    };
+    sections[2] = (Elf64_Shdr){
+        .sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = FRAMES + size, .sh_size = sizeof(names),
+    };
+    memcpy(bytes + FRAMES + size, names, sizeof(names));
+    /* Version 1, "", factors of 1 and -8, the return address in 16; CFA = rsp + 8; words to remember, restore. */
+    static const unsigned char head[] = {1, 0, 1, 0x78, 16, 0x0c, 7, 8};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t word = 0; word < WORDS; word++)
+            bytes[FRAMES + i * cie + 16 + word] = word % 2 ? 0x0b : 0x0a;
+        *(uint32_t *)(bytes + FRAMES + i * cie) = (uint32_t)(cie - 4);
+        memcpy(bytes + FRAMES + i * cie + 8, head, sizeof(head));
+    }
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        uint32_t *fde = (uint32_t *)(bytes + FRAMES + 2 * cie + i * 24);
+        const uint64_t place[] = {CODE + i, 1};
+        fde[0] = 20;
+        fde[1] = (uint32_t)((char *)(fde + 1) - (bytes + FRAMES + i % 2 * cie));
+        memcpy(fde + 2, place, sizeof(place));
+    }
+    write_file(in_directory("endless"), bytes, total);
+    free(bytes);
+    return open(in_directory("endless"), O_RDONLY | O_CLOEXEC);
+}
+
+/* What takes too long is given up. */
+static void endless(void)
+{
+    const int fd = endless_file();
+    struct making making = {.seconds = 1};
+
+    CHECK_NUMBER(making_begin(&making, &fd, 1), 0);
+    CHECK_NUMBER(making_end(&making, UINT64_MAX, take, NULL), 0);
+    CHECK_NUMBER(results[0], -ETIME);
+    CHECK(making.run.cpu_ns > SECOND / 2 && making.run.cpu_ns < 3 * SECOND);
+    making_free(&making);
+    close(fd);
+}
+
+/* Nobody waits for what is being made. */
+static void closed_early(void)
+{
+    begin();
+    struct mapped_file *file = see(some_program());
+    CHECK_NUMBER(objects_make(objects, 0), 1);
+    drop(file);
+    const uint64_t before = now_ns();
+    end();
+    CHECK(now_ns() - before < SECOND);
+}
+
+/* ---- Space ---- */
+
+static void space_of_numbers(void)
+{
+    static struct space space;
+    static bool taken[256];
+    uint32_t first, firsts[256], sizes[256];
+    size_t count = 0, wrong = 0;
+
+    space = (struct space){.chunks = -1, .grace = GRACE_NONE, .most = 256};
+    for (int i = 0; i < rounds(20000); i++) {
+        const size_t size = 1 + (size_t)random() % 20;
+        if (random() % 2 && !space_take(&space, size, &first)) {
+            for (size_t j = first; j < first + size; j++) {
+                wrong += j >= 256 || taken[j];
+                taken[j] = true;
+            }
+            firsts[count] = first;
+            sizes[count++] = (uint32_t)size;
+        } else if (count) {
+            const size_t which = (size_t)random() % count;
+            for (size_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
+                taken[j] = false;
+            /* As space_settle() does once nobody reads it. */
+            for (uint32_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
+                space.taken[j / 64] &= ~((uint64_t)1 << j % 64);
+            space.used -= sizes[which];
+            firsts[which] = firsts[--count];
+            sizes[which] = sizes[count];
+        }
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < 256; i++)
+        used += taken[i];
+    CHECK_NUMBER(wrong, 0);
+    CHECK_NUMBER(space.used, used);
+    CHECK_NUMBER(space_take(&space, 257, &first), -ENOSPC);
+}
+
+/* What rests is not used again before it is settled; then it is, and empty chunks are gone. */
+static void space_in_maps(void)
+{
+    static struct space space;
+    static uint32_t block[UNWIND_BLOCK_WORDS];
+    uint32_t first, next, id;
+
+    CHECK_NUMBER(space_open(&space, 100), 0);
+    CHECK_NUMBER(space.most, 128);
+    for (uint32_t i = 0; i < 128; i++)
+        CHECK(!space_put(&space, block, 1, &first) && first == i);
+    CHECK_NUMBER(space_put(&space, block, 1, &first), -ENOSPC);
+    space_rest(&space, 60, 10);
+    CHECK_NUMBER(space_put(&space, block, 1, &first), -ENOSPC);
+    CHECK_NUMBER(space_settle(&space), 0);
+    CHECK_NUMBER(space_left(&space), 10);
+    CHECK_NUMBER(space_take(&space, 10, &first), 0);
+    CHECK_NUMBER(first, 60);
+    space_rest(&space, 64, 64);
+    CHECK_NUMBER(space_settle(&space), 0);
+    CHECK(!bpf_lookup(space.chunks, &(uint32_t){0}, &id) && bpf_lookup(space.chunks, &(uint32_t){1}, &id) == -ENOENT);
+    CHECK(!space_put(&space, block, 1, &next) && next == 64);
+    CHECK(!bpf_lookup(space.chunks, &(uint32_t){1}, &id));
+    space_close(&space);
+}
+
+static void remove_all(void)
+{
+    DIR *folder = opendir(directory);
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (*entry->d_name != '.')
+            unlink(in_directory(entry->d_name));
+    if (folder)
+        closedir(folder);
+    rmdir(directory);
+}
+
+int main(void)
+{
+    static struct tables tables;
+    const int result = tables_open(&tables, ENOUGH);
+
+    tables_close(&tables);
+    srandom(1);
+    TEST(space_of_numbers);
+    TEST(reader_is_killed);
+    if (result) {
+        printf("SKIP objects: no tables in maps here: %s\n", strerror(-result));
+        return tests_done();
+    }
+    if (!mkdtemp(directory))
+        return 2;
+    TEST(space_in_maps);
+    TEST(real_files);
+    TEST(vdso);
+    TEST(each_once);
+    TEST(written_to);
+    TEST(drops);
+    TEST(wanted);
+    TEST(told);
+    TEST(little_room);
+    TEST(room_is_made);
+    TEST(hostile);
+    TEST(blamed);
+    TEST(closed_early);
+    TEST(endless);
+    free(words);
+    remove_all();
+    return tests_done();
+}

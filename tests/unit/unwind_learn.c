@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What walks along tables learn of the running kernel, beside what stat(2) and our own registers tell. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/bpf.h"
+#include "test.h"
+#include "unwind/learn.h"
+
+static struct learned learned = LEARNED_NONE;
+
+static int key_of(const char *path, size_t page, struct unwind_key *key)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *mapped = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)(page * size));
+
+    if (fd >= 0)
+        close(fd);
+    if (mapped == MAP_FAILED)
+        return -errno;
+    int result = learned_key(&learned, mapped, key);
+    munmap(mapped, size);
+    return result;
+}
+
+/* A file has one key, wherever it is mapped, and another one than others. */
+static void keys(void)
+{
+    struct unwind_key first = {0}, again = {0}, other = {0};
+
+    CHECK_NUMBER(key_of("/proc/self/exe", 0, &first), 0);
+    CHECK_NUMBER(key_of("/proc/self/exe", 1, &again), 0);
+    CHECK_NUMBER(key_of("/bin/sh", 0, &other), 0);
+    CHECK(!memcmp(&first, &again, sizeof(first)));
+    CHECK(memcmp(&first, &other, sizeof(first)) != 0);
+    CHECK(first.inode && !first.unused);
+}
+
+/* Among many mappings, too: the kernel's tree of them has several levels then. */
+static void many_mappings(void)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    enum { COUNT = 2000 };
+    static void *mapped[COUNT];
+    struct unwind_key wanted = {0}, key;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), wrong = 0;
+
+    CHECK_NUMBER(key_of("/proc/self/exe", 0, &wanted), 0);
+    /* No two of them next to each other make one. */
+    for (size_t i = 0; i < COUNT; i++)
+        mapped[i] = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    for (size_t i = 0; i < COUNT; i++)
+        wrong += mapped[i] == MAP_FAILED || learned_key(&learned, mapped[i], &key) ||
+                 memcmp(&key, &wanted, sizeof(key)) != 0;
+    CHECK_NUMBER(wrong, 0);
+    for (size_t i = 0; i < COUNT; i++)
+        munmap(mapped[i], size);
+    wrong = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        wrong += learned_key(&learned, mapped[i], &key) != -ENODATA;
+    CHECK_NUMBER(wrong, 0);
+    close(fd);
+}
+
+/* The kernel's stack of a thread has whole pages, and its end is where the user's registers are. */
+static void registers(void)
+{
+    const uint32_t at = learned.fields.registers;
+
+    CHECK(at % 8 == 0);
+    CHECK(at + UNWIND_REGISTERS * 8 <= 65536 && at >= 8192 - 512);
+    CHECK((at + UNWIND_REGISTERS * 8 + 16) % 4096 <= 16);
+}
+
+int main(void)
+{
+    struct text log = {0};
+    int result = learned_open(&learned, &log);
+
+    if (result == -EPERM || result == -ENOENT || result == -ENOSYS || result == -EOPNOTSUPP) {
+        printf("SKIP learn: %s\n", result == -ENOENT ? "this kernel tells nothing of its types"
+                                   : result == -EOPNOTSUPP ? "tables are for x86-64 alone"
+                                                           : "there is no right to run programs");
+        return tests_done();
+    }
+    if (log.length)
+        printf("%s\n", log.data);
+    text_free(&log);
+    CHECK_NUMBER(result, 0);
+    if (!result) {
+        TEST(keys);
+        TEST(many_mappings);
+        TEST(registers);
+    }
+    learned_close(&learned);
+    return tests_done();
+}

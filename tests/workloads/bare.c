@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * bare [-w] WAY NUMBER
+ *
+ * Code without frame pointers, whose frame pointer register holds what looks like one and is none: the
+ * stack of each event is known, main, outer, middle, inner and what that calls.
+ *
+ *   spins MS   uses up so much CPU time in inner()
+ *   calls N    N times getppid(2), of leaf(), which has no frame
+ *   naps N     sleeps 20 ms N times in nap()
+ *   forks N    N children do, each in its inner(), one getppid(2) and end
+ *
+ * With -w it says `ready` first and waits for SIGUSR2 (word.h); `done` at the end.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "word.h"
+
+/* gcc makes clones of such a function even so, and gives them other names. */
+#if defined(__clang__)
+#define OWN APART
+#else
+#define OWN __attribute__((noclone)) APART
+#endif
+
+#if defined(__x86_64__)
+/* Where a walk along frame pointers would go: to frames that nobody made. */
+static uint64_t fake[] = {0, 0x440008, 0x440108};
+#define LEAD_ASTRAY() __asm__ volatile("lea %0, %%rbp" : : "m"(fake[0]) : "rbp")
+#else
+#define LEAD_ASTRAY() __asm__ volatile("")
+#endif
+
+#if defined(__x86_64__)
+static OWN long leaf(long number)
+{
+    long result;
+
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
+    return result;
+}
+#else
+static OWN long leaf(long number)
+{
+    long result = syscall(number);
+
+    NO_TAIL_CALL;
+    return result;
+}
+#endif
+
+static OWN void nap(void)
+{
+    const struct timespec time = {.tv_nsec = 20000000};
+
+    nanosleep(&time, NULL);
+    NO_TAIL_CALL;
+}
+
+static uint64_t cpu_time(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static OWN void spin(uint64_t ms)
+{
+    uint64_t end = cpu_time() + ms * 1000000;
+
+    do
+        for (volatile int i = 0; i < 200000; i++) {
+        }
+    while (cpu_time() < end);
+}
+
+static OWN void inner(const char *way, uint64_t number)
+{
+    LEAD_ASTRAY();
+    if (!strcmp(way, "spins"))
+        spin(number);
+    for (uint64_t i = 0; !strcmp(way, "calls") && i < number; i++)
+        leaf(SYS_getppid);
+    for (uint64_t i = 0; !strcmp(way, "naps") && i < number; i++)
+        nap();
+    NO_TAIL_CALL;
+}
+
+static OWN void middle(const char *way, uint64_t number)
+{
+    LEAD_ASTRAY();
+    inner(way, number);
+    NO_TAIL_CALL;
+}
+
+static OWN void outer(const char *way, uint64_t number)
+{
+    LEAD_ASTRAY();
+    middle(way, number);
+    NO_TAIL_CALL;
+}
+
+static void fork_each(uint64_t number)
+{
+    for (uint64_t i = 0; i < number; i++) {
+        pid_t child = fork();
+        if (!child) {
+            outer("calls", 1);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const int waits = argc > 1 && !strcmp(argv[1], "-w");
+
+    argc -= waits;
+    argv += waits;
+    if (argc != 3)
+        return 2;
+    const uint64_t number = number_of(argv[2]);
+    begin(NULL);
+    if (waits)
+        say_ready_and_wait();
+    if (!strcmp(argv[1], "forks"))
+        fork_each(number);
+    else
+        outer(argv[1], number);
+    say_done(number);
+    return 0;
+}

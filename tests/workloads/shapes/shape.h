@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Shapes of stacks that know themselves: each function tells its name, and where it will return to, before
+ * it calls on. At a mark (a trap, with the address of what was told in a register) tests/tools/unwind_judge.c
+ * compares that with what it walks. No unwinder has a part in telling.
+ */
+#ifndef STACKBOX_SHAPE_H
+#define STACKBOX_SHAPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SHAPE_MAGIC 0x5bacb0c5
+
+/*
+ * A function, whose caller goes on at `returns`; NULL: not known. What is called ANY are
+ * functions that nobody told of: libc's.
+ */
+struct told {
+    const char *name;
+    const void *returns;
+};
+#define ANY "*"
+
+/* What the judge reads, and how a walk has to end: as enum unwind_end, 0 where it is whole. */
+struct shape {
+    uint64_t first, count, end;
+    struct told told[512]; /* from `first` on, the outermost first */
+};
+/* As an end: it is whole, or ends at what begins it, whose table is another compiler's or libc's fault. */
+#define SHAPE_BEGINS 255
+
+/* What a mark says: a stack to be compared, or where to begin and to end with single steps. */
+enum {
+    SHAPE_CHECK,
+    SHAPE_STEP,
+    SHAPE_STEPPED,
+};
+
+extern volatile struct shape shape;
+
+#define SHAPE_INLINE static inline __attribute__((always_inline, unused))
+
+SHAPE_INLINE void tell(const char *name, const void *returns)
+{
+    shape.told[shape.count].name = name;
+    shape.told[shape.count].returns = returns;
+    shape.count = shape.count + 1;
+}
+/* At the beginning of a function, and at its end: so no call is its last instruction. */
+#define TELL() tell(__func__, __builtin_return_address(0))
+#define UNTELL() ((void)(shape.count = shape.count - 1))
+
+/* What a handler knows: that it interrupted an instruction, and behind it what was told before. */
+#define TELL_INTERRUPTED(context) \
+    tell(ANY, (void *)(((ucontext_t *)(context))->uc_mcontext.gregs[REG_RIP] + 1))
+
+SHAPE_INLINE void mark_as(uint64_t what)
+{
+    __asm__ volatile("int3; nop" : : "a"(SHAPE_MAGIC), "D"(&shape), "S"(what) : "memory");
+}
+#define MARK() mark_as(SHAPE_CHECK)
+/* All between them is stepped through. Both in one function. */
+#define STEP() mark_as(SHAPE_STEP)
+#define STEPPED() mark_as(SHAPE_STEPPED)
+
+/* For a stack that begins anew, as another thread's. What it hands back is for tell_again(). */
+SHAPE_INLINE uint64_t tell_anew(void)
+{
+    uint64_t before = shape.first;
+
+    shape.first = shape.count;
+    return before;
+}
+SHAPE_INLINE void tell_again(uint64_t before)
+{
+    shape.count = shape.first;
+    shape.first = before;
+}
+
+/* A function that stays one of its own. */
+#if defined(__clang__)
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noinline, noclone, noipa))
+#endif
+
+struct shape_row {
+    const char *name;
+    void (*run)(void);
+};
+/* NULL at their ends */
+extern const struct shape_row frame_shapes[], written_shapes[], signal_shapes[], thread_shapes[];
+extern const struct shape_row callback_shapes[], cxx_shapes[], stepped_shapes[];
+
+/* So that a compiler cannot know. */
+extern volatile int shape_zero, shape_one;
+extern void *volatile shape_escape;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
