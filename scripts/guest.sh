@@ -13,7 +13,7 @@
 #   --append WORDS     more words for the kernel command line
 #   --name NAME        the guest's name in the results (the kernel's)
 #   --timeout S        for the whole guest (300)
-#   --test-timeout S   for one test (150)
+#   --test-timeout S   for one test (300)
 #   --programs NAMES   these test programs alone: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
 #   --machine          as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
@@ -31,7 +31,7 @@ set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-cpus=2 memory=1024 append= name= timeout=300 test_timeout=150 files= machine=no log= clock=
+cpus=2 memory=1024 append= name= timeout=300 test_timeout=300 files= machine=no log= clock=
 alone=no once=no programs=
 stackbox=${STACKBOX:-$PWD/stackbox}
 workloads=${WORKLOADS:-$PWD/build/release/workloads}

@@ -20,7 +20,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 quick=no machine=no
 case ${1:-} in
 --quick) quick=yes ;;
---machine) machine=yes ;;
+--machine) machine=yes; export SELDOM=yes ;;
 esac
 logs=build/test
 account=$logs/account # of each part a line: NAME PASSED FAILED SKIPPED SECONDS
@@ -122,7 +122,7 @@ run_compiler()
 {
     if command -v "$1" >/dev/null; then
         build "build-$1" CC="$1" BUILD="build/$1" PROGRAM="build/$1/stackbox" all workloads units &&
-            part 300 "build-$1-again" sh tests/reproducible.sh "$1" "build/$1/stackbox"
+            { [ "$1" != gcc ] || part 300 "build-$1-again" sh tests/reproducible.sh "$1" "build/$1/stackbox"; }
     else
         skip_part "build-$1" "$1 is not installed"
     fi
@@ -132,7 +132,7 @@ run_compiler()
 run_cross()
 {
     rm -rf build/cross
-    part 900 cross env STACKBOX="$PWD/stackbox" sh scripts/cross.sh
+    part 1800 cross env STACKBOX="$PWD/stackbox" sh scripts/cross.sh --sample
 }
 
 run_units()
@@ -199,7 +199,7 @@ run_live()
         if [ -s $logs/kernel_hangs ]; then
             skip_part "$name" "$(cat $logs/kernel_hangs)"
         else
-            part 900 "$name" env STACKBOX="$PWD/stackbox" BUILD="$release" sh "$test"
+            part 1800 "$name" env STACKBOX="$PWD/stackbox" BUILD="$release" sh "$test"
         fi
     done
 }

@@ -26,6 +26,14 @@ start_signals()
     wait_until 20 has_begun
 }
 
+# command_of PID: its child that is none of its own processes
+command_of()
+{
+    for child in $(grep -l "^PPid:.$1$" /proc/[0-9]*/status 2>/dev/null | tr -dc '0-9\n'); do
+        comm=$(cat "/proc/$child/comm" 2>/dev/null) && [ "$comm" != stackbox ] && echo "$child"
+    done
+}
+
 # got: what the command got
 got()
 {
@@ -81,11 +89,11 @@ kill -s USR1 "$stackbox"
 kill -s USR1 "$stackbox"
 sleep 0.3
 ended "$stackbox" && fail "SIGUSR1 is ours alone" "it ended" || is "SIGUSR1 is ours alone" "$(got)" ""
-kill -s STOP "$(grep -l "^PPid:.$stackbox$" /proc/[0-9]*/status | tr -cd 0-9)"
+kill -s STOP "$(command_of "$stackbox")"
 sleep 0.3
 ended "$stackbox" && fail "a command that is stopped has not ended" "we ended" ||
     pass "a command that is stopped has not ended"
-kill -s KILL "$(grep -l "^PPid:.$stackbox$" /proc/[0-9]*/status | tr -cd 0-9)"
+kill -s KILL "$(command_of "$stackbox")"
 wait_stackbox
 is "one that is killed has" "$status $(tail -n 1 "$scratch/out")" "137 Detaching..."
 

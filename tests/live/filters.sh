@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
+# seldom: newest
 # host: yes
 #
 # Which events count, and whose they are said to be: filters pick exactly their own, processes are

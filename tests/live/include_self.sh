@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 6.1
+# seldom: newest,5.10
 # host: yes
 #
 # What stackbox itself does is left out, and so is what its reader and its opener do: each of them calls
-# getppid(2) as it begins, at every report with names. With --include-self it is there. In a pid namespace
+# prctl(2) as it begins, at every report with names. With --include-self it is there. In a pid namespace
 # its processes have other numbers than for the kernel.
 . "${0%/*}/lib.sh"
 
@@ -26,7 +27,8 @@ traced()
 {
     traced=$1
     shift
-    STACKBOX=$scratch/$OWN start_stackbox stackcount -f -i 0.5 "$@" "$EVENT" || fail "$traced: starts" "$(cat "$scratch/err")"
+    STACKBOX=$scratch/$OWN start_stackbox stackcount -f -i 0.5 "$@" "$EVENT" \
+        "${EVENT%getppid}prctl" || fail "$traced: starts" "$(cat "$scratch/err")"
     : >"$scratch/goes"
     while [ -f "$scratch/goes" ]; do
         "$WORKLOADS/calls" -n $N -N $NAME >/dev/null

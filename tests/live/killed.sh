@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 6.1
+# seldom: newest,5.10
 # host: yes
 #
 # Runs of all applets, struck by SIGINT, SIGTERM or SIGKILL at random moments, under load: nothing stays

@@ -9,8 +9,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
-EVENT=t:syscalls:sys_enter_getppid
+choose_event
 
 # crowded STACKS CALLS OPTION...: calls from so many stacks, after others that are all from one
 crowded()

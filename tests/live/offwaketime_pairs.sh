@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 6.12
+# seldom: newest,5.10
 # host: yes
 # own clock
 # quiet

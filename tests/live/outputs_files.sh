@@ -29,10 +29,10 @@ hidden()
     find "${1:-.}" -mindepth 1 -name '.*'
 }
 
-# complaints: what was said on stderr besides the header
+# complaints: what was said on stderr besides the header, and of the stacks of whatever runs here
 complaints()
 {
-    grep -v '^Tracing\|may miss events on this kernel' "$scratch/err"
+    grep -v '^Tracing\|may miss events on this kernel\|of user stacks end early' "$scratch/err"
 }
 
 ends_a_line()

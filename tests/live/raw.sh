@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,6.12,newest
+# guests: 5.10,6.12
+# seldom: newest
 # own clock
 # quiet
 # host: yes
@@ -35,7 +36,8 @@ sleeps_right "--state D" vfork
 start_sleeps -n 4 -u 100000 -o nap,burn
 trace_sleeps offcputime -f -d --state R -p @PID
 for way in burn burnt; do
-    burns="^$PREFIX$way;.*;sleeper;${way}_outer;.*;-;.*;__schedule "
+    # What its libc does in a system call has no tables.
+    burns="^$PREFIX$way;\(.*;sleeper;${way}_outer;.*\|\[truncated\];__syscall_.*\);-;.*;__schedule "
     close_to "--state R: $way" "$(grep "$burns" "$scratch/out" | sum)" "$(row sleeps $way 6)" 100000
 done
 start_sleeps -n 20

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
+# guests: none
+# seldom: 5.10
 # host: yes
 #
 # Eight threads come to one point by 30,000 stacks, each of which says its number and has a count of

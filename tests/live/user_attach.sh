@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
+# seldom: 6.1,6.12
 # host: yes
 #
 # The ways to attach user probes: each counts right, and nothing is left behind, whether it ends or

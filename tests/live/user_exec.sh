@@ -13,7 +13,7 @@ have_root || skip_all "tracing needs root"
 NAME=exec$$
 N=500 MANY=200
 [ -z "$GUEST" ] || N=100 MANY=40
-EVENT=t:syscalls:sys_enter_getppid
+choose_event
 
 # turns NAME OPTION...: four rounds of one process; PID stands for its pid in the options
 turns()
@@ -103,23 +103,20 @@ if ! [ "$GUEST" ]; then
             "$(nm "$WORKLOADS/south" | sed -n 's/south_/X_/p')"
 fi
 
-if have_syscall_tracepoints; then
-    turns "exec, one process" -p PID $EVENT
-    turns "exec, all processes" $EVENT
-    turns "exec, over intervals" -i 0.1 $EVENT
-    brief "$MANY processes" $((MANY * 10)) $EVENT -- -c $MANY -n 10
-    brief "$MANY forks" $((MANY * 10)) $EVENT -- -f -l 1000 -c $MANY -n 10
-    whole "exec by another thread" north "main;north_outer;north_inner $((10 * N))
-main;south_outer;south_inner $((10 * N))" $EVENT -- -t -n $N -r 20 "$WORKLOADS/south"
-    whole "one pid, three processes" reuse "main;north_outer;north_inner $N
+turns "exec, one process" -p PID $EVENT
+turns "exec, all processes" $EVENT
+turns "exec, over intervals" -i 0.1 $EVENT
+brief "$MANY processes" $((MANY * 10)) $EVENT -- -c $MANY -n 10
+brief "$MANY forks" $((MANY * 10)) $EVENT -- -f -l 1000 -c $MANY -n 10
+# (Of the second program all may come before there is a table: no more than what can be kept meanwhile.)
+whole "exec by another thread" north "main;north_outer;north_inner 600
+main;south_outer;south_inner 600" $EVENT -- -t -n 60 -r 20 "$WORKLOADS/south"
+whole "one pid, three processes" reuse "main;north_outer;north_inner $N
 main;reuse_outer;reuse_inner $N
 main;south_outer;south_inner $N" $EVENT -- -n $N "$WORKLOADS/north" "$WORKLOADS/south"
-    whole "the leader ends first" chains "thread_b;chain_b1;chain_b2;target $N" $EVENT -- -x -m $N
-    brief "$MANY processes by vfork" $((MANY * 10)) $EVENT -- -v -c $MANY -n 10
-    brief "$MANY processes over intervals" $((MANY * 10)) -i 0.1 $EVENT -- -c $MANY -n 10
-else
-    skip "tracepoints" "this kernel has no tracepoints of system calls"
-fi
+whole "the leader ends first" chains "thread_b;chain_b1;chain_b2;target $N" $EVENT -- -x -m $N
+brief "$MANY processes by vfork" $((MANY * 10)) $EVENT -- -v -c $MANY -n 10
+brief "$MANY processes over intervals" $((MANY * 10)) -i 0.1 $EVENT -- -c $MANY -n 10
 
 if have_uprobes; then
     turns "exec, user probes" "$WORKLOADS/north:north_inner" "$WORKLOADS/south:south_inner"
@@ -134,15 +131,13 @@ else
 fi
 
 # The leader ended before tracing began: /proc/PID/maps is empty then, though the process has them.
-if have_syscall_tracepoints; then
-    start_workload one chains -w -k -x -m $N -N $NAME
-    if start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT; then
-        go one
-        finish_stackbox
-        is "a process without its leader" "$(user_stacks "$scratch/out")" \
-            "thread_b;chain_b1;chain_b2;target $N"
-    else
-        fail "a process without its leader" "did not start: $(cat "$scratch/err")"
-    fi
-    drop_workload one
+start_workload one chains -w -k -x -m $N -N $NAME
+if start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT; then
+    go one
+    finish_stackbox
+    is "a process without its leader" "$(user_stacks "$scratch/out")" \
+        "thread_b;chain_b1;chain_b2;target $N"
+else
+    fail "a process without its leader" "did not start: $(cat "$scratch/err")"
 fi
+drop_workload one

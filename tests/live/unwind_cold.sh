@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# seldom: 6.1,6.12
+# host: yes
+#
+# Programs that nobody had run when tracing began, and that are gone before there is a table for them: their
+# frame pointers lead astray, and still each event has its stack, or a part of it that says so.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+[ "$(uname -m)" = x86_64 ] || skip_all "tables are read for x86-64 alone"
+[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel tells nothing of its types"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+
+STACK='_start;([^;]*__libc_start_main[^;]*;)+__libc_start_call_main;main;outer;middle;inner;leaf'
+PART='\[truncated\];(((((main;)?outer;)?middle;)?inner;)?leaf)'
+# Each has a file of its own, and guests have little memory.
+if [ "${GUEST:-}" ]; then PROGRAMS=40; else PROGRAMS=200; fi
+# What the name of each begins with: others may run programs, too.
+NAME=c$$x
+
+# run_new NUMBER WORD...: programs that were not there before, one after the other
+run_new()
+{
+    number=$1
+    shift
+    while [ "$number" -gt 0 ]; do
+        cp "$WORKLOADS/bare" "$scratch/$NAME$number"
+        "$scratch/$NAME$number" "$@" >"$scratch/said"
+        number=$((number - 1))
+    done
+}
+
+# events REGEX: of our programs, with such stacks
+events()
+{
+    grep -E "^$NAME[0-9]*;($1) [0-9]+\$" "$scratch/out" | awk '{ n += $NF } END { print n + 0 }'
+}
+
+# judged NAME EVENTS LEAST: all have a right stack, or a marked part of it; so many of 100 at least the whole
+judged()
+{
+    is "$1: all are counted" "$(events '.*')" "$2"
+    is "$1: none is wrong" "$(grep "^$NAME[0-9]*;" "$scratch/out" | grep -vE "^[^;]*;($STACK|$PART) [0-9]+\$" |
+        head -n 3)" ""
+    between "$1: whole stacks, of 100" "$(($(events "$STACK") * 100 / $2))" "$3" 100
+    rm -f "$scratch/$NAME"*
+}
+
+# counted ARG...: tracing begins
+counted()
+{
+    start_stackbox stackcount -U --unwind tables -f "$@" t:syscalls:sys_enter_getppid ||
+        fail "it runs" "$(cat "$scratch/err")"
+}
+
+counted
+run_new $PROGRAMS calls 10
+finish_stackbox
+judged "programs that end at once" $((PROGRAMS * 10)) 90
+
+# A report does not wait for long: how many are whole is up to how busy the machine is.
+counted -i 0.3
+run_new $((PROGRAMS / 4)) calls 10
+finish_stackbox
+judged "reports meanwhile" $((PROGRAMS / 4 * 10)) 0
+
+# More than can be kept: it is cut, and said.
+counted
+run_new 1 calls 30000
+finish_stackbox
+judged "more than there is room for" 30000 0
+if [ "$(events "$PART")" -gt 300 ]; then
+    contains "more than there is room for: that is said" "$scratch/err" 'ran for the first time'
+fi
+
+# A thread, of a libc that may have no tables: what has ended it is in its file.
+counted
+cp "$WORKLOADS/calls" "$scratch/$NAME"
+"$scratch/$NAME" -n 50 -N "$NAME" >"$scratch/said"
+finish_stackbox
+is "a thread" "$(events '(start|([^;]*;)?start_thread);work;make_calls')" 50
+rm -f "$scratch/$NAME"
+
+# Waits, and single events.
+start_stackbox offcputime -U --unwind tables -f || fail "it runs" "$(cat "$scratch/err")"
+run_new 10 naps 2
+finish_stackbox
+is "waits" "$(grep -E "^$NAME[0-9]*;" "$scratch/out" | grep nanosleep |
+    grep -cvE ';main;outer;middle;inner;nap;.*nanosleep[^;]* [0-9]+$|\[truncated\]')" 0
+is "waits: of each" "$(grep -E "^$NAME[0-9]*;_start;" "$scratch/out" | grep -c ';nap;')" 10
+rm -f "$scratch/$NAME"*
+
+start_stackbox stacksnoop -U --unwind tables t:syscalls:sys_enter_getppid || fail "it runs" "$(cat "$scratch/err")"
+run_new 10 calls 3
+finish_stackbox
+# The frames of each event, in one line.
+whole=$(awk -v name="$NAME" '
+    /^[^\t ]/ { if (inside) print all; inside = index($2, name) == 1; all = "" }
+    /^[\t ]/ { all = all " " $1 }
+    END { if (inside) print all }' "$scratch/out" |
+    grep -cE '^ leaf inner middle outer main __libc_start_call_main .*_start$')
+between "single events: whole stacks, of 30" "$whole" "$([ "${GUEST:-}" ] && echo 10 || echo 28)" 30
+rm -f "$scratch/$NAME"*
+
+# Libraries that come later; then each in the place of the one before, whose names are in doubt.
+if [ -x "$WORKLOADS/dynamic/loads" ]; then
+    # loads_new WORD...: of libraries that were not there before
+    loads_new()
+    {
+        for name in north south; do
+            cp "$WORKLOADS/dynamic/lib$name.so" "$scratch/lib$name.new"
+            mv "$scratch/lib$name.new" "$scratch/lib$name.so"
+        done
+        counted
+        "$WORKLOADS/dynamic/loads" "$@" -n 50 -N "$NAME" "$scratch/libnorth.so" "$scratch/libsouth.so" >"$scratch/said"
+        finish_stackbox
+    }
+
+    loads_new
+    for name in north south; do
+        is "a library: $name" "$(events "_start;.*;main;.*${name}_lib_outer;${name}_lib_inner")" 50
+    done
+    loads_new -c
+    is "libraries at one place" "$(events '_start;.*;main(;\[lib(north|south).so or lib(north|south).so\]){3}')" 100
+fi

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Tables are found wherever a program lies: on overlayfs, whose files stat(2) numbers otherwise than the kernel's
+# mappings, in another mount namespace, deleted. And with the two capabilities that tracing takes; where it cannot
+# be, that is said, and stacks are those along frame pointers.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+[ "$(uname -m)" = x86_64 ] || skip_all "tables are read for x86-64 alone"
+[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel tells nothing of its types"
+
+WHOLE='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main;outer;middle;inner;spin'
+
+# samples NAME COMMAND...: started as a workload that says `ready`: its samples have whole stacks
+samples()
+{
+    shape=$1
+    shift
+    : >"$scratch/bare.out"
+    "$@" </dev/null >"$scratch/bare.out" 2>&1 &
+    bare=$!
+    test_processes="$test_processes $bare"
+    wait_until 20 grep -q '^ready' "$scratch/bare.out"
+    [ -z "${then:-}" ] || $then
+    if start_stackbox profile -U -f -F 499 --unwind tables -p "$bare"; then
+        kill -s USR2 $bare
+        wait_stackbox
+    else
+        fail "$shape" "$(cat "$scratch/err")"
+    fi
+    wait $bare
+    whole "$shape"
+}
+
+# whole NAME: most of what was sampled is the one stack, and none is cut
+whole()
+{
+    all=$(folded_sum "$scratch/out" '^bare;')
+    if [ "$all" -lt 20 ] || [ "$all" -gt 1000 ]; then
+        fail "$1: samples" "$all: $(tail -n 3 "$scratch/err")"
+        return
+    fi
+    pass "$1: samples"
+    between "$1: whole stacks, of 100" $(($(folded_sum "$scratch/out" "^bare;$WHOLE") * 100 / (all + 1))) 85 100
+    is "$1: none is cut" "$(grep '^bare;\[truncated\]' "$scratch/out" |
+        grep -vE '\];(deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy)[; ]')" ""
+}
+
+samples "here" "$WORKLOADS/bare" -w spins 900
+
+mkdir "$scratch/lower" "$scratch/layers" "$scratch/merged" "$scratch/there"
+cp "$WORKLOADS/bare" "$scratch/lower/bare"
+# Layers of overlayfs on one file system, which is none of overlayfs itself.
+if mount -t tmpfs none "$scratch/layers" && mkdir "$scratch/layers/upper" "$scratch/layers/work" "$scratch/layers/lower" &&
+    cp "$WORKLOADS/bare" "$scratch/layers/lower/bare" &&
+    mount -t overlay overlay -o "lowerdir=$scratch/layers/lower,upperdir=$scratch/layers/upper,workdir=$scratch/layers/work" \
+        "$scratch/merged" 2>/dev/null; then
+    samples "on overlayfs" "$scratch/merged/bare" -w spins 900
+    run_stackbox profile -U -f -F 499 --unwind tables -- "$scratch/merged/bare" spins 900
+    whole "on overlayfs, a command"
+    umount "$scratch/merged"
+else
+    skip "on overlayfs" "it cannot be mounted here"
+fi
+umount "$scratch/layers" 2>/dev/null
+
+# shellcheck disable=SC2016 # for that shell
+samples "in another mount namespace" unshare -m sh -c 'mount --bind "$0" "$1" && exec "$1/bare" -w spins 900' \
+    "$scratch/lower" "$scratch/there"
+
+then="rm $scratch/lower/bare"
+samples "deleted" "$scratch/lower/bare" -w spins 900
+then=
+
+# With CAP_BPF and CAP_PERFMON alone. (5.10 counts maps against the limit of locked memory.)
+ulimit -l unlimited 2>/dev/null
+cp "$WORKLOADS/bare" "$scratch/bare"
+chmod 755 "$scratch" "$scratch/bare"
+under="$WORKLOADS/deny --only bpf --only perfmon --uid 65534 --"
+run_stackbox profile -U -f -F 499 --unwind tables -- "$scratch/bare" spins 900
+whole "with two capabilities"
+
+# Where programs cannot be run to learn from (BPF_PROG_TEST_RUN, 10).
+under="$WORKLOADS/deny --syscall bpf/10:EINVAL --"
+run_stackbox profile -U -f -F 499 --unwind tables -- "$scratch/bare" spins 900
+is "without a way to learn" "$status" 0
+contains "without a way to learn: that is said" "$scratch/err" \
+    'user stacks are walked along frame pointers, not along tables: '
+is "without a way to learn: no whole stack" "$(folded_sum "$scratch/out" "^bare;$WHOLE")" 0
+under=

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * unwind_objects [-v]: tables of all that runs, and what they cost:
+ *
+ *     files N tables N without N no_room N rows N bytes N cpu_ms N own_ms N wall_ms N turn_ms N look_ms N rss_kb N
+ *     why PATH: REASON    (-v) each file without one
+ *
+ * look_ms: until it was known what runs. wall_ms: from then on. turn_ms: the longest that
+ * one call that does not wait took. cpu_ms: of readers; own_ms: of ours, since the look.
+ * Exit: 0; 2 it cannot be told.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/util.h"
+#include "processes/image.h"
+#include "processes/process.h"
+#include "unwind/learn.h"
+#include "unwind/objects.h"
+
+#define MOST_BYTES (1u << 30)
+#define KEPT_NS 10000000000
+
+static struct objects *objects;
+static bool says_why;
+
+static void see(void *context, uint32_t pid, const struct mapping *mapping)
+{
+    (void)context, (void)pid;
+    (void)objects_see(objects, mapping->file);
+}
+
+static void say_why(void *context, uint32_t pid, const struct mapping *mapping)
+{
+    const char *why = mapping->file->kind == MAPPED_FILE ? objects_why(objects, mapping->file) : NULL;
+
+    (void)context;
+    if (why)
+        printf("why %u %s: %s\n", pid, mapping->file->path, why);
+}
+
+static void ignore(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+}
+
+static unsigned long own_kb(const char *field)
+{
+    FILE *status = fopen("/proc/self/status", "r");
+    char line[256];
+    unsigned long kb = 0;
+
+    while (status && fgets(line, sizeof(line), status))
+        if (!strncmp(line, field, strlen(field)))
+            sscanf(line + strlen(field), ": %lu", &kb);
+    if (status)
+        fclose(status);
+    return kb;
+}
+
+static uint64_t own_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* All of it, without waiting: the longest turn (ns). */
+static uint64_t make_all(void)
+{
+    const struct timespec pause = {.tv_nsec = 500000};
+    uint64_t longest = 0;
+    size_t left;
+
+    do {
+        const uint64_t begin = now_ns();
+        left = objects_make(objects, 0);
+        const uint64_t took = now_ns() - begin;
+        longest = took > longest ? took : longest;
+        nanosleep(&pause, NULL);
+    } while (left);
+    return longest;
+}
+
+static void print(uint64_t look_ns, uint64_t wall_ns, uint64_t used_ns, uint64_t turn_ns)
+{
+    const struct objects_figures figures = objects_figures(objects);
+
+    printf("files %zu tables %zu without %zu no_room %zu rows %llu bytes %llu cpu_ms %.1f own_ms %.1f wall_ms %.1f turn_ms %.1f look_ms %.1f "
+           "rss_kb %lu\n", figures.files, figures.tables, figures.without, figures.no_room,
+           (unsigned long long)figures.rows, (unsigned long long)figures.bytes, (double)figures.cpu_ns / 1e6,
+           (double)used_ns / 1e6, (double)wall_ns / 1e6, (double)turn_ns / 1e6, (double)look_ns / 1e6, own_kb("VmRSS"));
+}
+
+int main(int count, char **words)
+{
+    struct learned learned;
+    struct text log = {0};
+    struct processes *processes;
+    const struct processes_wishes everything = {0};
+    struct processes_watcher watcher = {.mapped = see, .execs = ignore, .ended = ignore};
+    const uint64_t begin = now_ns();
+
+    says_why = count > 1 && !strcmp(words[1], "-v");
+    if (processes_open(&processes, &everything) || learned_open(&learned, &log))
+        return 2;
+    const struct objects_wishes wishes = {
+        .key = learned_key,
+        .context = &learned,
+        .files = processes_files(processes),
+        .most_bytes = MOST_BYTES,
+        .unused_ns = KEPT_NS,
+    };
+    if (objects_open(&objects, &wishes))
+        return 2;
+    processes_watch(processes, &watcher);
+    const uint64_t seen = now_ns(), used = own_ns();
+    const uint64_t turn = make_all();
+    print(seen - begin, now_ns() - seen, own_ns() - used, turn);
+    watcher.mapped = say_why;
+    if (says_why)
+        processes_watch(processes, &watcher);
+    processes_watch(processes, NULL);
+    objects_close(objects);
+    processes_close(processes);
+    learned_close(&learned);
+    return 0;
+}
