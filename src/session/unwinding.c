@@ -19,6 +19,8 @@
 
 #define MOST_SHARE 8 /* of the free memory that tables take */
 #define MOST_BYTES (1ull << 30)
+/* Verifying such programs takes 4 MB, their maps as much: with less free memory the kernel might end somebody. */
+#define LEAST_FREE_BYTES (16ull << 20)
 #define UNUSED_NS 10000000000ull
 /* So long (ns) it is waited for tables before tracing begins; then it is gone on beside that. */
 #define MOST_WAIT_NS 3000000000ull
@@ -85,7 +87,7 @@ static int open_cold(struct unwinding *unwinding, uint32_t depth)
 
 static int open_all(struct unwinding *unwinding, uint32_t depth)
 {
-    const uint64_t most = kernel_free_memory() / MOST_SHARE;
+    const uint64_t free_memory = kernel_free_memory(), most = free_memory / MOST_SHARE;
     struct text log = {0};
     const struct objects_wishes wishes = {
         .key = learned_key,
@@ -95,7 +97,7 @@ static int open_all(struct unwinding *unwinding, uint32_t depth)
         .most_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
     };
     struct unwind_maps *maps = &unwinding->wishes.maps;
-    int result = learned_open(&unwinding->learned, &log);
+    int result = free_memory && free_memory < LEAST_FREE_BYTES ? -ENOMEM : learned_open(&unwinding->learned, &log);
 
     text_free(&log);
     if (!result)

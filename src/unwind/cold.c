@@ -194,6 +194,7 @@ static void make_room(struct cold *cold)
         struct item *item = &cold->items[cold->first++];
         free(item->kept);
         cold->bytes -= item->bytes;
+        cold->waiting -= item->waits;
         cold->figures.forgotten++;
     }
     close_ranks(cold);

@@ -195,6 +195,9 @@ void learned_explain(int error, struct text *why)
     case ENOENT:
         text_add(why, "this kernel does not tell its types: mount /sys, or boot one with CONFIG_DEBUG_INFO_BTF");
         break;
+    case ENOMEM:
+        text_add(why, "there is too little free memory for them");
+        break;
     case ENODATA:
         text_add(why, "this kernel keeps registers or mappings where they are not known");
         break;

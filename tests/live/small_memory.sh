@@ -133,6 +133,10 @@ finish_workload eater || true
 eat -l $left
 all_applets "little left"
 finish_workload eater || true
+eat -l 8
+profile_finds "too little for tables"
+contains "too little for tables: what is said" "$scratch/err" 'along frame pointers, not along tables: there is too little free'
+finish_workload eater || true
 
 eat -l $left -c
 spread "no memory is ever sure"

@@ -250,7 +250,7 @@ static void reports_at_intervals(void)
     int status;
 
     options.user_only = options.folded = options.debug = true;
-    options.duration = 100000000;
+    options.duration = 600000000; /* two fit, however long this process is kept from a CPU */
     options.interval = 30000000;
     count_with(&counter, &options, &status);
     CHECK_NUMBER(status, 0);
