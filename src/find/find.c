@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/util.h"
 #include "find/find_user.h"
 #include "find/kernel_functions.h"
 #include "find/tracepoints.h"
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
+#include "machine/machine.h"
 
 int find_parse(struct find *find, char *const *words, size_t count, bool is_regex,
                struct text *error)
@@ -112,6 +114,43 @@ static size_t first_unmatched(const struct find *find, enum pattern_kind kind)
     return i;
 }
 
+/* sys_getppid, as people type it on every machine, where it is no function: __x64_sys_getppid. */
+static int find_call(struct find *find, size_t which)
+{
+    const char *const prefixes[] = {machine_of_kernel()->call_prefix, "__se_"};
+    struct pattern *pattern = &find->patterns[which];
+    char *typed = pattern->name.text;
+    int result = 0;
+
+    for (size_t i = 0; i < COUNT_OF(prefixes) && !result && !find->matched[which]; i++) {
+        struct text name = {0};
+        text_format(&name, "%s%s", prefixes[i], typed);
+        pattern->name.text = name.data;
+        result = name.failed ? -ENOMEM
+                             : kernel_functions_find(find->kallsyms, pattern, 1, &find->places,
+                                                     &find->matched[which]);
+        pattern->is_call = !result && find->matched[which];
+        if (!pattern->is_call)
+            text_free(&name);
+    }
+    if (pattern->is_call)
+        free(typed);
+    else
+        pattern->name.text = typed;
+    return result;
+}
+
+static int find_calls(struct find *find)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < find->count && !result; i++)
+        if (find->patterns[i].kind == PATTERN_KERNEL_FUNCTION && !find->matched[i] &&
+            find->patterns[i].name.kind == MATCH_PLAIN && !strncmp(find->patterns[i].name.text, "sys_", 4))
+            result = find_call(find, i);
+    return result;
+}
+
 static int find_functions(struct find *find, struct text *error)
 {
     if (!find_any_of_kind(find, PATTERN_KERNEL_FUNCTION))
@@ -120,6 +159,8 @@ static int find_functions(struct find *find, struct text *error)
         ? -ENOENT
         : kernel_functions_find(find->kallsyms, find->patterns, find->count, &find->places,
                                 find->matched);
+    if (!result)
+        result = find_calls(find);
     if (result) {
         text_format(error, "cannot read /proc/kallsyms, which tells the kernel's functions: %s%s",
                     strerror(-result), find->kallsyms < 0 ? " (is /proc mounted?)" : "");

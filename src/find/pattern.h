@@ -38,6 +38,7 @@ struct pattern {
     struct matcher name;     /* of the function, the tracepoint or the USDT probe */
     struct matcher category; /* of the tracepoint; of a USDT probe its provider, * where unsaid */
     bool is_plain;           /* a:b, which may mean a tracepoint, too */
+    bool is_call;            /* sys_NAME, of which there is none: `name` is this machine's entry of that call */
     char *library;           /* of a user function or USDT probe: a short name or a path */
     bool is_address;         /* a user function as /path:0x1234 */
     uint64_t address;

@@ -26,6 +26,7 @@ const struct manual_row attaching_patterns[] = {
     {"vfs_read, p::vfs_read", "a kernel function"},
     {"vfs_read+0x10", "the instruction at this offset in it"},
     {"r::vfs_read", "a return from it"},
+    {"sys_getppid", "a system call: this machine's own function for it, such as __x64_sys_getppid"},
     {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
     {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
     {"c:malloc, p:c:malloc", "a function of a library, found as the dynamic linker finds it"},
@@ -335,8 +336,12 @@ void attaching_add_heading(struct text *heading, const struct attachment *attach
                            const struct find *find)
 {
     text_format(heading, "Tracing %zu functions for ", attachment->attached);
-    for (size_t i = 0; i < find->count; i++)
-        text_format(heading, "%s\"%s\"", i ? ", " : "", find->patterns[i].typed);
+    for (size_t i = 0; i < find->count; i++) {
+        const struct pattern *pattern = &find->patterns[i];
+        text_format(heading, "%s\"%s\"", i ? ", " : "", pattern->typed);
+        if (pattern->is_call)
+            text_format(heading, " (%s)", pattern->name.text);
+    }
 }
 
 const char **attaching_names(const struct places *places)
