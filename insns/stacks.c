@@ -167,6 +167,7 @@ static void emit_hash(struct program *program, const struct stack_wishes *wishes
                       const struct labels *labels)
 {
     EMIT(program,
+        AND_IMM(R0, -8), /* whole frames: kernels that read no other words want to know that */
         STX(DW, R8, SPILLED_BYTES, R0),
         MOV_REG(R2, R8),
         ADD_REG(R2, R0));

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: newest
+# host: yes
+#
+# Some machines read no word but at a multiple of its size, and their kernels' verifiers want to know
+# that of each: riscv64's, for one. Every program loads under that rule here, where nothing else would
+# tell, and counts what it counts without.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+TARGET=$WORKLOADS/chains:target
+N=20
+
+# run_strict NAME WORD...: right only where every program that was loaded was loaded so
+run_strict()
+{
+    name=$1
+    shift
+    under=$WORKLOADS/strict
+    run_stackbox "$@"
+    under=
+    is "$name: exit status" "$status $(grep 'verifier\|cannot' "$scratch/err" | head -n 1)" "0 "
+    wait_until 5 grep -q '^strict [1-9]' "$scratch/err" || fail "$name" "no program was loaded so"
+    cp "$scratch/out" "$scratch/strict"
+}
+
+# same NAME PATTERN OPTION...: the stacks of a program whose calls are its own, as they are without the rule
+same()
+{
+    name=$1 pattern=$2
+    shift 2
+    run_strict "$name" stackcount -f "$@" "$pattern" -- "$WORKLOADS/chains" -n $N -m $N
+    run_stackbox stackcount -f "$@" "$pattern" -- "$WORKLOADS/chains" -n $N -m $N
+    is "$name: counts" "$(folded_sum "$scratch/strict" '^chains[ ;]')" $((2 * N))
+    is "$name: stacks" "$(stacks "$scratch/strict")" "$(stacks "$scratch/out")"
+}
+
+# stacks FILE: without the numbers of processes and threads
+stacks()
+{
+    sed 's/^chains ([0-9/]*)/chains/' "$1" | sort
+}
+
+# waits APPLET REGEX TRUTH WORKLOAD...: TRUTH has `least` and `most`, as awk finds them in what it says itself
+waits()
+{
+    applet=$1 regex=$2 truth=$3
+    shift 3
+    run_strict "$applet" "$applet" -f -- "$@"
+    # shellcheck disable=SC2046 # two numbers
+    between "$applet" "$(folded_sum "$scratch/strict" "$regex")" \
+        $(awk "$truth"' END { print int(least - 1000), int(most + 1000) }' "$scratch/strict" "$scratch/err")
+}
+
+# events NAME OPTION...: one by one
+events()
+{
+    run_strict "$@" "$TARGET" -- "$WORKLOADS/chains" -n $N -m $N
+    is "$1: events" "$(grep -c '^[0-9.]*  *chains .* target$' "$scratch/strict")" $((2 * N))
+}
+
+for way in multi pmu tracefs; do
+    if have_kprobes; then
+        same "a kernel function by $way" sys_getppid --attach-by $way
+        same "its returns by $way" r::sys_getppid --attach-by $way
+    else
+        skip "functions of the kernel by $way" "this kernel has no kprobes"
+    fi
+    same "a function by $way" "$TARGET" --attach-by $way
+done
+same "returns from a function" "r:$TARGET"
+same "a tracepoint" t:syscalls:sys_enter_getppid
+same "a tracepoint, few frames" t:syscalls:sys_enter_getppid --depth 3
+same "a tracepoint, kernel stacks alone" t:syscalls:sys_enter_getppid -K -P
+same "a tracepoint, threads" t:syscalls:sys_enter_getppid --by thread
+same "along frame pointers" "$TARGET" --unwind fp
+same "kinds that meet" "$TARGET" t:sched:sched_process_hang
+events "events in a ring" stacksnoop
+events "events in perf buffers" stacksnoop --buffer perf
+run_strict "samples" profile -f -F 997 -- "$WORKLOADS/burn" -s 40
+between "samples" "$(folded_sum "$scratch/strict" '^burn;')" 5 80
+waits offcputime '^nap;.*;nap_inner;' '$1 == "thread" { least = $6 - $10; most = $6 + $11 }' \
+    "$WORKLOADS/sleeps" -n 3 -u 20000 -o nap
+waits wakeuptime ';pipe_wakes;' '$1 == "wait" && $2 == "w1" { least = $8 - $11; most = $7 + $12 }' \
+    "$WORKLOADS/wakes" -n 3 -u 20000 pipe
+waits offwaketime ';pipe_waits;.*;pipe_wakes;' '$1 == "wait" && $2 == "w1" { least = $7 - $11; most = $7 + $12 }' \
+    "$WORKLOADS/wakes" -n 3 -u 20000 pipe
