@@ -2,7 +2,8 @@
 /*
  * At the first instruction of a user's function its frame is not made yet, and a walk along frame
  * pointers goes from the function straight to its caller's caller. The caller is where the function
- * would return to, which at that moment is where the architecture says.
+ * would return to, which at that moment is where the architecture says. Where that is a register the
+ * same is true of the kernel's own functions.
  */
 #ifndef STACKBOX_INSNS_CALLER_H
 #define STACKBOX_INSNS_CALLER_H
@@ -12,5 +13,8 @@
 
 /* The emit_load_caller() of the machine, which is the kernel's, whatever the binary is that loads it. */
 void emit_load_caller(struct program *program, const struct machine *machine, int16_t place);
+
+/* That is in a register there, of the kernel's functions as of users'. */
+bool has_link_register(const struct machine *machine);
 
 #endif

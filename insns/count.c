@@ -189,6 +189,11 @@ static bool has_kernel_stack(const struct count_wishes *wishes)
     return wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE);
 }
 
+static bool wants_caller(const struct count_wishes *wishes)
+{
+    return wishes->flags & KEY_KERNEL_START ? wishes->kernel_stack : wishes->user_stack && wishes->caller;
+}
+
 static void emit_stacks(struct program *program, const struct count_wishes *wishes,
                         const struct slot_wishes *slot)
 {
@@ -240,7 +245,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     if (wishes->user_stack && wishes->lives.living >= 0)
         emit_load_life(program, &wishes->lives,
                        wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
-    if (wishes->user_stack && wishes->caller)
+    if (wants_caller(wishes))
         emit_load_caller(program, wishes->machine, KEY_CALLER);
     emit_stacks(program, wishes, &slot);
     emit_add_one(program, wishes);

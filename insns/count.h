@@ -18,7 +18,7 @@ struct count_wishes {
     bool meets;       /* this program may meet others (slot.h); one on user probes always may */
     bool caller;      /* the event is at the first instruction of a user's function */
     const struct machine *machine; /* the kernel's: where its caller is looked for */
-    uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER: what is known of every event */
+    uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_KERNEL_START...: what is known of every event */
     uint32_t depth;   /* frames per stack */
     /* Descriptors of the maps that layout.h describes. */
     int control, account, slots;

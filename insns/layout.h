@@ -24,7 +24,7 @@ struct count_key {
     int64_t kernel_stack;
     int64_t user_stack;
     uint64_t born;   /* which life of the pid it was: 0, or what the maps of lives say */
-    uint64_t caller; /* at the start of a user's function: where it returns to; else 0 */
+    uint64_t caller; /* at the start of a function: where it returns to, as far as that is asked; else 0 */
     uint32_t pid;
     uint32_t flags;  /* and above KEY_TID_SHIFT the tid, where threads are told apart */
     char comm[16];
@@ -37,6 +37,8 @@ enum count_flags {
     KEY_USER_PROBE = 2,   /* the event came from a user's program: it does have a user stack */
     KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
     KEY_MARK = 8,         /* the place begins with endbr64, where that is a question of its own */
+    KEY_KERNEL_START = 64, /* `caller` is that of a function of the kernel: see maps/callers.h */
+    KEY_TRACEPOINT = 128,
 };
 
 /* No kernel has more than 2^22 pids (PID_MAX_LIMIT), which is what is left of 32 bits. */

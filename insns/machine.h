@@ -54,6 +54,12 @@ struct machine {
     char call_prefix[10];   /* before sys_NAME, of functions that are system calls: "__x64_" */
     const char *const *names; /* [MACHINE_NAMES], each as base/name_list.h has it, or NULL; NULL: none */
     const struct machine_fixed *fixed;
+    /*
+     * Bytes at a function's start that belong to ftrace, where some kernels refuse probes for that: behind
+     * them the function has done nothing yet. 0: none are refused.
+     */
+    uint8_t entry_patch;
+    bool links_lack_stacks; /* programs of kprobe.multi links are not handed the kernel's stack */
 
     /* ---- Registers ---- */
     struct machine_register pc, sp, frame;

@@ -14,7 +14,7 @@ struct snoop_wishes {
     bool kernel_stack, user_stack;
     bool caller;    /* the event is at the first instruction of a user's function */
     const struct machine *machine; /* the kernel's: where its caller is looked for */
-    uint32_t flags; /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_MARK: what is known of every event */
+    uint32_t flags; /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_KERNEL_START...: what is known of every event */
     uint32_t depth; /* frames per stack */
     bool to_ring;   /* `buffer` is a BPF_MAP_TYPE_RINGBUF, else a PERF_EVENT_ARRAY */
     /* Descriptors of maps; slots are for a PERF_EVENT_ARRAY alone. */

@@ -43,8 +43,10 @@ enum attach_program attach_program_of(const struct place *place)
         [START_OTHER] = ATTACH_OTHER_START,
     };
 
-    if (place->kind != PLACE_USER)
-        return ATTACH_KERNEL;
+    if (place->kind == PLACE_TRACEPOINT)
+        return ATTACH_TRACEPOINT;
+    if (place->kind == PLACE_KERNEL_FUNCTION)
+        return place->start == START_LINK ? ATTACH_KERNEL_START : ATTACH_KERNEL;
     return place->at_return ? ATTACH_USER : by_start[place->start];
 }
 
@@ -52,7 +54,9 @@ enum attach_program attach_program_of(const struct place *place)
 
 static uint32_t link_type(enum attach_program which)
 {
-    return which == ATTACH_KERNEL ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
+    const bool kernel = which == ATTACH_KERNEL || which == ATTACH_KERNEL_START;
+
+    return kernel ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
 }
 
 struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
@@ -310,7 +314,7 @@ static int open_tracepoint(struct work *work, const void *context, const struct 
 
 static int attach_tracepoints(struct work *work)
 {
-    int program = work->count ? attach_load(work, ATTACH_KERNEL, PROGRAM_TRACEPOINT) : 0;
+    int program = work->count ? attach_load(work, ATTACH_TRACEPOINT, PROGRAM_TRACEPOINT) : 0;
 
     return program < 0 ? program : attach_one_by_one(work, open_tracepoint, NULL);
 }

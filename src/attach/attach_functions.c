@@ -5,9 +5,11 @@
 
 #include "attach/attach_text.h"
 #include "attach/attach_work.h"
+#include "base/util.h"
 #include "find/kernel_functions.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
+#include "machine/machine.h"
 
 static int link_all(struct work *work, int program, struct place **part, uint32_t count)
 {
@@ -59,15 +61,32 @@ static int link_part(struct work *work, int program, struct place **part, uint32
     return attach_by_halves(work, link_all, program, part, left);
 }
 
-static uint32_t select_functions(const struct work *work, bool at_return, bool with_offset,
-                                 struct place **part)
+/* What can have one program, and one link or event, together. */
+static const struct group {
+    enum attach_program which;
+    bool at_return;
+} groups[] = {{ATTACH_KERNEL_START, false}, {ATTACH_KERNEL, false}, {ATTACH_KERNEL, true}};
+
+static uint32_t select_group(const struct work *work, const struct group *group, bool with_offset,
+                             struct place **part)
 {
     uint32_t count = 0;
 
-    for (size_t i = 0; i < work->count; i++)
-        if (work->places[i]->at_return == at_return && (with_offset || !work->places[i]->offset))
-            part[count++] = work->places[i];
+    for (size_t i = 0; i < work->count; i++) {
+        struct place *place = work->places[i];
+        if (attach_program_of(place) == group->which && place->at_return == group->at_return &&
+            (with_offset || !place->offset))
+            part[count++] = place;
+    }
     return count;
+}
+
+static int link_group(struct work *work, const struct group *group, struct place **part)
+{
+    const uint32_t count = select_group(work, group, false, part);
+    int program = count ? attach_load(work, group->which, PROGRAM_MULTI) : 0;
+
+    return program < 0 ? program : link_part(work, program, part, count);
 }
 
 /*
@@ -78,7 +97,8 @@ static int attach_by_links(struct work *work)
 {
     struct place **part = calloc(work->count, sizeof(struct place *));
     size_t left = 0;
-    int program = attach_load(work, ATTACH_KERNEL, PROGRAM_MULTI), result = part ? 0 : -ENOMEM;
+    int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_MULTI);
+    int result = part ? 0 : -ENOMEM;
 
     /* Without the right to load it there is none to load it for another way, either. */
     if (!result && (program == -EPERM || program == -EACCES))
@@ -87,10 +107,8 @@ static int attach_by_links(struct work *work)
         result = -EOPNOTSUPP;
     if (!result)
         result = attach_check_count(work);
-    if (!result)
-        result = link_part(work, program, part, select_functions(work, false, false, part));
-    if (!result)
-        result = link_part(work, program, part, select_functions(work, true, false, part));
+    for (size_t i = 0; i < COUNT_OF(groups) && !result; i++)
+        result = link_group(work, &groups[i], part);
     if (!result) {
         work->attachment->kernel_way = ATTACH_MULTI;
         for (size_t i = 0; i < work->count; i++)
@@ -102,11 +120,19 @@ static int attach_by_links(struct work *work)
     return result;
 }
 
+static int open_at(const struct perf_probe_type *type, const struct place *place, uint64_t offset)
+{
+    return perf_open_kprobe(type, place->at_return, place->name, offset,
+                            place->address ? place->address + offset : 0);
+}
+
 static int open_event(struct work *work, const void *context, const struct place *place)
 {
-    int event = perf_open_kprobe(context, place->at_return, place->name, place->offset,
-                                 place->address ? place->address + place->offset : 0);
+    uint64_t offset = place->offset;
+    int event = open_at(context, place, offset);
 
+    if (event == -EINVAL && (offset = place_later(place)))
+        event = open_at(context, place, offset);
     return attach_event_by_link(work, event, place, PROGRAM_PROBE);
 }
 
@@ -118,7 +144,7 @@ static int attach_by_events(struct work *work)
     if (result)
         return -EOPNOTSUPP;
     /* Known before the first probe: a program that does not load is not one place's fault. */
-    int program = attach_load(work, ATTACH_KERNEL, PROGRAM_PROBE);
+    int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_PROBE);
     if (program < 0)
         return program;
     result = attach_one_by_one(work, open_event, &type);
@@ -140,9 +166,10 @@ static int attach_by_text(struct work *work)
     work->attachment->tracefs = work->request->tracefs;
     work->attachment->kernel_way = ATTACH_TRACEFS;
     attach_text_sweep(work->request->tracefs);
-    result = attach_as_text(work, part, select_functions(work, false, true, part));
-    if (!result)
-        result = attach_as_text(work, part, select_functions(work, true, true, part));
+    for (size_t i = 0; i < COUNT_OF(groups) && !result; i++) {
+        const uint32_t count = select_group(work, &groups[i], true, part);
+        result = count ? attach_as_text(work, part, count) : 0;
+    }
     work->count = 0;
     free(part);
     return result;
@@ -157,7 +184,7 @@ int attach_functions(struct work *work)
     attach_leave_out(work);
     if (!work->count)
         return 0;
-    if (way == ATTACH_BEST || way == ATTACH_MULTI)
+    if (way == ATTACH_MULTI || (way == ATTACH_BEST && !machine_of_kernel()->links_lack_stacks))
         result = attach_by_links(work);
     if ((way == ATTACH_BEST && (!result || result == -EOPNOTSUPP) && work->count) ||
         way == ATTACH_PMU)

@@ -169,7 +169,8 @@ static void add_file(struct text *line, const struct place *place, int file)
 }
 
 /* Functions go by their addresses, where these are to be told. */
-static int define(int events, const char *event, const struct place *place, int file, bool by_address)
+static int define_at(int events, const char *event, const struct place *place, int file, bool by_address,
+                     uint64_t offset)
 {
     struct text line = {0};
 
@@ -179,15 +180,23 @@ static int define(int events, const char *event, const struct place *place, int 
     if (file >= 0)
         text_format(&line, ":0x%llx", (unsigned long long)place->file_offset);
     else if (by_address)
-        text_format(&line, "0x%llx", (unsigned long long)(place->address + place->offset));
+        text_format(&line, "0x%llx", (unsigned long long)(place->address + offset));
     else
-        text_format(&line, "%s+%llu", place->name, (unsigned long long)place->offset);
+        text_format(&line, "%s+%llu", place->name, (unsigned long long)offset);
     if (file >= 0 && place->semaphore)
         text_format(&line, "(0x%llx)", (unsigned long long)place->semaphore);
     text_add(&line, "\n");
     int result = write_line(events, &line);
     text_free(&line);
     return result;
+}
+
+static int define(int events, const char *event, const struct place *place, int file, bool by_address)
+{
+    const uint64_t later = place_later(place);
+    int result = define_at(events, event, place, file, by_address, place->offset);
+
+    return result == -EINVAL && later ? define_at(events, event, place, file, by_address, later) : result;
 }
 
 static int define_all(int tracefs, const char *event, struct place *const *places, size_t count)

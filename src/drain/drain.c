@@ -79,9 +79,8 @@ static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct
     return result;
 }
 
-static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
+static int insert_caller(struct drain *drain, struct stack *stack, uint64_t caller)
 {
-    struct stack *stack = &drain->tally->entries[entry].task.user;
     uint32_t kept = stack->count < drain->store->depth ? stack->count : drain->store->depth - 1;
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
@@ -91,19 +90,41 @@ static int insert_caller(struct drain *drain, size_t entry, uint64_t caller)
     return tally_add_stack(drain->tally, stack, drain->addresses, kept + 1);
 }
 
-static int complete_stack(struct drain *drain, size_t entry, const struct count_key *key)
+static struct stack *user_stack(struct drain *drain, size_t entry)
 {
-    const struct stack *stack = &drain->tally->entries[entry].task.user;
+    return &drain->tally->entries[entry].task.user;
+}
+
+/* The kernel's, which may be one of several entries: what is left out of it is left out here alone. */
+static int complete_kernel(struct drain *drain, struct stack *stack, const struct count_key *key)
+{
+    const uint64_t *frames = drain->tally->addresses + stack->first;
+
+    if (stack->state != STACK_KEPT)
+        return 0;
+    if (key->flags & KEY_TRACEPOINT) {
+        const uint32_t twice = (uint32_t)callers_count_twice(frames, stack->count);
+        stack->first += twice;
+        stack->count -= twice;
+    }
+    return drain->store->depth > 1 && callers_miss_kernel(key->caller, key->flags, frames, stack->count)
+               ? insert_caller(drain, stack, key->caller) : 0;
+}
+
+static int complete_user(struct drain *drain, size_t entry, const struct count_key *key)
+{
+    struct stack *stack = user_stack(drain, entry);
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
     /* A walk along tables has it, too. */
-    if (stack->state != STACK_KEPT || drain->store->depth < 2 || drain->by_tables)
+    if (stack->state != STACK_KEPT || drain->store->depth < 2 || drain->by_tables ||
+        key->flags & KEY_KERNEL_START)
         return 0;
     switch (callers_see(&drain->store->callers, key->caller, key->flags, frames, stack->count)) {
     case CALLER_IS_THERE:
         return 0;
     case CALLER_IS_MISSING:
-        return insert_caller(drain, entry, key->caller);
+        return insert_caller(drain, stack, key->caller);
     case CALLER_IN_DOUBT:
         break;
     }
@@ -120,7 +141,8 @@ static int decide_doubtful(struct drain *drain)
 
     for (size_t i = 0; i < drain->doubtful_count && !result; i++)
         if (callers_are_left_out(&drain->store->callers, drain->doubtful[i].flags))
-            result = insert_caller(drain, drain->doubtful[i].entry, drain->doubtful[i].caller);
+            result = insert_caller(drain, user_stack(drain, drain->doubtful[i].entry),
+                                   drain->doubtful[i].caller);
     return result;
 }
 
@@ -156,8 +178,10 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
         drain->losses->walks_failed += value;
     int result = take_stack(drain, key.kernel_stack, value, &entry->task.kernel);
     if (!result)
+        result = complete_kernel(drain, &entry->task.kernel, &key);
+    if (!result)
         result = take_stack(drain, key.user_stack, value, &entry->task.user);
-    return result ? result : complete_stack(drain, drain->tally->count - 1, &key);
+    return result ? result : complete_user(drain, drain->tally->count - 1, &key);
 }
 
 static int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,

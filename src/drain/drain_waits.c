@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "kernel/bpf.h"
+#include "maps/callers.h"
 
 struct taking {
     struct waits *waits;
@@ -13,6 +14,16 @@ struct taking {
     struct losses *losses;
     uint64_t now;
 };
+
+/* All come from tracepoints. */
+static void drop_twice(const struct tally *tally, struct stack *stack)
+{
+    const uint32_t twice = stack->state == STACK_KEPT
+        ? (uint32_t)callers_count_twice(tally->addresses + stack->first, stack->count) : 0;
+
+    stack->first += twice;
+    stack->count -= twice;
+}
 
 static int take_party(const struct taking *taking, const struct party *party, uint64_t events,
                       struct tally_party *to)
@@ -25,6 +36,8 @@ static int take_party(const struct taking *taking, const struct party *party, ui
     to->foreign = party->flags & KEY_FOREIGN;
     memcpy(to->comm, party->comm, sizeof(party->comm));
     int result = stack_table_find(stacks, party->kernel_stack, taking->tally, &to->kernel);
+    if (!result)
+        drop_twice(taking->tally, &to->kernel);
     if (!result)
         result = stack_table_find(stacks, party->user_stack, taking->tally, &to->user);
     if (to->kernel.state == STACK_FULL || to->user.state == STACK_FULL)

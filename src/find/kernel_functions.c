@@ -11,7 +11,9 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "find/function_names.h"
+#include "insns/caller.h"
 #include "kernel/kallsyms.h"
+#include "machine/machine.h"
 
 #define LONGEST_NAME 512 /* KSYM_NAME_LEN */
 
@@ -31,6 +33,7 @@ struct pass {
     size_t pattern_count;
     struct places *places;
     size_t *matched;
+    bool has_link; /* functions have their caller in a register at first */
     /* Of names that share an address, which follow each other, ftrace lists the first. */
     uint64_t address;
     char first_name[LONGEST_NAME];
@@ -67,6 +70,7 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
             .first_name = pass->first_name,
             .address = symbol->address,
             .offset = pattern->offset,
+            .start = pass->has_link && !pattern->at_return && !pattern->offset ? START_LINK : START_NONE,
         };
         pass->matched[i]++;
         result = places_add(pass->places, &place);
@@ -84,6 +88,7 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
         .pattern_count = count,
         .places = places,
         .matched = matched,
+        .has_link = has_link_register(machine_of_kernel()),
     };
     int result = kallsyms_each(kallsyms, match_symbol, &pass);
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "find/library_names.h"
+#include "machine/machine.h"
 
 static void free_names(struct place *place)
 {
@@ -70,6 +71,11 @@ static int compare_places(const struct place *a, const struct place *b)
 const char *place_own_name(const struct place *place)
 {
     return place->path ? place->name + strlen(base_name(place->path)) + 1 : place->name;
+}
+
+uint64_t place_later(const struct place *place)
+{
+    return place->start == START_LINK ? machine_of_kernel()->entry_patch : 0;
 }
 
 void place_add_own_name(const struct place *place, const struct demangle_wishes *readable,

@@ -15,12 +15,13 @@ enum place_kind {
     PLACE_USER, /* an instruction of a file: of a function, at an address, or a USDT probe's */
 };
 
-/* Where in its function a PLACE_USER is: whether the kernel's stack walk has to be helped there. */
+/* Where in its function a place is: whether the kernel's stack walk has to be helped there. */
 enum place_start {
     START_NONE,  /* not at the first instruction of any function that is known */
     START_PUSH,  /* at it, and it is push %rbp, by which kernels since 6.13 know it */
     START_MARK,  /* at it, and it is endbr64, by which some of those do, too */
     START_OTHER, /* at it, and it is something else */
+    START_LINK,  /* at that of a function of the kernel, whose caller is in a register still */
 };
 
 struct place {
@@ -35,6 +36,7 @@ struct place {
     uint64_t offset;    /* behind the function's start */
     uint32_t id;        /* of the tracepoint */
     int error;          /* 0, or why it could not be attached: a negative errno */
+    enum place_start start;
 
     /* PLACE_USER alone. Equal files and paths of one list are one pointer. */
     const char *file;     /* opens from here: /proc/PID/root/usr/lib/libc.so.6 */
@@ -42,7 +44,6 @@ struct place {
     uint64_t file_offset; /* of the probed instruction */
     uint64_t semaphore;   /* file offset of the counter that arms a USDT probe; 0: none */
     bool is_usdt;
-    enum place_start start;
 };
 
 /* A growing list of places that owns their names and paths. {0} is empty. */
@@ -64,6 +65,11 @@ void places_remove_doubles(struct places *places);
 void places_remove_failed(struct places *places, size_t first);
 /* Without the name of the file: "malloc", "provider:probe", "0x1234". */
 const char *place_own_name(const struct place *place);
+/*
+ * The offset at which a function of the kernel can be probed where its start is refused, and nothing has
+ * happened yet; 0: this machine's kernels have none.
+ */
+uint64_t place_later(const struct place *place);
 /* The same as its source has it: "A::f(int)"; with `readable` of NULL as it is. */
 void place_add_own_name(const struct place *place, const struct demangle_wishes *readable,
                         struct text *to);

@@ -30,6 +30,7 @@ const struct machine machine_riscv64 = {
     .multiarch = "riscv64-linux-gnu",
     .least_page = 12, .greatest_page = 12,
     .call_prefix = "__riscv_", .names = kernel_names,
+    .entry_patch = 8, .links_lack_stacks = true,
     .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8},
     .emit_load_caller = emit_load_caller_ra,
     .instruction = 2,

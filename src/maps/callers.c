@@ -20,3 +20,13 @@ bool callers_are_left_out(const struct callers *callers, uint64_t flags)
 {
     return callers->left_out[(flags & KEY_MARK) != 0];
 }
+
+bool callers_miss_kernel(uint64_t caller, uint64_t flags, const uint64_t *frames, size_t count)
+{
+    return flags & KEY_KERNEL_START && caller && count && (count < 2 || frames[1] != caller);
+}
+
+size_t callers_count_twice(const uint64_t *frames, size_t count)
+{
+    return count > 1 && frames[0] == frames[1];
+}

@@ -4,6 +4,10 @@
  * that begins as most does. Whether this one did is seen by the stacks: one that lacks the caller
  * tells of all that begin alike. Before one was seen, a caller in its place is either what the kernel
  * put there, or the function called itself.
+ *
+ * In the kernel that is so on machines with a link register, for whatever the function begins with; where
+ * its stacks come from tables of their own the caller may be there. And at a tracepoint many kernels walk
+ * from a frame that they have told already: it is there twice.
  */
 #ifndef STACKBOX_MAPS_CALLERS_H
 #define STACKBOX_MAPS_CALLERS_H
@@ -27,5 +31,11 @@ enum caller_seen callers_see(struct callers *callers, uint64_t caller, uint64_t 
                              const uint64_t *frames, size_t count);
 
 bool callers_are_left_out(const struct callers *callers, uint64_t flags);
+
+/* Of the kernel's: is `caller` to be put behind the first frame? */
+bool callers_miss_kernel(uint64_t caller, uint64_t flags, const uint64_t *frames, size_t count);
+
+/* Of a tracepoint's stack, be it the kernel's: how many of its frames are there once too often. */
+size_t callers_count_twice(const uint64_t *frames, size_t count);
 
 #endif

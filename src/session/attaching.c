@@ -285,7 +285,9 @@ void attaching_detach(struct attachment *attachment, bool debug)
 /* ---- The programs ---- */
 
 const struct attaching_variant attaching_variants[ATTACH_PROGRAMS] = {
-    [ATTACH_KERNEL] = {"of the kernel's events", false, 0},
+    [ATTACH_KERNEL] = {"of the kernel's functions", false, 0},
+    [ATTACH_KERNEL_START] = {"of starts of the kernel's functions", false, KEY_KERNEL_START},
+    [ATTACH_TRACEPOINT] = {"of tracepoints", false, KEY_TRACEPOINT},
     [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
     [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
     [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},

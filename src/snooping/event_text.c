@@ -60,10 +60,12 @@ void event_text_close(struct event_text *text)
 /* What is known of a record while its text is made. */
 struct draft {
     const struct snoop_record *record;
-    uint32_t kernel, user; /* frames */
-    const uint64_t *user_frames;
-    uint64_t *whole;       /* they, where their rest was walked later; else NULL */
-    bool has_caller;       /* one more of the user's, behind the first */
+    struct part {
+        const uint64_t *frames;
+        uint32_t count;
+        bool has_caller;   /* one more, behind the first */
+    } kernel, user;
+    uint64_t *whole;       /* the user's, where their rest was walked later; else NULL */
     bool by_tables;        /* the user's were walked so: their caller is among them */
 };
 
@@ -71,9 +73,10 @@ static bool lacks_caller(struct event_text *text, const struct draft *draft)
 {
     const struct snoop_record *record = draft->record;
 
-    if (text->depth < 2 || draft->by_tables)
+    if (text->depth < 2 || draft->by_tables || record->flags & KEY_KERNEL_START)
         return false;
-    switch (callers_see(&text->callers, record->caller, record->flags, draft->user_frames, draft->user)) {
+    switch (callers_see(&text->callers, record->caller, record->flags, draft->user.frames,
+                        draft->user.count)) {
     case CALLER_IS_THERE:
         return false;
     case CALLER_IS_MISSING:
@@ -84,21 +87,50 @@ static bool lacks_caller(struct event_text *text, const struct draft *draft)
     return callers_are_left_out(&text->callers, record->flags);
 }
 
+static uint32_t part_frames(const struct part *part)
+{
+    return part->count + part->has_caller;
+}
+
 static size_t frames_of(const struct draft *draft)
 {
-    return (size_t)draft->kernel + draft->user + draft->has_caller;
+    return (size_t)part_frames(&draft->kernel) + part_frames(&draft->user);
 }
 
 /* Without memory it stays as it is, with a last frame that has no name. */
 static void complete(const struct event_text *text, struct draft *draft)
 {
-    if (!text->cold || !draft->user || !UNWIND_IS_COLD_FRAME(draft->user_frames[draft->user - 1]))
+    struct part *user = &draft->user;
+
+    if (!text->cold || !user->count || !UNWIND_IS_COLD_FRAME(user->frames[user->count - 1]))
         return;
     draft->whole = calloc(text->depth + 1, sizeof(*draft->whole));
     if (!draft->whole)
         return;
-    draft->user = (uint32_t)cold_complete(text->cold, draft->user_frames, draft->user, true, draft->whole);
-    draft->user_frames = draft->whole;
+    user->count = (uint32_t)cold_complete(text->cold, user->frames, user->count, true, draft->whole);
+    user->frames = draft->whole;
+}
+
+static void add_caller(const struct event_text *text, struct part *part, bool has_caller)
+{
+    part->has_caller = has_caller;
+    /* The deepest goes for it. */
+    if (has_caller && part->count == text->depth)
+        part->count--;
+}
+
+static void complete_kernel(const struct event_text *text, struct draft *draft)
+{
+    const struct snoop_record *record = draft->record;
+    struct part *kernel = &draft->kernel;
+
+    if (record->flags & KEY_TRACEPOINT) {
+        const size_t twice = callers_count_twice(kernel->frames, kernel->count);
+        kernel->frames += twice;
+        kernel->count -= (uint32_t)twice;
+    }
+    add_caller(text, kernel, text->depth > 1 && callers_miss_kernel(record->caller, record->flags,
+                                                                    kernel->frames, kernel->count));
 }
 
 static struct draft read_draft(struct event_text *text, const struct timeline *timeline,
@@ -107,32 +139,31 @@ static struct draft read_draft(struct event_text *text, const struct timeline *t
     size_t size;
     struct draft draft = {.record = timeline_bytes(timeline, index, &size)};
 
-    draft.kernel = snoop_record_frames(draft.record->kernel_bytes);
-    draft.user = snoop_record_frames(draft.record->user_bytes);
-    draft.user_frames = draft.record->frames + draft.kernel;
+    const uint64_t *frames = draft.record->frames;
+    const uint32_t kernel = snoop_record_frames(draft.record->kernel_bytes);
+
+    draft.kernel = (struct part){.frames = frames, .count = kernel};
+    draft.user = (struct part){frames + kernel, snoop_record_frames(draft.record->user_bytes), false};
     complete(text, &draft);
-    draft.user = (uint32_t)unwind_count_frames(draft.user_frames, draft.user, &draft.by_tables);
-    draft.has_caller = lacks_caller(text, &draft);
-    /* The deepest goes for it. */
-    if (draft.has_caller && draft.user == text->depth)
-        draft.user--;
+    draft.user.count = (uint32_t)unwind_count_frames(draft.user.frames, draft.user.count, &draft.by_tables);
+    complete_kernel(text, &draft);
+    add_caller(text, &draft.user, lacks_caller(text, &draft));
     return draft;
 }
 
-static uint64_t address_of(const struct draft *draft, bool user, uint32_t index)
+static uint64_t address_of(const struct draft *draft, const struct part *part, uint32_t index)
 {
-    const uint64_t *frames = user ? draft->user_frames : draft->record->frames;
-
-    if (!user || !draft->has_caller || index == 0)
-        return frames[index];
-    return index == 1 ? draft->record->caller : frames[index - 1];
+    if (!part->has_caller || index == 0)
+        return part->frames[index];
+    return index == 1 ? draft->record->caller : part->frames[index - 1];
 }
 
 static int want_stack(struct event_text *text, const struct draft *draft, bool user,
                       struct processes *processes, const struct frame **wanted)
 {
     const struct snoop_record *record = draft->record;
-    uint32_t count = user ? draft->user + draft->has_caller : draft->kernel;
+    const struct part *part = user ? &draft->user : &draft->kernel;
+    uint32_t count = part_frames(part);
     bool is_known = processes && user && count && !(record->flags & KEY_FOREIGN);
     uint32_t epoch = is_known ? processes_epoch(processes, record->pid, record->born, record->time)
                               : 0;
@@ -145,7 +176,7 @@ static int want_stack(struct event_text *text, const struct draft *draft, bool u
             .epoch = epoch,
             .foreign = user && record->flags & KEY_FOREIGN,
             .is_return = i > 0,
-            .address = address_of(draft, user, i),
+            .address = address_of(draft, part, i),
         };
         struct frame *frame = frames_want(&text->frames, &place);
         if (!frame)
@@ -159,11 +190,12 @@ static int want_stack(struct event_text *text, const struct draft *draft, bool u
 static uint32_t count_tracing(const struct event_place *place, const struct draft *draft,
                               const struct frame *const *wanted)
 {
+    const uint32_t count = draft->kernel.count;
     uint32_t leading = 0;
 
-    while (place && place->is_tracepoint && leading < draft->kernel && wanted[leading]->of_tracing)
+    while (place && place->is_tracepoint && leading < count && wanted[leading]->of_tracing)
         leading++;
-    return leading < draft->kernel ? leading : 0;
+    return leading < count ? leading : 0;
 }
 
 static void add_record(struct event_text *text, const struct draft *draft,
@@ -190,8 +222,8 @@ static void add_record(struct event_text *text, const struct draft *draft,
         .cpu = from->cpu,
         .foreign = from->flags & KEY_FOREIGN,
         .frames = lines + tracing,
-        .kernel_count = draft->kernel - tracing,
-        .user_count = draft->user + draft->has_caller,
+        .kernel_count = part_frames(&draft->kernel) - tracing,
+        .user_count = part_frames(&draft->user),
     };
     records_add(out, &record, &text->options);
 }

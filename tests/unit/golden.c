@@ -258,6 +258,10 @@ static const struct count_wishes count_other_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
     .machine = &machine_x86_64, .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
 
+static const struct count_wishes count_kernel_start = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true,
+    .machine = &machine_aarch64, .flags = KEY_KERNEL_START, MAPS};
+
 static const struct count_wishes count_not_idle = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
     .without_idle = true, MAPS};
@@ -319,6 +323,9 @@ static const struct snoop_wishes snoop_both = {
 static const struct snoop_wishes snoop_start = {
     .filter = {ALL_EVENTS, NAMESPACE}, .kernel_stack = true, .user_stack = true, .caller = true,
     .machine = &machine_x86_64, .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_kernel_start = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true,
+    .machine = &machine_riscv64, .flags = KEY_KERNEL_START, .to_ring = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_perf = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true, SNOOP_MAPS};
 static const struct snoop_wishes snoop_perf_user = {
@@ -456,6 +463,7 @@ static const struct golden {
     {"count-user-probe", build_count, &count_user_probe},
     {"count-start", build_count, &count_start},
     {"count-other-start", build_count, &count_other_start},
+    {"count-kernel-start", build_count, &count_kernel_start},
     {"caller-aarch64", build_caller, &machine_aarch64},
     {"caller-arm", build_caller, &machine_arm},
     {"caller-riscv64", build_caller, &machine_riscv64},
@@ -468,6 +476,7 @@ static const struct golden {
     {"snoop-kernel", build_snoop, &snoop_kernel},
     {"snoop-both", build_snoop, &snoop_both},
     {"snoop-start", build_snoop, &snoop_start},
+    {"snoop-kernel-start", build_snoop, &snoop_kernel_start},
     {"snoop-perf", build_snoop, &snoop_perf},
     {"snoop-perf-user", build_snoop, &snoop_perf_user},
     {"offcpu-switch-kernel", build_switch, &offcpu_kernel},
