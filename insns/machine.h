@@ -59,6 +59,7 @@ struct machine {
      * them the function has done nothing yet. 0: none are refused.
      */
     uint8_t entry_patch;
+    bool probes_wide_alone; /* they put no probes into programs of 32 bits, and refuse none: nothing is hit */
     bool links_lack_stacks; /* programs of kprobe.multi links are not handed the kernel's stack */
 
     /* ---- Registers ---- */

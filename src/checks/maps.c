@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* bpf(2), what it makes of a program, and the maps. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/reading.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "checks/look.h"
+#include "insns/insn.h"
 #include "kernel/limits.h"
 #include "maps/recorder.h"
 #include "maps/store.h"
@@ -44,15 +44,27 @@ static void check_bpf(struct checks *checks)
     close(map);
 }
 
-/* "0": programs are interpreted by somebody's choice. */
-static bool jit_is_off(void)
+/* Some kernels interpret no program that asks for its CPU. */
+static bool is_interpreted(void)
 {
-    struct text content = {0};
-    bool off = !read_file(AT_FDCWD, "/proc/sys/net/core/bpf_jit_enable", 16, &content) &&
-               content.data && content.data[0] == '0';
+    const struct bpf_insn insns[] = {
+        CALL(BPF_FUNC_get_smp_processor_id).code,
+        MOV_IMM(R0, 0).code,
+        EXIT().code,
+    };
+    const struct bpf_load load = {
+        .type = BPF_PROG_TYPE_SOCKET_FILTER,
+        .name = "check",
+        .insns = insns,
+        .count = COUNT_OF(insns),
+    };
+    struct text unwanted = {0};
+    int program = bpf_load_program(&load, &unwanted);
 
-    text_free(&content);
-    return off;
+    text_free(&unwanted);
+    if (program >= 0)
+        close(program);
+    return program >= 0;
 }
 
 /* A kind of program that anybody may load who may do anything here. */
@@ -64,12 +76,14 @@ static void check_jit(struct check *check)
 
     check_decide(check, REFUSED_MAPS, result, 0);
     check->yes = check->yes && info.jited_bytes;
-    if (result >= 0 && !check->yes)
-        check_refuse(check, jit_is_off()
-                                ? "net.core.bpf_jit_enable is 0, so programs are interpreted, and events "
-                                  "take several times as long: sysctl net.core.bpf_jit_enable=1"
-                                : "this kernel interprets programs, and events take several times as "
-                                  "long: boot one with CONFIG_BPF_JIT");
+    if (result >= 0 && !check->yes) {
+        const bool is_off = kernel_jit_is_off();
+        text_format(&check->detail, "%sprograms are interpreted, and events take several times as long%s: %s",
+                    is_off ? "net.core.bpf_jit_enable is 0, so " : "",
+                    is_interpreted() ? "" : "; this kernel refuses those of stacksnoop, of --cpu and of stacks "
+                                            "along tables then",
+                    is_off ? "sysctl net.core.bpf_jit_enable=1" : "boot a kernel with CONFIG_BPF_JIT");
+    }
     if (program >= 0)
         close(program);
 }

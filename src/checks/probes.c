@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "checks/look.h"
 #include "elf/elf.h"
+#include "insns/caller.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
 
@@ -105,17 +106,38 @@ static int best_of(int multi, int pmu, const struct place *place)
     return pmu == -EOPNOTSUPP ? attach_by_text(place) : pmu;
 }
 
+/* Links to many functions at once: no kernel of 32 bits has them. */
+static const char *no_links(const char *otherwise)
+{
+    return machine_of_kernel()->bits == 32 ? "kernels of 32 bits have none: functions are probed one by one"
+                                           : otherwise;
+}
+
+/* Code that may be in programs here, and that the kernel cannot probe: patterns of it are refused. */
+static const char *unprobed(void)
+{
+    const struct machine *kernel = machine_of_kernel();
+
+    return kernel->probes_wide_alone ? "but not in those of 32 bits"
+           : kernel->marks.thumb     ? "but not in Thumb code"
+                                     : "";
+}
+
 void check_kernel_functions(struct checks *checks)
 {
     const struct place place = {
         .kind = PLACE_KERNEL_FUNCTION,
         .named = true,
         .name = (char *)(uintptr_t)function,
+        .start = has_link_register(machine_of_kernel()) ? START_LINK : START_NONE,
     };
     int multi = attach(&place, ATTACH_MULTI, -1), pmu = attach(&place, ATTACH_PMU, -1);
 
     decide_way(&checks->of[CHECK_KPROBE_MULTI], REFUSED_PROBES, multi,
-               "this kernel has none (Linux 5.18, CONFIG_FPROBE): functions are probed one by one");
+               no_links("this kernel has none (Linux 5.18, CONFIG_FPROBE): functions are probed one by one"));
+    if (!multi && machine_of_kernel()->links_lack_stacks)
+        text_add(&checks->of[CHECK_KPROBE_MULTI].detail, "but without stacks of the kernel on this machine: "
+                 "functions are probed one by one");
     decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are taken");
     check_decide(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES,
@@ -130,9 +152,11 @@ void check_user_functions(struct checks *checks)
     int pmu = found ? found : attach(&place, ATTACH_PMU, -1);
 
     decide_way(&checks->of[CHECK_UPROBE_MULTI], REFUSED_USER_PROBES, multi,
-               "this kernel has none (Linux 6.6): functions are probed one by one");
+               no_links("this kernel has none (Linux 6.6): functions are probed one by one"));
     decide_way(&checks->of[CHECK_UPROBE_PMU], REFUSED_USER_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are taken");
     check_decide(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
                  found ? found : best_of(multi, pmu, &place), 0);
+    if (checks->of[CHECK_USER_FUNCTIONS].yes)
+        text_add(&checks->of[CHECK_USER_FUNCTIONS].detail, unprobed());
 }

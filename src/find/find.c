@@ -117,7 +117,7 @@ static size_t first_unmatched(const struct find *find, enum pattern_kind kind)
 /* sys_getppid, as people type it on every machine, where it is no function: __x64_sys_getppid. */
 static int find_call(struct find *find, size_t which)
 {
-    const char *const prefixes[] = {machine_of_kernel()->call_prefix, "__se_"};
+    const char *const prefixes[] = {find->kernel->call_prefix, "__se_"};
     struct pattern *pattern = &find->patterns[which];
     char *typed = pattern->name.text;
     int result = 0;
@@ -204,6 +204,7 @@ int find_places(struct find *find, struct text *error)
 {
     if (find->tracefs < 0)
         find->tracefs = tracefs_open();
+    find->kernel = machine_of_kernel();
     int result = find_functions(find, error);
 
     if (!result)

@@ -5,6 +5,7 @@
 
 #include "find/pattern.h"
 #include "find/place.h"
+#include "insns/machine.h"
 
 /* {.tracefs = -1, .kallsyms = -1} is empty; find_close takes it. */
 struct find {
@@ -13,6 +14,7 @@ struct find {
     size_t *matched; /* for each pattern: how many places, doubles counted */
     uint32_t pid;    /* the caller's: whose libraries and files are meant, 0: ours */
     int kallsyms;    /* the caller's; open or below 0 */
+    const struct machine *kernel; /* filled in by find_places */
     int tracefs;     /* open or below 0: a negative errno that says why not */
     struct places places;
     struct text unread; /* "FILE: why": not all of its functions could be looked through; or empty */

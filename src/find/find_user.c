@@ -22,6 +22,16 @@ struct search {
 
 /* ---- In the process apart ---- */
 
+/* Where the kernel would take a probe, and nothing come of it. */
+static int check_probed(const struct find *find, const struct user_file *file, struct text *error)
+{
+    if (!find->kernel->probes_wide_alone || file->elf.row->bits != 32)
+        return 0;
+    text_format(error, "\"%s\" is of 32 bits, and this kernel puts no probes into such programs: functions of "
+                "the kernel and tracepoints see them", file->library.path.data);
+    return -ENOTSUP;
+}
+
 /* One pattern of a function or USDT probe; the file of the one before it may be open already. */
 static int find_in_file(struct find *find, size_t i, const struct library_where *where,
                         struct user_file *file, const char **opened, struct text *error)
@@ -36,6 +46,8 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
         result = user_file_open(file, where, pattern->library, error);
         *opened = result ? NULL : pattern->library;
     }
+    if (!result)
+        result = check_probed(find, file, error);
     if (result)
         return result;
     result = pattern->kind == PATTERN_USDT

@@ -39,3 +39,8 @@ uint64_t kernel_stack_depth(void)
 {
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
 }
+
+bool kernel_jit_is_off(void)
+{
+    return !number_in("/proc/sys/net/core/bpf_jit_enable", NULL, 1);
+}

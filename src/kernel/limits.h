@@ -3,10 +3,14 @@
 #ifndef STACKBOX_KERNEL_LIMITS_H
 #define STACKBOX_KERNEL_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Free memory in bytes, or 0 where nobody tells. */
 uint64_t kernel_free_memory(void);
+
+/* Programs are interpreted by somebody's choice: net.core.bpf_jit_enable is 0. */
+bool kernel_jit_is_off(void);
 
 /* perf_event_max_stack: the frames of a stack. */
 uint64_t kernel_stack_depth(void);

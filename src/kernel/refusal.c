@@ -16,6 +16,8 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "kernel/own_mount.h"
 
 #define NUMBER_CAP_SYS_ADMIN 21
@@ -288,13 +290,29 @@ static bool last_words(const struct text *log, const char **begin, size_t *lengt
     return false;
 }
 
+/* Some programs are not interpreted, and who says so names the compiler. */
+static bool explain_jit(int error, const char *words, size_t length, struct text *sentence)
+{
+    const bool is_off = kernel_jit_is_off();
+
+    if (!memmem(words, length, "JIT", 3) && !(is_off && error == -KERNEL_ENOTSUPP))
+        return false;
+    text_format(sentence, "this kernel does not interpret the program, and %s",
+                is_off ? "net.core.bpf_jit_enable is 0: sysctl net.core.bpf_jit_enable=1"
+                       : "has no JIT compiler: boot one with CONFIG_BPF_JIT");
+    return true;
+}
+
 void refusal_explain_program(enum refused what, int error, const struct text *log,
                              struct text *sentence)
 {
-    const char *words;
-    size_t length;
+    const char *words = "";
+    size_t length = 0;
+    const bool has_words = last_words(log, &words, &length);
 
-    if ((error == -EACCES || error == -EINVAL) && last_words(log, &words, &length)) {
+    if (explain_jit(error, words, has_words ? length : 0, sentence))
+        return;
+    if ((error == -EACCES || error == -EINVAL) && has_words) {
         text_add(sentence, "the kernel's verifier refuses the program (\"");
         escape_bytes(sentence, words, length);
         text_add(sentence, "\"), which is a fault of stackbox: please report it with what --debug says");

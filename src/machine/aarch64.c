@@ -73,7 +73,7 @@ const struct machine machine_aarch64 = {
     .family = EM_AARCH64,
     .multiarch = "aarch64-linux-gnu",
     .least_page = 12, .greatest_page = 16,
-    .call_prefix = "__arm64_", .names = kernel_names,
+    .call_prefix = "__arm64_", .names = kernel_names, .probes_wide_alone = true,
     .pc = {32, 32}, .sp = {31, 31}, .frame = {29, 29}, .link = {30, X30 / 8},
     .emit_load_caller = emit_load_caller_x30,
     .instruction = 4,

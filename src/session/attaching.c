@@ -16,6 +16,7 @@
 #include "find/rivals.h"
 #include "insns/layout.h"
 #include "kernel/refusal.h"
+#include "machine/machine.h"
 #include "options/applet.h"
 #include "session/command.h"
 #include "session/decisions.h"
@@ -182,6 +183,9 @@ static void say_none_traced(const struct places *places)
     if (places->count > 1)
         say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
             "them after boot (\"%s\", ...)", places->count, first->name);
+    else if (first->at_return && machine_of_kernel()->entry_patch)
+        say("returns from \"%s\" cannot be traced: this kernel takes no probes at the first instructions of "
+            "functions, from where it would see them", first->name);
     else if (first->offset)
         say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
             "out of it", first->name, (unsigned long long)first->offset);
