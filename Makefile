@@ -155,6 +155,9 @@ tools: $(TOOL_PROGRAMS)
 
 workloads: $(WORKLOAD_PROGRAMS) $(FLAVOUR_PROGRAMS) $(TOOL_PROGRAMS)
 
+# Those of them that need nothing where they run: what other machines' guests get.
+guest-programs: $(WORKLOAD_PROGRAMS) $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) $(TOOL_PROGRAMS)
+
 demo:
 	@sh scripts/demo.sh
 
@@ -192,5 +195,5 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads demo test check test-machine bench bench-readme install uninstall dist cross clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine bench bench-readme install uninstall dist cross clean FORCE
 .SECONDARY:

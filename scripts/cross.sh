@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64; all of them where none is named
+# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64, s390x, ppc64el, i386; the first three where
+# cross.sh --programs ARCH         none is named
 #
 # Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
 # build/cross/ARCH/stackbox: static, it needs nothing there), and tries what came out in qemu's emulation
@@ -9,9 +10,11 @@
 # must be the same to the byte as from the binary for this machine ($STACKBOX). For armv7 also a program of
 # both kinds of code is made, of which only ARM's own may be traced.
 #
-# --sample compares for the first of them alone.
+# --sample compares for the first of them alone. --programs builds what a guest of that machine gets, the
+# binary and build/cross/ARCH/workloads, and tries nothing: fast where all is there, and two may at a time.
 #
-# Prints PASS, FAIL and SKIP line by line. Exit: 0 nothing failed; 1 something did; 77 nothing was built.
+# Prints PASS, FAIL and SKIP line by line; --programs a sentence where it fails. Exit: 0 nothing failed; 1
+# something did; 77 nothing was built.
 
 set -u
 umask 022
@@ -31,8 +34,12 @@ arch()
     aarch64) compiler=aarch64-linux-gnu-gcc emulator=qemu-aarch64 ;;
     armv7)   compiler=arm-linux-gnueabihf-gcc emulator=qemu-arm ;;
     riscv64) compiler=riscv64-linux-gnu-gcc emulator=qemu-riscv64 ;;
-    *)       echo "cross.sh: $1: not one of aarch64, armv7, riscv64" >&2; exit 2 ;;
+    s390x)   compiler=s390x-linux-gnu-gcc emulator=qemu-s390x ;;
+    ppc64el) compiler=powerpc64le-linux-gnu-gcc emulator=qemu-ppc64le ;;
+    i386)    compiler=i686-linux-gnu-gcc emulator=qemu-i386 ;;
+    *)       echo "cross.sh: $1: not one of aarch64, armv7, riscv64, s390x, ppc64el, i386" >&2; exit 2 ;;
     esac
+    build=build/cross/$1
     command -v $emulator >/dev/null || emulator=$emulator-static
 }
 
@@ -52,19 +59,35 @@ skip()
     echo "SKIP $arch: $1"
 }
 
-# Whatever a compiler has to say is a failure.
+# make_for TARGET...: false where that fails, or a compiler has anything to say, which is printed
+make_for()
+{
+    mkdir -p "$build" || exit 1
+    flock "$build/lock" make --no-print-directory -j"$(nproc)" CC=$compiler BUILD="$build" \
+        PROGRAM="$build/stackbox" "$@" >"$build/$1.log" 2>&1
+    status=$?
+    ! grep -vE '^[^ ]+: [0-9]+ bytes \(|^make.*: Nothing to be done' "$build/$1.log" && [ $status = 0 ]
+}
+
 build()
 {
     began=$(date +%s)
-    make --no-print-directory -j"$(nproc)" CC=$compiler BUILD="$build" PROGRAM="$build/stackbox" \
-        all units >"$build/make.log" 2>&1
-    status=$?
-    if grep -vE '^[^ ]+: [0-9]+ bytes \(|^make.*: Nothing to be done' "$build/make.log" ||
-        [ $status != 0 ]; then
+    if ! make_for all units; then
         fail build "see above"
         return 1
     fi
     pass "build: $(wc -c <"$build/stackbox") bytes ($(($(date +%s) - began)) s)"
+}
+
+programs()
+{
+    if ! command -v $compiler >/dev/null; then
+        echo "$compiler is not installed"
+        exit 77
+    fi
+    make_for guest-programs all && exit
+    echo "the programs of $1 could not be built"
+    exit 1
 }
 
 # What llvm says of bytecode is the same everywhere; and what the kernel refuses to a process (apart), an
@@ -164,19 +187,17 @@ EOF
 }
 
 sample=no
-if [ "${1:-}" = --sample ]; then
-    sample=yes
-    shift
-fi
+case ${1:-} in
+--sample) sample=yes; shift ;;
+--programs) arch "${2:-}"; programs "$2" ;;
+esac
 [ $# -gt 0 ] || set -- aarch64 armv7 riscv64
 for arch; do
     arch "$arch"
-    build=build/cross/$arch
     if ! command -v $compiler >/dev/null; then
         skip "$compiler is not installed"
         continue
     fi
-    mkdir -p "$build" || exit 1
     build || continue
     built=yes
     if ! command -v $emulator >/dev/null; then

@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest
-# guest.sh --alone [OPTION...] KERNEL
+# guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest; with the name of another machine
+# guest.sh --alone [OPTION...] KERNEL        before it, arm64-newest, one of that (scripts/kernels.sh)
 #
 # Boots a Debian kernel in emulation, runs the TESTs (shell scripts below tests/) in it, and prints
 # their PASS, FAIL and SKIP lines with the guest's name. The tests find the binary as $STACKBOX, the
 # test programs in $WORKLOADS, kernel modules in $MODULES and the name of the guest as $GUEST.
+#
+# Which binary and which programs that is, $STACKBOX and $WORKLOADS say. Without STACKBOX another machine's
+# are built here (cross.sh --programs): what is there is what the sources are.
 #
 #   --cpus N           CPUs (2)
 #   --memory MB        memory (1024)
@@ -16,11 +19,11 @@
 #   --test-timeout S   for one test (300)
 #   --programs NAMES   these test programs alone: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
-#   --machine          as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
+#   --machine          (x86-64) as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
 #                      perf_event_paranoid is 3 and kptr_restrict 2, other tools' BPF programs are
 #                      attached, and the tests run in a chroot whose /sys is that of the machine
 #   --own-clock        one CPU, and time is the number of instructions that it ran
-#   --alone            nothing is in the guest but the binary, a program that it traces, and an init that
+#   --alone            (x86-64) nothing is in the guest but the binary, a program that it traces, and an init that
 #                      judges it (tests/workloads/carried.c): no shell, nothing mounted at first
 #   --once             is not tried once more when it never reached /init
 #   --log FILE         keeps the serial line (build/test/guest-NAME.log)
@@ -31,10 +34,8 @@ set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-cpus=2 memory=1024 append= name= timeout=300 test_timeout=300 files= machine=no log= clock=
+cpus=2 memory=1024 append= name= timeout=300 test_timeout=300 files= machine=no log= clock=no
 alone=no once=no programs=
-stackbox=${STACKBOX:-$PWD/stackbox}
-workloads=${WORKLOADS:-$PWD/build/release/workloads}
 
 usage()
 {
@@ -54,7 +55,7 @@ while [ $# -gt 0 ]; do
     --file)    files="$files $2" ;;
     --log)     log=$2 ;;
     --machine) machine=yes; shift; continue ;;
-    --own-clock) clock='-icount shift=2,sleep=off' cpus=1; shift; continue ;;
+    --own-clock) clock=yes cpus=1; shift; continue ;;
     --alone)   alone=yes; shift; continue ;;
     --once)    once=yes; shift; continue ;;
     -*)        usage ;;
@@ -76,6 +77,51 @@ cannot()
 {
     echo "SKIP guest-$name: $*"
     exit 77
+}
+
+# describe: the emulator of this kernel's machine with its words, its console, and what cross.sh calls it. All
+# that differs between machines is here.
+#
+# x86-64: rewriting its own text while another CPU thread runs makes a kernel panic under emulation now and
+# then, and kprobes do rewrite it: one thread runs all CPUs in turn. And no cmpxchg16b: QEMU 7.2 leaves wild
+# flags behind it, which an interrupt that comes before the next ones saves and restores.
+#
+# tsc=noirqtime: one virtual CPU stands still while the other runs, most often in an interrupt that
+# has to do with both. If that were taken for time of interrupts, no thread's own CPU time would have
+# it, and tests would take it for waiting.
+describe()
+{
+    threads=multi serial='-serial stdio' console=ttyAMA0 words=
+    case $kernel in
+    arm64-*)   arch=aarch64 emulator=qemu-system-aarch64 board='-M virt -cpu max,pauth-impdef=on' ;;
+    armhf-*)   arch=armv7 emulator=qemu-system-arm board='-M virt,highmem=off -cpu cortex-a15' ;;
+    riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0 ;;
+    s390x-*)   arch=s390x emulator=qemu-system-s390x board='-M s390-ccw-virtio -cpu max' console=ttysclp0
+               serial='-chardev stdio,id=c0 -device sclpconsole,chardev=c0' ;;
+    # What a real one does for its caches against others' guesses, QEMU cannot.
+    ppc64el-*) arch=ppc64el emulator=qemu-system-ppc64 console=hvc0
+               board='-M pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off -cpu power9' ;;
+    *)         arch= emulator=qemu-system-x86_64 board='-cpu max,-cx16' threads=single console=ttyS0
+               words=tsc=noirqtime ;;
+    esac
+}
+
+# find_programs: $stackbox and $workloads
+find_programs()
+{
+    stackbox=${STACKBOX:-$PWD/stackbox} workloads=${WORKLOADS:-$PWD/build/release/workloads}
+    [ "$arch" ] || return 0
+    if [ $machine$alone != nono ]; then
+        echo "guest.sh: --machine and --alone are for kernels of x86-64" >&2
+        exit 2
+    fi
+    stackbox=${STACKBOX:-$PWD/build/cross/$arch/stackbox}
+    workloads=${WORKLOADS:-$PWD/build/cross/$arch/workloads}
+    [ -z "${STACKBOX:-}" ] || return 0
+    sh scripts/cross.sh --programs $arch >"$scratch/build" && return
+    [ $? != 77 ] || cannot "$(cat "$scratch/build")"
+    echo "FAIL guest-$name: $(cat "$scratch/build")"
+    exit 1
 }
 
 # What the guest needs and only that: unpacking takes a good part of the boot.
@@ -114,10 +160,6 @@ fill_root_alone()
 
 # The serial line, as it comes: results are printed, and counted in what is left behind at the end.
 #
-# tsc=noirqtime: one virtual CPU stands still while the other runs, most often in an interrupt that
-# has to do with both. If that were taken for time of interrupts, no thread's own CPU time would have
-# it, and tests would take it for waiting.
-#
 # An own clock: each instruction takes 4 ns, which is near what it takes here, and when all sleep the
 # next timer's time comes at once. Else the clock goes on while the emulator itself is kept from its
 # CPU or translates code; in the middle of a guest's switch between threads the kernel's account of
@@ -126,15 +168,14 @@ fill_root_alone()
 boot()
 {
     : >"$log"
-    # Rewriting its own text while another CPU thread runs makes a kernel panic under emulation now
-    # and then, and kprobes do rewrite it: one thread runs all CPUs in turn. And no cmpxchg16b: QEMU 7.2
-    # leaves wild flags behind it, which an interrupt that comes before the next ones saves and restores.
+    icount=
+    [ $clock = no ] || threads=single icount='-icount shift=2,sleep=off'
     # shellcheck disable=SC2086 # words
-    timeout --foreground -k 5 "$timeout" qemu-system-x86_64 $clock \
-        -accel tcg,thread=single -cpu max,-cx16 -smp "$cpus" -m "$memory" -nodefaults -no-user-config \
-        -display none -serial stdio -no-reboot -kernel "build/kernels/$kernel/vmlinuz" \
+    timeout --foreground -k 5 "$timeout" $emulator $board $icount \
+        -accel tcg,thread=$threads -smp "$cpus" -m "$memory" -nodefaults -no-user-config \
+        -display none $serial -no-reboot -kernel "build/kernels/$kernel/vmlinuz" \
         -initrd "$scratch/initramfs" \
-        -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on tsc=noirqtime $append" </dev/null 2>&1 |
+        -append "console=$console quiet panic=-1 random.trust_cpu=on $words $append" </dev/null 2>&1 |
         sed -u 's/\r*$//' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
 }
 
@@ -153,7 +194,7 @@ judge()
             else if ($2 != 0 && !failures) fail(test, "exit status " $2 " without a failure")
             else if (!lines)               fail(test, "printed no result")
         }
-        /Kernel panic|Oops:|BUG: |general protection/ {
+        /Kernel panic|Oops:|BUG: |general protection|Unable to handle kernel|Internal error:/ {
             if (!/^(PASS|FAIL|SKIP) / && !complained++) fail(test ? test : "boot", $0)
         }
         /^@end$/                 { ended = 1 }
@@ -169,7 +210,8 @@ judge()
     return $verdict
 }
 
-command -v qemu-system-x86_64 >/dev/null || cannot "qemu-system-x86_64 is not installed"
+describe
+command -v $emulator >/dev/null || cannot "$emulator is not installed"
 command -v cpio >/dev/null || cannot "cpio is not installed"
 why=$(sh scripts/kernels.sh "$kernel" 2>&1) || cannot "$(echo "$why" | tail -n 1)"
 
@@ -179,6 +221,7 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM PIPE
 root=$scratch/root
 mkdir -p "$root" "$(dirname "$log")"
+find_programs
 if [ $alone = yes ]; then
     fill_root_alone || exit 1
 else

@@ -1,11 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# kernels.sh KERNEL...    KERNEL: 5.10, 6.1, 6.12, newest
+# kernels.sh KERNEL...    KERNEL: [MACHINE-]RELEASE
 #
-# Puts Debian's own kernel (x86-64, cloud flavour) into build/kernels/KERNEL/:
+#     RELEASE   5.10, 6.1, 6.12, newest
+#     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el; x86-64 where none is named
+#
+# Puts Debian's own kernel (of cloud flavour where there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
 #     busybox (the static one of the same Debian: what runs beside the tests there)
+# Other machines' modules are left out where they are a package of their own: 20 to 120 MB.
 #
 # It comes from the mirror that this machine's apt already uses, through an apt state of its own
 # below build/: the machine's apt sees no new suite, and no root is needed. apt checks signatures
@@ -28,15 +32,26 @@ cannot()
     exit 77
 }
 
-# The suites that carry a kernel, and what its image package is called there.
+# The suites that carry a kernel, what Debian calls its machine, and how the names of its image packages
+# end there, the best first.
 describe()
 {
     case $kernel in
+    arm64-16k-*) architecture=arm64 flavours=arm64-16k ;;
+    arm64-*)     architecture=arm64 flavours='cloud-arm64 arm64' ;;
+    armhf-*)     architecture=armhf flavours=armmp ;;
+    riscv64-*)   architecture=riscv64 flavours=riscv64 ;;
+    s390x-*)     architecture=s390x flavours=s390x ;;
+    ppc64el-*)   architecture=ppc64el flavours=powerpc64le ;;
+    *-*)         echo "kernels.sh: $kernel: no such machine" >&2; exit 2 ;;
+    *)           architecture=amd64 flavours=cloud-amd64 ;;
+    esac
+    case ${kernel##*-} in
     5.10)   suites='bullseye bullseye-security' release='5\.10\.' ;;
     6.1)    suites='bookworm bookworm-security' release='6\.1\.' ;;
     6.12)   suites='trixie trixie-security' release='6\.12\.' ;;
     newest) suites='sid' release='[0-9]' ;;
-    *)      echo "kernels.sh: $kernel: not one of 5.10, 6.1, 6.12, newest" >&2; exit 2 ;;
+    *)      echo "kernels.sh: $kernel: not of 5.10, 6.1, 6.12, newest" >&2; exit 2 ;;
     esac
 }
 
@@ -50,7 +65,8 @@ private_apt()
         -o Dir::State::status=/dev/null \
         -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=/dev/null \
         -o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null \
-        -o APT::Architecture=amd64 -o APT::Architectures::=amd64 -o APT::Sandbox::User=root \
+        -o APT::Architecture="$architecture" -o APT::Architectures::="$architecture" \
+        -o APT::Sandbox::User=root \
         -o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=30 "$@"
 }
 
@@ -77,7 +93,7 @@ write_sources()
         *-security) from=$security ;;
         *)          from=$mirror ;;
         esac
-        [ "$from" ] && echo "deb [signed-by=$keyring] $from $suite main"
+        [ "$from" ] && echo "deb [arch=$architecture signed-by=$keyring] $from $suite main"
     done >"$work/sources.list"
 }
 
@@ -85,8 +101,10 @@ write_sources()
 # image) and linux-modules-*; their linux-image-* is empty.
 list_versions()
 {
-    private_apt apt-cache pkgnames linux- |
-        sed -nE "s/^linux-(image|binary)-($release.*-cloud-amd64)\$/\2/p" | sort -ruV
+    for flavour in $flavours; do
+        private_apt apt-cache pkgnames linux- |
+            sed -nE "s/^linux-(image|binary)-($release.*[0-9]-$flavour)\$/\2/p" | sort -ruV
+    done
 }
 
 # Fetches one version and unpacks it below $work/root.
@@ -96,7 +114,8 @@ fetch()
     mkdir -p "$work/root" "$work/debs"
     packages=linux-image-$1
     if private_apt apt-cache show "linux-binary-$1" >/dev/null 2>&1; then
-        packages="linux-binary-$1 linux-modules-$1"
+        packages="linux-binary-$1"
+        [ "$architecture" != amd64 ] || packages="$packages linux-modules-$1"
     fi
     # shellcheck disable=SC2086 # one or two names
     (cd "$work/debs" && private_apt apt-get -qq download $packages busybox-static) || return 1

@@ -70,6 +70,12 @@ static const struct name capabilities[] = {
     { NULL, 0 },
 };
 
+#ifdef SYS_mmap2
+#define CALL_OF_MMAP SYS_mmap2 /* of 32 bits: what libc's mmap() makes there */
+#else
+#define CALL_OF_MMAP SYS_mmap
+#endif
+
 static const struct name syscalls[] = {
     { "bpf", SYS_bpf },
     { "perf_event_open", SYS_perf_event_open },
@@ -81,7 +87,7 @@ static const struct name syscalls[] = {
     { "sched_setattr", SYS_sched_setattr },
     { "process_vm_readv", SYS_process_vm_readv },
     { "memfd_create", SYS_memfd_create },
-    { "mmap", SYS_mmap },
+    { "mmap", CALL_OF_MMAP },
     { "ioctl", SYS_ioctl },
     { "openat", SYS_openat },
     { "pidfd_open", 434 },

@@ -4,6 +4,8 @@
 # with the system's own libc, in a directory of their own: they run where they were built, not in
 # guests.
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
+# A cross compiler's own tools: aarch64-linux-gnu-gcc goes with aarch64-linux-gnu-strip.
+TARGET := $(if $(findstring -linux-gnu,$(CC)),$(CC:%gcc=%))
 STATIC_FLAVOURS := bare chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
             chains-damaged north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
@@ -27,12 +29,16 @@ $(BUILD)/workloads/south: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=south)
 $(BUILD)/workloads/chains-shifted: tests/workloads/chains.c $(SHIFTED) $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DFAR_TEXT -T $(SHIFTED))
+# What not every machine's libc has a beginning for.
 $(BUILD)/workloads/chains-static-pie: tests/workloads/chains.c $(BUILD)/flags
-	@$(call flavour,$(FLAVOUR_CC),-static-pie -fPIE)
+	@case $$($(FLAVOUR_CC) -print-file-name=rcrt1.o) in \
+	/*) $(call flavour,$(FLAVOUR_CC),-static-pie -fPIE) ;; \
+	*) : >$@ ;; \
+	esac
 $(BUILD)/workloads/chains-mangled: tests/workloads/chains.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DMANGLED)
 $(BUILD)/workloads/chains-stripped: $(BUILD)/workloads/chains
-	@strip -o $@ $<
+	@$(TARGET)strip -o $@ $<
 $(BUILD)/workloads/usdt-moved: tests/workloads/usdt.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DSHIFT=0x10000)
 
@@ -68,33 +74,33 @@ $(BUILD)/workloads/dynamic/lib%.so: tests/workloads/dynamic/library.c $(BUILD)/f
 # What distributions ship: no .symtab, and the symbols in another file, named by .gnu_debuglink or
 # by the build id; chains-wrong-debug names a file that is there, but is another program's.
 $(BUILD)/workloads/dynamic/chains-dynsym: $(BUILD)/workloads/dynamic/chains-exported
-	@strip -o $@ $<
+	@$(TARGET)strip -o $@ $<
 $(BUILD)/workloads/dynamic/chains-debuglink: $(BUILD)/workloads/dynamic/chains-no-pie
 	@mkdir -p $(@D)/.debug
-	@objcopy --only-keep-debug $< $(@D)/.debug/chains-debuglink.debug
-	@strip -o $@ $<
-	@cd $(@D)/.debug && objcopy --add-gnu-debuglink=chains-debuglink.debug ../$(@F)
+	@$(TARGET)objcopy --only-keep-debug $< $(@D)/.debug/chains-debuglink.debug
+	@$(TARGET)strip -o $@ $<
+	@cd $(@D)/.debug && $(TARGET)objcopy --add-gnu-debuglink=chains-debuglink.debug ../$(@F)
 $(BUILD)/workloads/dynamic/chains-wrong-debug: $(BUILD)/workloads/dynamic/chains-no-pie \
         $(BUILD)/workloads/dynamic/chains-ifunc
 	@mkdir -p $(@D)/.debug
-	@strip -o $@ $<
+	@$(TARGET)strip -o $@ $<
 	@cd $(@D)/.debug && : >chains-wrong.debug && \
-	    objcopy --add-gnu-debuglink=chains-wrong.debug ../$(@F)
-	@objcopy --only-keep-debug $(@D)/chains-ifunc $(@D)/.debug/chains-wrong.debug
+	    $(TARGET)objcopy --add-gnu-debuglink=chains-wrong.debug ../$(@F)
+	@$(TARGET)objcopy --only-keep-debug $(@D)/chains-ifunc $(@D)/.debug/chains-wrong.debug
 $(BUILD)/workloads/dynamic/chains-build-id: tests/workloads/chains.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -Wl$(comma)--build-id=0x5bacb0c50123456789abcdef)
 	@mkdir -p $(@D)/symfs/usr/lib/debug/.build-id/5b
-	@objcopy --only-keep-debug $@ \
+	@$(TARGET)objcopy --only-keep-debug $@ \
 	    $(@D)/symfs/usr/lib/debug/.build-id/5b/acb0c50123456789abcdef.debug
-	@cp $@ $@.full && strip $@
+	@cp $@ $@.full && $(TARGET)strip $@
 
 # And the functions that .dynsym lacks in .gnu_debugdata, as Fedora's packages are made. Static ones
 # have all of them there. Of chains-damaged's a byte in the middle is another.
-packed = nm -D $< --format=posix --defined-only 2>/dev/null | awk '{ print $$1 }' | sort >$@.dynamic; \
-    nm $< --format=sysv --defined-only | awk -F '|' '$$4 ~ "FUNC" { print $$1 }' | sed 's/ *$$//' | \
-    sort | comm -13 $@.dynamic - >$@.keep && objcopy --only-keep-debug $< $@.debug && \
-    objcopy -S --remove-section .comment --keep-symbols=$@.keep $@.debug $@.mini 2>/dev/null && \
-    xz -c $@.mini >$@.xz && strip -o $@ $< && $(1) objcopy --add-section .gnu_debugdata=$@.xz $@ && \
+packed = $(TARGET)nm -D $< --format=posix --defined-only 2>/dev/null | awk '{ print $$1 }' | sort >$@.dynamic; \
+    $(TARGET)nm $< --format=sysv --defined-only | awk -F '|' '$$4 ~ "FUNC" { print $$1 }' | sed 's/ *$$//' | \
+    sort | comm -13 $@.dynamic - >$@.keep && $(TARGET)objcopy --only-keep-debug $< $@.debug && \
+    $(TARGET)objcopy -S --remove-section .comment --keep-symbols=$@.keep $@.debug $@.mini 2>/dev/null && \
+    xz -c $@.mini >$@.xz && $(TARGET)strip -o $@ $< && $(1) $(TARGET)objcopy --add-section .gnu_debugdata=$@.xz $@ && \
     rm -f $@.dynamic $@.keep $@.debug $@.mini $@.xz
 damaged = printf '\377' | dd of=$@.xz bs=1 seek=200 conv=notrunc status=none &&
 
