@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "kernel/bpf.h"
+#include "machine/machine.h"
 #include "maps/store_sizes.h"
 
 static void close_map(int *fd)
@@ -42,7 +43,7 @@ static int open_others(struct store *store, enum bank_map map)
         .name = "banks",
         .key_size = sizeof(uint32_t),
         .value_size = sizeof(uint32_t),
-        .entries = CONTROL_MODES,
+        .entries = 2 * CONTROL_MODES, /* see show_map() */
         .inner = store->main.maps[map],
     };
 
@@ -79,13 +80,21 @@ int banks_open(struct store *store)
     return result;
 }
 
-/* Puts a map in place for the programs that count into that bank, of which there are none now. */
+/*
+ * Puts a map in place for the programs that count into that bank, of which there are none now. Kernels of
+ * 32 bits put it at so many pointers, and look for it at so many times 8 bytes.
+ */
 static int show_map(const struct store *store, enum control_mode mode, int map, int fd)
 {
     uint32_t key = mode, inner = (uint32_t)fd;
+    int result = bpf_update(store->banks.others[map], &key, &inner, BPF_ANY);
 
-    return bpf_update(store->banks.others[map], &key, &inner, BPF_ANY);
+    key *= 2;
+    if (!result && machine_of_kernel()->bits == 32)
+        result = bpf_update(store->banks.others[map], &key, &inner, BPF_ANY);
+    return result;
 }
+_Static_assert(CONTROL_STAND_IN * 2 > CONTROL_GROWN, "what is shown twice hides no other");
 
 /* An empty bank gets a larger map, if there is the memory for one. */
 static int enlarge_map(struct store *store, struct bank *bank, enum bank_map map)

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# sys_NAME is what people type on every machine: where no function has that name, it is this machine's
+# entry of the system call, and the first line says which.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# The one of these that this kernel has.
+for prefix in '' __x64_ __arm64_ __riscv_ __s390x_ __se_; do
+    grep -q " [tT] ${prefix}sys_getppid\$" /proc/kallsyms && break
+done
+ENTRY=${prefix}sys_getppid
+means=$([ -z "$prefix" ] || echo " ($ENTRY)")
+
+# listed PATTERN PATTERN: what the first means, as a pattern
+listed()
+{
+    run_stackbox stackcount --list "$1"
+    is "$1 is $2" "$status $(cat "$scratch/out")" "0 $2"
+}
+listed sys_getppid "$ENTRY"
+listed r::sys_getppid "r::$ENTRY"
+listed p::sys_getppid "$ENTRY"
+listed sys_getppid+8 "$ENTRY+0x8"
+listed "$ENTRY" "$ENTRY"
+run_stackbox stackcount --list sys_no_such_call
+is "a call that there is not" "$status $(cut -d '"' -f 1 "$scratch/err")" "1 stackcount: 0 functions matched by "
+if [ "$prefix" ]; then
+    run_stackbox stackcount --list 'sys_getppi*'
+    is "a wildcard is of names as they are" "$status $(cut -d '"' -f 1 "$scratch/err")" \
+        "1 stackcount: 0 functions matched by "
+    run_stackbox stackcount --list -r '^sys_getppid$'
+    is "and so is an expression" "$status $(cut -d '"' -f 1 "$scratch/err")" \
+        "1 stackcount: 0 functions matched by "
+fi
+run_stackbox stackcount --list sys_getppid vfs_read sys_read
+is "beside others" "$(tr '\n' ' ' <"$scratch/out")" "${prefix}sys_getppid ${prefix}sys_read vfs_read "
+
+have_kprobes || skip_all "this kernel has no kprobes"
+for pattern in sys_getppid r::sys_getppid; do
+    run_stackbox stackcount -K "$pattern" vfs_mknod -- "$WORKLOADS/calls" -n 300
+    is "$pattern: the first line" "$(grep -h '^Tracing' "$scratch/out" "$scratch/err")" \
+        "Tracing 2 functions for \"$pattern\"$means, \"vfs_mknod\"... Hit Ctrl-C to end."
+    is "$pattern: each call is counted" "$(awk '/^    [0-9]+$/ { sum += $1 } END { print sum + 0 }' "$scratch/out")" 300
+done
+run_stackbox stacksnoop -K --max 3 sys_getppid -- "$WORKLOADS/calls" -n 3
+is "stacksnoop names the function" "$(grep -c "^[0-9.]*  *calls .* $ENTRY\$" "$scratch/out")" 3
