@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "insns/program.h"
 #include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "kernel/refusal.h"
 
 static void check_sentence(int error, const char *said, const char *sentence)
@@ -87,9 +88,24 @@ static void a_real_one(void)
     text_free(&why);
 }
 
+/* Words of kernels that do not interpret all programs. */
+static void no_jit(void)
+{
+    const char *sentence = kernel_jit_is_off()
+        ? "this kernel does not interpret the program, and net.core.bpf_jit_enable is 0: sysctl "
+          "net.core.bpf_jit_enable=1"
+        : "this kernel does not interpret the program, and has no JIT compiler: boot one with CONFIG_BPF_JIT";
+
+    check_sentence(-EINVAL, "program requires BPF JIT compiler but it is not available\nprocessed 90 insns\n",
+                   sentence);
+    check_sentence(-EINVAL, "callbacks are not allowed in non-JITed programs\n", sentence);
+    check_sentence(-KERNEL_ENOTSUPP, "program requires BPF JIT compiler but it is not available\n", sentence);
+}
+
 int main(void)
 {
     TEST(last_words);
+    TEST(no_jit);
     TEST(no_words);
     TEST(a_real_one);
     return tests_done();
