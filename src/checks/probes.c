@@ -2,9 +2,11 @@
 /* Probes on functions of the kernel and of programs: each way is tried by itself. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
@@ -90,6 +92,22 @@ static int find_own_file(struct place *place)
     return find_own_instruction(given, &place->file_offset);
 }
 
+/*
+ * A file that nobody runs. This program's own is of 32 bits, where the kernel takes no probe, but of others it
+ * does.
+ */
+static int make_file(struct place *place, char *path, size_t room, int *file)
+{
+    static const uint32_t instruction = 0;
+
+    *file = memfd_create("check", MFD_CLOEXEC);
+    if (*file < 0 || write(*file, &instruction, sizeof(instruction)) != sizeof(instruction))
+        return -errno;
+    snprintf(path, room, "/proc/self/fd/%d", *file);
+    place->file = place->path = path;
+    return 0;
+}
+
 static void decide_way(struct check *check, enum refused what, int result, const char *without)
 {
     if (result == -EOPNOTSUPP)
@@ -147,7 +165,10 @@ void check_kernel_functions(struct checks *checks)
 void check_user_functions(struct checks *checks)
 {
     struct place place = {.kind = PLACE_USER, .name = (char *)(uintptr_t)"start"};
-    int found = find_own_file(&place);
+    char path[32];
+    int made = -1;
+    int found = machine_ours()->bits == 32 && machine_of_kernel()->probes_wide_alone
+                    ? make_file(&place, path, sizeof(path), &made) : find_own_file(&place);
     int multi = found ? found : attach(&place, ATTACH_MULTI, -1);
     int pmu = found ? found : attach(&place, ATTACH_PMU, -1);
 
@@ -159,4 +180,6 @@ void check_user_functions(struct checks *checks)
                  found ? found : best_of(multi, pmu, &place), 0);
     if (checks->of[CHECK_USER_FUNCTIONS].yes)
         text_add(&checks->of[CHECK_USER_FUNCTIONS].detail, unprobed());
+    if (made >= 0)
+        close(made);
 }
