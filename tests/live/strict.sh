@@ -32,15 +32,19 @@ same()
     name=$1 pattern=$2
     shift 2
     run_strict "$name" stackcount -f "$@" "$pattern" -- "$WORKLOADS/chains" -n $N -m $N
-    case " $* " in
-    *' -K '* | *' --depth '*)
-        is "$name: counts" "$(folded_sum "$scratch/strict" '^chains[ ;].*;')" $((2 * N)) ;;
-    *)
-        for thread in a b; do
-            is "$name: counts of thread $thread" $N \
-                "$(folded_sum "$scratch/strict" "^chains.*;chain_${thread}1;chain_${thread}2(;| )")"
-        done ;;
-    esac
+    for thread in a b; do
+        is "$name: counts of thread $thread" \
+            "$(folded_sum "$scratch/strict" "^chains.*;chain_${thread}1;chain_${thread}2(;| )")" $N
+    done
+}
+
+# exits NAME OPTION...: a tracepoint, by which each of two threads comes once
+exits()
+{
+    name=$1
+    shift
+    run_strict "$name" stackcount -f "$@" t:sched:sched_process_exit -- "$WORKLOADS/chains" -n $N -m $N
+    is "$name: counts" "$(folded_sum "$scratch/strict" '^chains[ ;].*do_exit')" 2
 }
 
 # waits APPLET REGEX TRUTH WORKLOAD...: TRUTH has `least` and `most`, as awk finds them in what it says itself
@@ -71,12 +75,13 @@ for way in multi pmu tracefs; do
     same "a function by $way" "$TARGET" --attach-by $way
 done
 same "returns from a function" "r:$TARGET"
-same "a tracepoint" t:syscalls:sys_enter_getppid
-same "a tracepoint, few frames" t:syscalls:sys_enter_getppid --depth 3
-same "a tracepoint, kernel stacks alone" t:syscalls:sys_enter_getppid -K -P
-same "a tracepoint, threads" t:syscalls:sys_enter_getppid --by thread
+exits "a tracepoint"
+exits "a tracepoint, few frames" --depth 3
+exits "a tracepoint, kernel stacks alone" -K -P
+exits "a tracepoint, threads" --by thread
+exits "a tracepoint, along frame pointers" --unwind fp
 same "along frame pointers" "$TARGET" --unwind fp
-same "kinds that meet" "$TARGET" --by name
+same "a function, names" "$TARGET" --by name
 events "events in a ring" stacksnoop
 events "events in perf buffers" stacksnoop --buffer perf
 run_strict "samples" profile -f -F 997 -- "$WORKLOADS/burn" -s 40
