@@ -5,10 +5,11 @@
 #   make test       everything: unit, golden, command line, live, guests
 #   make check      the quick part of it: no guest, no live tracing
 #   make test-machine  the live tests in guests like other machines: hours
+#   make test-arch  live tests on kernels of other architectures, and all builds for them
 #   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages; make uninstall
-#   make cross      the binary for aarch64, armv7 and riscv64, tried in emulation; ARCH=: one of them
+#   make cross      the binary for aarch64, armv7, riscv64 and more, tried in emulation; ARCH=: one of them
 #   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made
 #
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
@@ -170,6 +171,9 @@ check:
 test-machine:
 	@sh tests/run.sh --machine
 
+test-arch:
+	@sh tests/run.sh --arch
+
 # QUICK=1: three rounds instead of nine.
 bench:
 	@sh scripts/bench.sh $(if $(QUICK),--quick)
@@ -187,7 +191,7 @@ dist:
 	@sh scripts/dist.sh $(VERSION) $(DATE)
 
 cross: $(PROGRAM)
-	@sh scripts/setup.sh cross; sh scripts/cross.sh $(ARCH)
+	@sh scripts/setup.sh cross; sh scripts/setup.sh arch; sh scripts/cross.sh $(ARCH)
 
 clean:
 	rm -rf build stackbox
@@ -195,5 +199,5 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine bench bench-readme install uninstall dist cross clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine test-arch bench bench-readme install uninstall dist cross clean FORCE
 .SECONDARY:

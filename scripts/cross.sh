@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64, s390x, ppc64el, i386; the first three where
-# cross.sh --programs ARCH         none is named
+# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64, s390x, ppc64el, i386; all of them where none
+# cross.sh --programs ARCH         is named
 #
 # Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
 # build/cross/ARCH/stackbox: static, it needs nothing there), and tries what came out in qemu's emulation
@@ -191,7 +191,7 @@ case ${1:-} in
 --sample) sample=yes; shift ;;
 --programs) arch "${2:-}"; programs "$2" ;;
 esac
-[ $# -gt 0 ] || set -- aarch64 armv7 riscv64
+[ $# -gt 0 ] || set -- aarch64 armv7 riscv64 s390x ppc64el i386
 for arch; do
     arch "$arch"
     if ! command -v $compiler >/dev/null; then

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# setup.sh build|check|test|cross
+# setup.sh build|check|test|cross|arch
 #
 # Sees to it that the Debian packages are there which building needs, or the quick part of the tests, or
-# all of them, or building for other machines (680 MB). Nothing is done where nothing is missing. On a
+# all of them (55 MB of what is fetched are emulators of arm64 and riscv64), or building for these two (90 MB),
+# or for all other machines, with what boots them (140 MB). Nothing is done where nothing is missing. On a
 # Debian machine, as root, what is missing is installed, and that is said; elsewhere it is named in one
 # sentence. What Debian does not have, for tests, npm fetches into build/npm.
 #
@@ -27,6 +28,8 @@ build want musl-tools       musl-gcc
 check need xz-utils         xz
 check want mandoc           mandoc
 test  need qemu-system-x86  qemu-system-x86_64
+test  want qemu-system-arm  qemu-system-aarch64
+test  want qemu-system-misc qemu-system-riscv64
 test  need cpio             cpio
 test  want elfutils         eu-elfcompress
 test  need clang            clang
@@ -45,11 +48,18 @@ test  want nodejs          node
 test  want npm             npm
 cross need gcc-aarch64-linux-gnu    aarch64-linux-gnu-gcc
 cross need libc6-dev-arm64-cross    /usr/aarch64-linux-gnu/lib/libc.a
-cross need gcc-arm-linux-gnueabihf  arm-linux-gnueabihf-gcc
-cross need libc6-dev-armhf-cross    /usr/arm-linux-gnueabihf/lib/libc.a
 cross need gcc-riscv64-linux-gnu    riscv64-linux-gnu-gcc
 cross need libc6-dev-riscv64-cross  /usr/riscv64-linux-gnu/lib/libc.a
 cross want qemu-user                /usr/bin/qemu-riscv64*
+arch  need gcc-arm-linux-gnueabihf  arm-linux-gnueabihf-gcc
+arch  need libc6-dev-armhf-cross    /usr/arm-linux-gnueabihf/lib/libc.a
+arch  need gcc-s390x-linux-gnu      s390x-linux-gnu-gcc
+arch  need libc6-dev-s390x-cross    /usr/s390x-linux-gnu/lib/libc.a
+arch  need gcc-powerpc64le-linux-gnu powerpc64le-linux-gnu-gcc
+arch  need libc6-dev-ppc64el-cross  /usr/powerpc64le-linux-gnu/lib/libc.a
+arch  need gcc-i686-linux-gnu       i686-linux-gnu-gcc
+arch  need libc6-dev-i386-cross     /usr/i686-linux-gnu/lib/libc.a
+arch  want qemu-system-ppc          qemu-system-ppc64
 END
 }
 
@@ -152,12 +162,15 @@ node_packages()
 
 group=${1:-}
 case $group in
-build | check | test | cross) ;;
-*) echo "usage: setup.sh build|check|test|cross" >&2; exit 2 ;;
+build | check | test | cross | arch) ;;
+*) echo "usage: setup.sh build|check|test|cross|arch" >&2; exit 2 ;;
 esac
 
 what=$group
-[ "$group" != cross ] || what="build for other machines"
+case $group in
+cross) what="build for arm64 and riscv64" ;;
+arch)  what="build for other machines" ;;
+esac
 debian_packages
 status=$?
 [ "$group" != test ] || node_packages

@@ -121,6 +121,39 @@ tests/live/lockdown.sh"
     echo "part 900 guest-harness sh tests/guest/harness.sh"
 }
 
+# What is run on kernels of other machines: those live tests that tell most of them. Where times are judged the
+# guest has a clock of its own.
+board_tests()
+{
+    case $1 in
+    own-clock) names='offcputime wakeuptime profile_itself' ;;
+    *) names='exact stacks user_attach user_usdt filters snoop command' ;;
+    esac
+    for name in $names; do
+        echo "tests/live/$name.sh"
+    done
+}
+
+# board KERNEL [own-clock]: a guest of another machine, for which guest.sh builds binary and programs
+board()
+{
+    # shellcheck disable=SC2046 # a list of words
+    long_part "guest-$1${2:+-$2}" env -u STACKBOX -u WORKLOADS sh scripts/guest.sh --name "$1${2:+-$2}" \
+        --timeout 2400 --log "$logs/serial-$1${2:+-$2}.log" ${2:+--$2} "$1" -- $(board_tests "${2:-}")
+}
+
+jobs_arch()
+{
+    for kernel in arm64-newest riscv64-newest armhf-newest s390x-newest ppc64el-newest arm64-6.12 \
+        arm64-16k-newest riscv64-6.12 armhf-6.12 arm64-5.10 armhf-5.10; do
+        echo "board $kernel"
+        echo "board $kernel own-clock"
+    done
+    for arch in aarch64 armv7 riscv64 s390x ppc64el i386; do
+        echo "run_cross cross-$arch $arch"
+    done
+}
+
 # What runs on this machine, in guests that are like other machines: with few CPUs and with many, all of
 # which one thread of the emulator has to run.
 jobs_machine()
@@ -175,7 +208,7 @@ jobs_quick()
 jobs_more()
 {
     echo run_fuzzers
-    echo run_cross
+    echo "run_cross cross aarch64 armv7 riscv64"
     echo run_readers
     echo "run_compiler gcc"
     echo "run_compiler clang"
@@ -218,20 +251,20 @@ end_lanes()
 run_lanes()
 {
     mkdir $logs/taken
-    if [ $machine = yes ]; then
-        lane machine
-        lane machine
-    elif [ $quick = no ]; then
+    case $kind in
+    all)
         lane guests more quick
         lane guests more quick
         lane host more quick guests
-    else
-        lane quick
-        lane quick
-    fi
+        ;;
+    *)
+        lane "$kind"
+        lane "$kind"
+        ;;
+    esac
     # shellcheck disable=SC2086 # numbers
     wait $lanes
-    if [ $quick = no ] && [ "${CI:-}" = true ] &&
+    if [ "$kind" != quick ] && [ "${CI:-}" = true ] &&
         ! grep -q '^guest-.* [1-9][0-9]* [0-9]* [0-9]* [0-9]*$' $account; then
         echo "FAIL guests: CI=true, and no guest ran" >$logs/guests.log
         report guests 0 0

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# run.sh [--quick | --machine]      all tests; --quick: no other compilers, no live tracing, no guests;
-#                                   --machine: this machine's live tests, in guests like other machines
+# run.sh [--quick | --machine | --arch]     all tests; --quick: no other compilers, no live tracing, no guests;
+#                                           --machine: this machine's live tests, in guests like other machines;
+#                                           --arch: live tests on kernels of other architectures, and all builds
+#                                           for these
 #
 # Every part writes build/test/PART.log. A part says PASS, FAIL or SKIP line by line; what failed
 # prints its log, what was skipped its reason. The last line is `N passed, N failed, N skipped`.
@@ -17,10 +19,11 @@ cd "$(dirname "$0")/.." || exit 1
 # This runs below `make test`, whose flags are not meant for the builds here.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-quick=no machine=no
+kind=all
 case ${1:-} in
---quick) quick=yes ;;
---machine) machine=yes; export SELDOM=yes ;;
+--quick) kind=quick ;;
+--machine) kind=machine; export SELDOM=yes ;;
+--arch) kind=arch ;;
 esac
 logs=build/test
 account=$logs/account # of each part a line: NAME PASSED FAILED SKIPPED SECONDS
@@ -111,7 +114,9 @@ build()
 run_builds()
 {
     build build all workloads || return 1
-    [ $machine = no ] || return 0
+    case $kind in
+    machine | arch) return 0 ;;
+    esac
     build build-units units
     build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
         all units tools faulty
@@ -128,11 +133,12 @@ run_compiler()
     fi
 }
 
-# What other machines get; where their compilers are not to be had, cross.sh says so.
+# run_cross NAME ARCH...: what other machines get; where their compilers are not to be had, cross.sh says so
 run_cross()
 {
-    rm -rf build/cross
-    part 1800 cross env STACKBOX="$PWD/stackbox" sh scripts/cross.sh --sample
+    name=$1
+    shift
+    part 1800 "$name" env STACKBOX="$PWD/stackbox" sh scripts/cross.sh --sample "$@"
 }
 
 run_units()
@@ -232,13 +238,14 @@ mkdir -p $logs || exit 1
 trap end_lanes HUP INT TERM
 sh scripts/setup.sh build || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 sh scripts/setup.sh check
-[ $quick = yes ] || sh scripts/setup.sh test
-if [ $quick$machine = nono ]; then
-    sh scripts/setup.sh cross
-    rm -rf build/release build/gcc build/clang build/asan stackbox
-fi
+[ $kind = quick ] || sh scripts/setup.sh test
+case $kind in
+all | arch) sh scripts/setup.sh cross ;;
+esac
+[ $kind != arch ] || sh scripts/setup.sh arch
+[ $kind != all ] || rm -rf build/release build/gcc build/clang build/asan build/cross stackbox
 if run_builds; then
-    if [ $quick$machine = nono ]; then
+    if [ $kind = all ]; then
         look_at_kernel
         run_live with quiet
     fi

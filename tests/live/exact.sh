@@ -28,7 +28,7 @@ exact()
     start_workload one calls -w -k -t 2 -n $N -N $NAME
     if ! start_stackbox stackcount -f "$@" "$pattern"; then
         fail "$name" "did not start: $(cat "$scratch/err")"
-        finish_workload one
+        drop_workload one
         return
     fi
     go one
@@ -75,11 +75,13 @@ own()
             between "$1: with what is said to be missed" $((own + $(missed))) $BOTH $((2 * BOTH)) ;;
         *) is "$1" "$own" $BOTH ;;
         esac
+        finish_workload one
+        finish_workload other
     else
         fail "$1" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+        drop_workload other
     fi
-    finish_workload one
-    finish_workload other
     [ -z "$better" ] || own "$1, as is said to be exact" "$better"
 }
 
@@ -91,20 +93,21 @@ intervals()
         go one
         finish_stackbox
         is "$1" "$(counted)" $BOTH
+        finish_workload one
     else
         fail "$1" "did not start: $(cat "$scratch/err")"
+        drop_workload one
     fi
-    finish_workload one
 }
 
 if have_kprobes; then
-    exact "a kernel function" __x64_sys_getppid
-    exact "kernel stacks alone, processes apart" __x64_sys_getppid -K -P
-    intervals "a kernel function, over intervals" __x64_sys_getppid
-    own "a kernel function, one process of two" __x64_sys_getppid
-    exact "returns" r::__x64_sys_getppid
-    exact "by PMU events" __x64_sys_getppid --attach-by pmu
-    exact "by tracefs" __x64_sys_getppid --attach-by tracefs
+    exact "a kernel function" ${CALL}getppid
+    exact "kernel stacks alone, processes apart" ${CALL}getppid -K -P
+    intervals "a kernel function, over intervals" ${CALL}getppid
+    own "a kernel function, one process of two" ${CALL}getppid
+    exact "returns" r::${CALL}getppid
+    exact "by PMU events" ${CALL}getppid --attach-by pmu
+    exact "by tracefs" ${CALL}getppid --attach-by tracefs
 else
     skip "kernel functions" "this kernel has no kprobes"
 fi

@@ -17,7 +17,7 @@ NAME=calls$$
 EVENT=t:syscalls:sys_enter_getppid
 # A place with a kernel stack. (On 5.10 tracepoints of system calls have none.)
 PLACE=$EVENT
-have_kprobes && PLACE=__x64_sys_getppid
+have_kprobes && PLACE=${CALL}getppid
 
 # counted: all of the report in $scratch/out
 counted()

@@ -93,8 +93,8 @@ is "an entry and a return are two" "$(traced vfs_read r::vfs_read)" 2
 
 # One function with several names.
 is "names of one address are one function" \
-    "$(traced __x64_sys_getppid __do_sys_getppid __ia32_sys_getppid)" 1
-for name in __x64_sys_getppid __do_sys_getppid __ia32_sys_getppid; do
+    "$(traced ${CALL}getppid __do_sys_getppid __ia32_sys_getppid)" 1
+for name in ${CALL}getppid __do_sys_getppid __ia32_sys_getppid; do
     start_workload one calls -w -k -n 50
     start_stackbox stackcount -K -p "$(pid_of one)" "$name"
     go one
@@ -110,16 +110,16 @@ is "functions of one name, $double" "$(traced "$double")" "$(traceable "^$double
 # An instruction of a function. The first takes 4 or 5 bytes: endbr64, or a call to the tracer.
 start_workload one calls -w -k -n 50
 for offset in 4 0x5 9; do
-    start_stackbox stackcount -f -p "$(pid_of one)" "__x64_sys_getppid+$offset" && break
+    start_stackbox stackcount -f -p "$(pid_of one)" "${CALL}getppid+$offset" && break
 done
 go one
 finish_stackbox
 finish_workload one
-is "an instruction, +$offset" "$(folded_sum "$scratch/out" ';__x64_sys_getppid ')" 50
-is "between two instructions" "$(traced __x64_sys_getppid+1)" "status 1, stackcount: \
-\"__x64_sys_getppid+0x1\" cannot be traced: no instruction begins there, or the kernel keeps probes out of it"
-is "behind the end of a function" "$(traced __x64_sys_getppid+0x10000)" \
-    "status 1, stackcount: \"__x64_sys_getppid+0x10000\" is behind the end of __x64_sys_getppid"
+is "an instruction, +$offset" "$(folded_sum "$scratch/out" ";${CALL}getppid ")" 50
+is "between two instructions" "$(traced ${CALL}getppid+1)" "status 1, stackcount: \
+\"${CALL}getppid+0x1\" cannot be traced: no instruction begins there, or the kernel keeps probes out of it"
+is "behind the end of a function" "$(traced ${CALL}getppid+0x10000)" \
+    "status 1, stackcount: \"${CALL}getppid+0x10000\" is behind the end of ${CALL}getppid"
 
 # What cannot be traced: said, and fatal only when nothing is left.
 is "one that cannot be traced" "$(traced exc_int3)" "status 1, stackcount: \"exc_int3\" cannot be \

@@ -79,7 +79,7 @@ other_lines()
         sleep_lines $way
     done >"$scratch/known"
     grep -F "$PREFIX" "$scratch/out" | grep -vxFf "$scratch/known" |
-        grep -v ';exc_page_fault;'
+        grep -vE ";($PAGE_FAULT);"
 }
 
 # sum: of the values at the end of the lines
@@ -105,7 +105,7 @@ sleeps_right()
     done
     is "$name: nothing else of theirs" "$(other_lines | grep -v ';reap;-;')" ""
     is "$name: of no other way" \
-        "$(grep -v ';exc_page_fault;' "$scratch/out" | sed -n "s/^$PREFIX\([^;]*\);.*/\1/p" |
+        "$(grep -vE ";($PAGE_FAULT);" "$scratch/out" | sed -n "s/^$PREFIX\([^;]*\);.*/\1/p" |
             sort -u | tr '\n' ' ')" \
         "$(printf '%s\n' "$@" | sort -u | tr '\n' ' ')"
 }
@@ -298,7 +298,7 @@ no_target_stack=0
 judge_wakes()
 {
     "$1" >"$scratch/blocks"
-    awk -F '|' -v no_target_stack=$no_target_stack '
+    awk -F '|' -v no_target_stack=$no_target_stack -v fault=";($PAGE_FAULT);" '
         function ends_in(stack, end) {
             return stack == end || substr(stack, length(stack) - length(end)) == ";" end
         }
@@ -340,7 +340,7 @@ judge_wakes()
         }
         !($1 in tid) { next }
         # On its way to its first wait and back from its last, or waiting for memory.
-        $4 != "" && ($4 !~ /member;(zero|one);/ || $3 ~ /;exc_page_fault;/) { next }
+        $4 != "" && ($4 !~ /member;(zero|one);/ || $3 ~ fault) { next }
         # Two at the ends of a pipe can also wait for its lock: no wait that was measured.
         $3 ~ /mutex_lock/ && $7 ~ /mutex_unlock/ && ($5 in tid) && index($4, digits[$1]) &&
             index($8, digits[$5]) { next }

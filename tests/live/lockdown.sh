@@ -35,7 +35,7 @@ levels='integrity confidentiality'
 for level in $levels; do
     [ "$levels" = $level ] || echo $level >/sys/kernel/security/lockdown
     contains "the kernel is locked down: $level" /sys/kernel/security/lockdown "[$level]"
-    right_or_named $level __x64_sys_getppid
+    right_or_named $level ${CALL}getppid
     right_or_named $level t:syscalls:sys_enter_getppid
     agree $level
     tells $level "no lockdown" "boot with lockdown=none"

@@ -56,10 +56,10 @@ nested()
     finish_workload one
 }
 
-nested "by links" $tells __x64_sys_getppid bpf_get_stackid --attach-by multi
-nested "a return by links" $tells __x64_sys_getppid r::bpf_get_stackid --attach-by multi
-nested "by PMU events" $tells __x64_sys_getppid bpf_get_stackid --attach-by pmu
-nested "by tracefs" yes __x64_sys_getppid bpf_get_stackid --attach-by tracefs
+nested "by links" $tells ${CALL}getppid bpf_get_stackid --attach-by multi
+nested "a return by links" $tells ${CALL}getppid r::bpf_get_stackid --attach-by multi
+nested "by PMU events" $tells ${CALL}getppid bpf_get_stackid --attach-by pmu
+nested "by tracefs" yes ${CALL}getppid bpf_get_stackid --attach-by tracefs
 # (Its program may meet the other one, and then takes no stacks by the kernel's ids.)
 have_syscall_tracepoints &&
     nested "in a tracepoint's program" $tells t:syscalls:sys_enter_getppid bpf_get_current_comm -P
@@ -67,7 +67,7 @@ have_syscall_tracepoints &&
 # The same by stacksnoop, in which each place has a program of its own where there are events.
 for way in multi pmu tracefs; do
     start_workload one calls -w -k -n $N
-    if start_stackbox stacksnoop -K --attach-by $way __x64_sys_getppid get_perf_callchain; then
+    if start_stackbox stacksnoop -K --attach-by $way ${CALL}getppid get_perf_callchain; then
         go one
         finish_stackbox
         # Its program walks by another helper, which asks for the same.
@@ -92,7 +92,7 @@ all_pause()
 # makes that call, and all its threads return from it as their process is killed.
 sleepers()
 {
-    if ! start_stackbox stackcount -f -K --debug --attach-by "$1" r::__x64_sys_pause; then
+    if ! start_stackbox stackcount -f -K --debug --attach-by "$1" r::${CALL}pause; then
         skip "returns by $1" "$(tail -n 1 "$scratch/err")"
         return
     fi

@@ -131,7 +131,7 @@ run_stackbox profile -F 499 -f -p $reader 2
 kill $reader
 wait $reader 2>/dev/null
 between "time in the kernel has a stack there" \
-    "$(folded_sum "$scratch/out" 'do_syscall_64;.*vfs_read;')" 20 2000
+    "$(folded_sum "$scratch/out" "${WAY_IN%% *}[^;]*;.*vfs_read;")" 20 2000
 is "no stack shows the sampling" \
     "$(grep -cE 'perf_swevent_hrtimer|hrtimer_interrupt|perf_event_overflow|bpf_overflow' "$scratch/out")" 0
 

@@ -81,7 +81,7 @@ is "wakeuptime: stacks begin at the wake" \
 for words in "" "-c 300"; do
     if have_kprobes; then
         # shellcheck disable=SC2086 # words
-        run_stackbox stackcount -f __x64_sys_getppid -- "$WORKLOADS/family" $words
+        run_stackbox stackcount -f ${CALL}getppid -- "$WORKLOADS/family" $words
         made=$(sed -n 's/^done CALLS=//p' "$scratch/err")
     else
         under=

@@ -113,7 +113,7 @@ contains "more frames than the kernel gives" "$scratch/err" "sysctl kernel.perf_
 # Names that the kernel hides: counts are right all the same, and it is said.
 # (On 5.10 the tracepoints of system calls have no kernel stack.)
 named=$EVENT
-have_kprobes && named=__x64_sys_getppid
+have_kprobes && named=${CALL}getppid
 set_sysctl kernel/kptr_restrict 2
 start_workload one calls -w -k -n 100
 start_stackbox stackcount -f -K -p "$(pid_of one)" $named
@@ -141,7 +141,7 @@ if have_kprobes; then
         [ $way = pmu ] || by_link || continue
         start_workload one calls -w -k -n 100
         under="$DENY $BOTH --"
-        start_stackbox stackcount -f --attach-by $way -p "$(pid_of one)" __x64_sys_getppid
+        start_stackbox stackcount -f --attach-by $way -p "$(pid_of one)" ${CALL}getppid
         under=
         go one
         finish_stackbox
@@ -174,7 +174,7 @@ if have_kprobes; then
 
     # Names that may be of one function, or of several: nothing tells where addresses are hidden.
     set_sysctl kernel/kptr_restrict 2
-    run_stackbox stackcount -f -D 0.1 __x64_sys_getppid __do_sys_getppid
+    run_stackbox stackcount -f -D 0.1 ${CALL}getppid __do_sys_getppid
     contains "names without addresses" "$scratch/err" "the kernel hides its addresses: a function with"
     run_stackbox stackcount -f -D 0.1 vfs_read
     lacks "one name without an address" "$scratch/err" "the kernel hides its addresses: a function"

@@ -11,7 +11,7 @@
 have_root || skip_all "tracing needs root"
 have_kprobes || skip_all "this kernel has no kprobes"
 
-EVENT=__x64_sys_getppid
+EVENT=${CALL}getppid
 STACKS=200 TIMES=5
 
 # available: MB

@@ -137,13 +137,13 @@ kernel_names()
     start_workload one calls -w -k -n 30 -c getppid
     start_workload two calls -w -k -n 50 -c getuid
     if start_stackbox stacksnoop -K -p "$(pid_of one),$(pid_of two)" --attach-by "$2" \
-        __x64_sys_getppid __x64_sys_getuid; then
+        ${CALL}getppid ${CALL}getuid; then
         go one
         go two
         finish_stackbox
         is "$1" "$(tail -n +2 "$scratch/out" | awk '/^[^\t]/ { print $3, $NF }' | sort | uniq -c |
             awk '{ print $2, $3, $1 }' | sort -n)" "$(printf '%s\n' \
-            "$(pid_of one) __x64_sys_getppid 30" "$(pid_of two) __x64_sys_getuid 50" | sort -n)"
+            "$(pid_of one) ${CALL}getppid 30" "$(pid_of two) ${CALL}getuid 50" | sort -n)"
         finish_workload one
         finish_workload two
     else
@@ -194,7 +194,7 @@ for kind in $kinds; do
         skip "$kind: a user function" "this kernel has no user probes"
     fi
     if have_kprobes; then
-        in_turn "$kind: a kernel function" __x64_sys_getppid __x64_sys_getppid --buffer $kind
+        in_turn "$kind: a kernel function" ${CALL}getppid ${CALL}getppid --buffer $kind
     else
         skip "$kind: a kernel function" "this kernel has no kprobes"
     fi

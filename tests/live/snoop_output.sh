@@ -12,7 +12,7 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 
 EVENT=t:syscalls:sys_enter_getppid
 PLACE=$EVENT
-have_kprobes && PLACE=__x64_sys_getppid # which has a kernel stack on 5.10, too
+have_kprobes && PLACE=${CALL}getppid # which has a kernel stack on 5.10, too
 NAME=${PLACE#t:}
 
 # snoop CALLS OPTION...: that many calls, and stacksnoop's output in $scratch/out
@@ -48,7 +48,8 @@ is "an empty line behind each" "$(grep -c '^$' "$scratch/out")" 3
 is "the last line is empty" "$(tail -n 1 "$scratch/out")" ""
 contains "a frame of the user" "$scratch/out" "	make_calls"
 is "the kernel's frames come first" \
-    "$(awk '/entry_SYSCALL|do_syscall/ { kernel = NR } /make_calls/ { print kernel && kernel < NR; exit }' "$scratch/out")" 1
+    "$(awk -v way="$(echo "$WAY_IN" | tr ' ' '|')" \
+        '$0 ~ way { kernel = NR } /make_calls/ { print kernel && kernel < NR; exit }' "$scratch/out")" 1
 lacks "no delimiter" "$scratch/out" "	--"
 contains "the header is on stderr" "$scratch/err" "Tracing 1 functions for \"$PLACE\"... Hit"
 finish_workload one

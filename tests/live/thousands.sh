@@ -78,7 +78,7 @@ if have_kprobes && grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms; then
     known "all at once" "$(folded_sum "$scratch/out" 'sys_getppid ')"
     finish_workload one
     start_workload one calls -w -k -t 2 -n 300
-    start_stackbox stackcount -f -K __x64_sys_getppid
+    start_stackbox stackcount -f -K ${CALL}getppid
     go one
     finish_stackbox
     is "all at once: afterwards it traces as before" "$(folded_sum "$scratch/out")" 600

@@ -80,7 +80,7 @@ if [ -n "$GUEST" ]; then
         pass "a module loads" || fail "a module loads" "dummy.ko: $(lsmod | tr '\n' '|')"
     # The kernel counts the hits of a probe itself: the same number, from another hand.
     mkdir "$scratch/tracefs" && mount -t tracefs tracefs "$scratch/tracefs"
-    echo 'p:tools/calls __x64_sys_getppid' >>"$scratch/tracefs/kprobe_events"
+    echo "p:tools/calls ${CALL}getppid" >>"$scratch/tracefs/kprobe_events"
     echo 1 >"$scratch/tracefs/events/tools/calls/enable"
     "$WORKLOADS/calls" -t 2 -n 5000 >"$scratch/calls"
     is "the kernel counts the same calls" \

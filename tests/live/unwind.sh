@@ -50,7 +50,7 @@ all "a function's start" "$STACK;leaf" 1000
 traced calls 1000 stackcount -U --unwind tables "r:$WORKLOADS/bare:leaf"
 all "a function's return" "$STACK" 1000
 if [ "$kprobes" ]; then
-    traced calls 1000 stackcount -U --unwind tables __x64_sys_getppid
+    traced calls 1000 stackcount -U --unwind tables ${CALL}getppid
     all "a function of the kernel" "$STACK;leaf" 1000
 fi
 traced calls 1000 stackcount -U --unwind tables --depth 3 t:syscalls:sys_enter_getppid
