@@ -66,6 +66,11 @@ ALL_CFLAGS += $(KERNEL_HEADERS)
 # Programs to be traced: their stacks must look the same from every compiler and in every build.
 WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
             -D_GNU_SOURCE $(WIDE) $(KERNEL_HEADERS) -MMD -MP -pthread
+# Of 32-bit ARM's two kinds of code the kernel can put a probe into one, and walks the frames of that: as
+# APCS has them, which compilers make no longer by themselves.
+ifneq ($(findstring arm-linux,$(CC)),)
+WORKLOAD_CFLAGS += -marm -mapcs-frame
+endif
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)

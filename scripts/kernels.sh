@@ -107,6 +107,16 @@ list_versions()
     done
 }
 
+# The newest that is there: a suite may name one that the mirror does not have.
+fetch_busybox()
+{
+    mkdir -p "$work/busybox"
+    for busybox in $(private_apt apt-cache madison busybox-static | cut -d '|' -f 2); do
+        (cd "$work/busybox" && private_apt apt-get -qq download "busybox-static=$busybox") && return
+    done
+    return 1
+}
+
 # Fetches one version and unpacks it below $work/root.
 fetch()
 {
@@ -118,8 +128,8 @@ fetch()
         [ "$architecture" != amd64 ] || packages="$packages linux-modules-$1"
     fi
     # shellcheck disable=SC2086 # one or two names
-    (cd "$work/debs" && private_apt apt-get -qq download $packages busybox-static) || return 1
-    for package in "$work"/debs/*.deb; do
+    (cd "$work/debs" && private_apt apt-get -qq download $packages) || return 1
+    for package in "$work"/debs/*.deb "$work"/busybox/*.deb; do
         dpkg-deb -x "$package" "$work/root" || return 1
     done
 }
@@ -160,6 +170,7 @@ get_kernel()
     echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
     # A suite may be missing from a mirror: what the others offer is enough.
     private_apt apt-get -qq update >"$work/update.log" 2>&1
+    fetch_busybox >"$work/busybox.log" 2>&1
     for version in $(list_versions | head -n 8); do
         if fetch "$version" >"$work/fetch.log" 2>&1 && keep "$version"; then
             rm -rf "${kernels:?}/$kernel"
@@ -170,7 +181,7 @@ get_kernel()
         fi
         echo "kernel $kernel: $version is not to be had, trying the next" >&2
     done
-    cat "$work/update.log" "$work/fetch.log" 2>/dev/null | grep '^[EW]:' | head -n 3 >&2
+    cat "$work/update.log" "$work/busybox.log" "$work/fetch.log" 2>/dev/null | grep '^[EW]:' | head -n 3 >&2
     cannot "no version of it could be fetched from the Debian mirror of this machine"
 }
 

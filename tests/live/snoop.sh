@@ -172,10 +172,11 @@ sum()
             $((40000 - $(said_missed))) 40000
         tail -n +2 "$scratch/out" | grep '^[^	]' >"$scratch/heads"
         is "$name: times never go back" "$(steps_back "$scratch/heads")" 0
+        finish_workload one
     else
         fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
     fi
-    finish_workload one
 }
 
 kinds=

@@ -51,6 +51,26 @@ static inline __attribute__((always_inline)) long call_kernel_all(long number, l
                      : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
                      : "memory");
     return a0;
+#elif defined(__s390x__)
+    register long r1 __asm__("r1") = number, r2 __asm__("r2") = a, r3 __asm__("r3") = b;
+    register long r4 __asm__("r4") = c, r5 __asm__("r5") = d, r6 __asm__("r6") = e;
+    register long r7 __asm__("r7") = f;
+
+    __asm__ volatile("svc 0"
+                     : "+r"(r2)
+                     : "r"(r1), "r"(r3), "r"(r4), "r"(r5), "r"(r6), "r"(r7)
+                     : "memory");
+    return r2;
+#elif defined(__powerpc64__)
+    register long r0 __asm__("r0") = number, r3 __asm__("r3") = a, r4 __asm__("r4") = b;
+    register long r5 __asm__("r5") = c, r6 __asm__("r6") = d, r7 __asm__("r7") = e;
+    register long r8 __asm__("r8") = f;
+
+    __asm__ volatile("sc\n\tbns+ 1f\n\tneg 3, 3\n1:"
+                     : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7), "+r"(r8)
+                     :
+                     : "r9", "r10", "r11", "r12", "cr0", "ctr", "xer", "memory");
+    return r3;
 #else
     return syscall(number, a, b, c, d, e, f);
 #endif
@@ -87,6 +107,14 @@ static inline __attribute__((always_inline)) long call_kernel(long number, long 
 
     __asm__ volatile("ecall" : "+r"(a0) : "r"(a7) : "memory");
     return a0;
+#elif defined(__s390x__)
+    register long r1 __asm__("r1") = number;
+    register long r2 __asm__("r2") = argument;
+
+    __asm__ volatile("svc 0" : "+r"(r2) : "r"(r1) : "memory");
+    return r2;
+#elif defined(__powerpc64__)
+    return call_kernel_all(number, argument, 0, 0, 0, 0, 0);
 #else
     return syscall(number, argument);
 #endif

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "word.h"
 
 /* gcc makes clones of such a function even so, and gives them other names. */
@@ -30,31 +31,24 @@
 #define OWN __attribute__((noclone)) APART
 #endif
 
-#if defined(__x86_64__)
 /* Where a walk along frame pointers would go: to frames that nobody made. */
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv)
 static uint64_t fake[] = {0, 0x440008, 0x440108};
+#endif
+#if defined(__x86_64__)
 #define LEAD_ASTRAY() __asm__ volatile("lea %0, %%rbp" : : "m"(fake[0]) : "rbp")
+#elif defined(__aarch64__)
+#define LEAD_ASTRAY() __asm__ volatile("mov x29, %0" : : "r"(fake) : "x29")
+#elif defined(__riscv)
+#define LEAD_ASTRAY() __asm__ volatile("mv s0, %0" : : "r"(fake + 2) : "s0")
 #else
 #define LEAD_ASTRAY() __asm__ volatile("")
 #endif
 
-#if defined(__x86_64__)
 static OWN long leaf(long number)
 {
-    long result;
-
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
-    return result;
+    return call_kernel(number, 0);
 }
-#else
-static OWN long leaf(long number)
-{
-    long result = syscall(number);
-
-    NO_TAIL_CALL;
-    return result;
-}
-#endif
 
 static OWN void nap(void)
 {
