@@ -76,7 +76,7 @@ text_probes()
         done
 }
 
-# first_byte: of a function of a running program: 0xcc where a probe is on it
+# first_byte: of a function of a running program: $BREAKPOINT where a probe is on it
 first_byte()
 {
     dd if="/proc/$(pid_of probed)/mem" bs=1 skip="$((0x$address))" count=1 2>/dev/null |
@@ -156,7 +156,7 @@ all_ids | sort -u >ids_before
 start_workload probed many -w
 usual=$(first_byte)
 start_stackbox stackcount -f "$WORKLOADS/many:many_000" || fail "starts" "$(cat err)"
-is "a probe is seen where it is" "$(first_byte)" cc
+is "a probe is seen where it is" "$(first_byte)" $BREAKPOINT
 all_ids | sort -u | sort - ids_before ids_before | uniq -u | cut -d ' ' -f 1 | sort -u | tr '\n' ' ' >kinds
 contains "programs and maps are seen" kinds "map prog"
 finish_stackbox

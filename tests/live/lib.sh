@@ -148,18 +148,23 @@ quiet_for()
 # Its names of the way into the kernel: getppid(2) is the function ${CALL}getppid, which is called by the
 # first of $WAY_IN, that by the next, and so on to where the CPU came in; what compilers make of a name
 # (.constprop.0) is left out. $PAGE_FAULT is an extended regex: one of it is in each stack of a page fault.
+# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe.
 case $(uname -m) in
-x86_64)  CALL=__x64_sys_ PAGE_FAULT=exc_page_fault
+x86_64)  CALL=__x64_sys_ PAGE_FAULT=exc_page_fault BREAKPOINT=cc
          WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe' ;;
-aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort
+aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0
          WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0t_64_sync_handler el0t_64_sync'
          case $(uname -r) in
          5.10.*) WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0_sync_handler el0_sync' ;;
          esac ;;
-armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' WAY_IN=ret_fast_syscall ;;
-riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault WAY_IN='do_trap_ecall_u handle_exception' ;;
-s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check WAY_IN='__do_syscall system_call' ;;
-ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault WAY_IN='system_call_exception system_call_vectored_common' ;;
+armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' BREAKPOINT=f9
+         WAY_IN=ret_fast_syscall ;;
+riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02
+         WAY_IN='do_trap_ecall_u handle_exception' ;;
+s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00
+         WAY_IN='__do_syscall system_call' ;;
+ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
+         WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make calls
 esac
 
 # ---- what is there

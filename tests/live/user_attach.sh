@@ -62,7 +62,7 @@ way()
         drop_workload one
         return
     fi
-    is "$1: there is a breakpoint while it traces" "$(first_byte one)" cc
+    is "$1: there is a breakpoint while it traces" "$(first_byte one)" $BREAKPOINT
     go one
     finish_stackbox
     is "$1: ten functions" "$(stacks "$scratch/out")" "10 of 7"
@@ -80,7 +80,7 @@ way()
 
     start_workload one many -w -k
     start_stackbox stackcount -f -U --attach-by "$1" "$MANY:many_00*"
-    is "$1: a breakpoint in every process" "$(first_byte one)" cc
+    is "$1: a breakpoint in every process" "$(first_byte one)" $BREAKPOINT
     kill -s KILL "$stackbox"
     wait "$stackbox" 2>/dev/null
     if [ "$1" = tracefs ]; then
@@ -104,7 +104,7 @@ alone()
     start_workload one many -w -k -n 3
     start_workload other many -w -k -n 3
     start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:$1" || fail "$2" "$(cat "$scratch/err")"
-    is "$2: breakpoints in that process alone" "$(first_byte one) $(first_byte other)" "cc $PLAIN"
+    is "$2: breakpoints in that process alone" "$(first_byte one) $(first_byte other)" "$BREAKPOINT $PLAIN"
     go other
     go one
     finish_stackbox
