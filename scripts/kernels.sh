@@ -160,8 +160,10 @@ get_kernel()
     describe
     # The version is written last and the directory renamed whole: what is there is complete.
     [ -s "$kernels/$kernel/version" ] && return
+    # Two guests may want it at a time: one fetches it, the other finds it.
+    mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
+    [ -s "$kernels/$kernel/version" ] && return
     find_mirrors
-    mkdir -p "$kernels" || exit 1
     work=$kernels/.$kernel.$$
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' HUP INT TERM
