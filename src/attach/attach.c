@@ -10,7 +10,6 @@
 #include "attach/attach_text.h"
 #include "attach/attach_work.h"
 #include "attach/detach.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
@@ -43,10 +42,9 @@ enum attach_program attach_program_of(const struct place *place)
         [START_OTHER] = ATTACH_OTHER_START,
     };
 
-    if (place->kind == PLACE_TRACEPOINT)
-        return ATTACH_TRACEPOINT;
-    if (place->kind == PLACE_KERNEL_FUNCTION)
-        return place->start == START_LINK ? ATTACH_KERNEL_START : ATTACH_KERNEL;
+    if (place->kind != PLACE_USER)
+        return place->kind == PLACE_TRACEPOINT ? ATTACH_TRACEPOINT
+               : place->start == START_LINK    ? ATTACH_KERNEL_START : ATTACH_KERNEL;
     return place->at_return ? ATTACH_USER : by_start[place->start];
 }
 
@@ -54,9 +52,7 @@ enum attach_program attach_program_of(const struct place *place)
 
 static uint32_t link_type(enum attach_program which)
 {
-    const bool kernel = which == ATTACH_KERNEL || which == ATTACH_KERNEL_START;
-
-    return kernel ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
+    return which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
 }
 
 struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
@@ -341,8 +337,8 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
 {
     static const enum place_kind kinds[] = {PLACE_KERNEL_FUNCTION, PLACE_TRACEPOINT, PLACE_USER};
     struct work work = {.attachment = attachment, .request = request, .all = places->items};
+    const uint64_t start = now_ns();
     int result = 0, first_error = 0;
-    uint64_t start = now_ns();
 
     *attachment = (struct attachment){.tracefs = -1};
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
