@@ -90,9 +90,10 @@ $(PROGRAM): $(OBJECTS)
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
 
 # What a compiler and its flags were is part of every object: a change of either rebuilds.
+FLAGS = $(CC) $(ALL_CFLAGS), of workloads $(WORKLOAD_CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
+	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' > $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
