@@ -9,5 +9,5 @@ void emit_load_caller(struct program *program, const struct machine *machine, in
 
 bool has_link_register(const struct machine *machine)
 {
-    return machine->emit_load_caller && machine->link.dwarf && machine->link.word != MACHINE_NOWHERE;
+    return machine->emit_load_caller && machine_has_link(machine);
 }

@@ -37,6 +37,33 @@ struct machine_fixed {
     uint64_t start, end;
 };
 
+/*
+ * How stacks of its programs, of 64 bits, are walked along tables (insns/unwind.c). Distances are in bytes, and
+ * words are those of struct pt_regs.
+ */
+struct machine_walk {
+    uint8_t registers; /* so many words are read, from the first on */
+    uint8_t call;      /* the word that has the number of a system call */
+    struct {
+        uint8_t word;         /* of which these bits have */
+        uint64_t bits, value; /* this value in 64-bit code of a user */
+    } mode;
+    uint8_t numbered;  /* registers whose DWARF numbers are below it have words: */
+    uint64_t words;    /* four bits for each, from the lowest on; 0: the number is that of the word */
+    bool has_base;     /* UNWIND_BASE is followed */
+    uint64_t address;  /* these bits of a return address are the address, others sign it; 0: it is not signed */
+    int16_t record;    /* from the frame pointer to where the caller's is saved, and behind that the return address; */
+    bool sp_unknown;   /* how far above that the caller's stack begins nobody knows */
+    struct {
+        int16_t at, bytes;           /* of the signal's frame at the stack pointer this part is read, */
+        int16_t frame, sp, pc, link; /* where these are; link 0: none */
+    } signal;
+    uint64_t sigreturn;   /* the code by which a handler returns, where the vDSO has no tables; or 0 */
+    bool (*moves_sp)(uint32_t instruction); /* may it change the stack pointer? Where `sigreturn` is */
+    uint64_t thread_exit; /* and by which musl ends a thread */
+    bool is_sparse;       /* compilers made no tables for C for long: what has none is walked by frame pointers */
+};
+
 struct machine {
     /* ---- Which it is ---- */
     uint16_t elf;     /* e_machine of its files; no two rows have this and `bits` in common */
@@ -70,6 +97,8 @@ struct machine {
      * left as it is where that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.
      */
     void (*emit_load_caller)(struct program *program, int16_t place);
+    const struct machine_walk *walk; /* NULL: nobody knows how */
+    bool no_frames; /* its compilers make none that the kernel walks: behind the first there are false ones */
 
     /* ---- Code ---- */
     uint8_t instruction; /* bytes, of which the address of each is a multiple; Thumb's are not meant */
@@ -129,6 +158,18 @@ static inline uint32_t machine_audit(const struct machine *machine)
     const uint32_t wide = machine->bits == 64 ? 0x80000000 : 0, little = machine->is_big ? 0 : 0x40000000;
 
     return machine->elf ? machine->elf | wide | little : 0;
+}
+
+/* Has it a register with the return address, before a function saves that? */
+static inline bool machine_has_link(const struct machine *machine)
+{
+    return machine->link.dwarf && machine->link.word != MACHINE_NOWHERE;
+}
+
+/* Which word of struct pt_regs the register of that DWARF number is. */
+static inline unsigned machine_word_of(const struct machine_walk *walk, unsigned number)
+{
+    return walk->words ? (unsigned)(walk->words >> 4 * number & 15) : number;
 }
 
 /* Where in struct pt_regs it is. */

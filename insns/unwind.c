@@ -55,14 +55,7 @@
 
 #include <errno.h>
 
-/* Words of struct pt_regs. */
-#define PT_FRAME 4
-#define PT_PC 16
-#define PT_CS 17
-#define PT_SP 19
 #define SOME 16 /* frames */
-#define CS_OF_64_BIT_CODE 0x33
-#define PT_AT(word) ((int16_t)(UNWIND_AT(registers) + (word) * 8))
 
 void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none)
 {
@@ -155,9 +148,21 @@ static void emit_no_mappings(struct program *program)
         ST(DW, R8, UNWIND_AT(other.end), 0));
 }
 
-/* state.mm and .registers, of the thread that runs. */
-static void emit_registers(struct program *program, const struct unwind_fields *fields)
+/* On to unwind_nobody where the registers are not those of 64-bit code of a user. */
+static void emit_mode(struct program *program, const struct machine_walk *walk)
 {
+    EMIT(program, LDX(DW, R1, R8, UNWIND_WORD_AT(walk->mode.word)));
+    if (~walk->mode.bits)
+        EMIT(program, AND_IMM(R1, (int32_t)walk->mode.bits));
+    EMIT(program, JNE_IMM(R1, (int32_t)walk->mode.value, "unwind_nobody"));
+}
+
+/* state.mm and .registers, of the thread that runs. */
+static void emit_registers(struct program *program, const struct unwind_wishes *wishes)
+{
+    const struct unwind_fields *fields = wishes->fields;
+    const struct machine *machine = wishes->machine;
+
     EMIT(program,
         CALL(BPF_FUNC_get_current_task),
         MOV_REG(R9, R0));
@@ -169,24 +174,25 @@ static void emit_registers(struct program *program, const struct unwind_fields *
     EMIT(program,
         MOV_REG(R1, R8),
         ADD_IMM(R1, UNWIND_AT(registers)),
-        MOV_IMM(R2, UNWIND_REGISTERS * 8),
+        MOV_IMM(R2, machine->walk->registers * 8),
         LDX(DW, R3, R8, UNWIND_AT(word)),
         ADD_IMM(R3, (int32_t)fields->registers),
         CALL(BPF_FUNC_probe_read_kernel),
-        JNE_IMM(R0, 0, "unwind_nobody"),
-        LDX(DW, R1, R8, PT_AT(PT_CS)),
-        JNE_IMM(R1, CS_OF_64_BIT_CODE, "unwind_nobody"),
-        LDX(DW, R1, R8, PT_AT(PT_PC)),
+        JNE_IMM(R0, 0, "unwind_nobody"));
+    emit_mode(program, machine->walk);
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_WORD_AT(machine->pc.word)),
         JEQ_IMM(R1, 0, "unwind_nobody"),
         STX(DW, R8, UNWIND_AT(pc), R1),
-        LDX(DW, R1, R8, PT_AT(PT_SP)),
+        LDX(DW, R1, R8, UNWIND_WORD_AT(machine->sp.word)),
         STX(DW, R8, UNWIND_AT(sp), R1),
-        LDX(DW, R1, R8, PT_AT(PT_FRAME)),
+        LDX(DW, R1, R8, UNWIND_WORD_AT(machine->frame.word)),
         STX(DW, R8, UNWIND_AT(frame), R1),
         ST(W, R8, UNWIND_AT(count), 0),
         ST(W, R8, UNWIND_AT(exact), 1),
         ST(W, R8, UNWIND_AT(first), 1),
         ST(W, R8, UNWIND_AT(frame_lost), 0),
+        ST(W, R8, UNWIND_AT(sp_lost), 0),
         ST(DW, R8, UNWIND_AT(base), UNWIND_BASE_IN_REGISTERS),
         ST(DW, R8, UNWIND_AT(returns), 0),
         LD_IMM64(R1, UNWIND_NO_WINDOW),
@@ -235,7 +241,7 @@ static void emit_loop(struct program *program, const struct unwind_wishes *wishe
     EMIT(program, FUNCTION("unwind_walk"));
     emit_unwind_state(program, wishes, "unwind_nobody");
     emit_count_one(program, UNWIND_AT(counts.walks));
-    emit_registers(program, wishes->fields);
+    emit_registers(program, wishes);
     EMIT(program,
         MOV_IMM(R7, 0),
     LABEL("unwind_frame"),
@@ -310,7 +316,8 @@ void emit_unwind_functions(struct program *program, const struct unwind_wishes *
     emit_user(program, wishes);
     emit_release(program, wishes);
     emit_loop(program, wishes);
-    emit_unwind_exits(program, wishes);
+    if (wishes->machine->walk->thread_exit)
+        emit_unwind_exits(program, wishes);
     emit_some(program);
     emit_unwind_step(program, wishes);
     if (wishes->fields->returns)

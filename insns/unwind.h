@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "insns/layout.h"
+#include "insns/machine.h"
 #include "insns/program.h"
 #include "insns/unwind_layout.h"
 
@@ -23,6 +24,7 @@ struct unwind_fields {
     uint16_t file_inode;
     uint16_t inode_number, inode_generation, inode_super;
     bool wide_number;   /* of 64 bits */
+    uint8_t page_bits;  /* of the unit in which a mapping's place in its file is kept */
     uint16_t super_device;
     uint16_t mm_vdso, mm_first_stack;
     bool returns; /* it keeps where functions return to that a probe waits for: in a list */
@@ -42,6 +44,7 @@ struct unwind_maps {
 };
 
 struct unwind_wishes {
+    const struct machine *machine; /* the kernel's, and its programs' */
     const struct unwind_fields *fields;
     struct unwind_maps maps;
     uint32_t depth;
@@ -54,7 +57,7 @@ struct unwind_wishes {
     uint64_t namespace_device, namespace_inode;
 };
 
-#define UNWIND_REGISTERS 21 /* words of struct pt_regs */
+#define UNWIND_REGISTERS 34 /* words of struct pt_regs, of the machine that has most */
 
 #define UNWIND_BASE_LOST 0
 #define UNWIND_BASE_IN_REGISTERS 1
@@ -86,6 +89,8 @@ struct unwind_state {
     uint32_t exact;          /* 1: pc is where the frame is, else where it returns to */
     uint32_t first;          /* `registers` are this frame's */
     uint32_t frame_lost;     /* nobody knows its frame pointer */
+    uint32_t sp_lost;        /* nor its stack pointer, which is above `sp` */
+    uint32_t unused;
     uint64_t base;           /* where the caller's UNWIND_BASE stands; or UNWIND_BASE_ as below */
     uint64_t mm;
     uint64_t first_stack;    /* the process's first stack pointer, where it was asked for */
@@ -97,7 +102,7 @@ struct unwind_state {
     struct unwind_key key;
     struct unwind_rule rule; /* of the frame */
     uint64_t word[2];
-    uint64_t registers[UNWIND_REGISTERS];
+    uint64_t registers[UNWIND_REGISTERS]; /* the link register is that of what a signal interrupted, too */
     uint64_t number, time;   /* of what was kept last: as its frame has it, and CLOCK_MONOTONIC */
     uint32_t tid, pid;       /* whose it is */
     uint64_t kept;           /* bytes of the stack, from sp on */
@@ -154,6 +159,9 @@ void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
 /* r8 = the state whose index is r1, r6 = that index; on to `none` where there is none. */
 void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none);
 
+/* A word of state.registers. */
+#define UNWIND_WORD_AT(word) ((int16_t)(UNWIND_AT(registers) + (word) * 8))
+
 #define UNWIND_RULE_AT(member) ((int16_t)offsetof(struct unwind_rule, member))
 
 /* dst = a number with sign, of so many bits. */
@@ -175,7 +183,7 @@ void emit_unwind_reader(struct program *program, const struct unwind_wishes *wis
 void emit_unwind_load_frame(struct program *program, unsigned to);
 
 /* r7 = the CFA by the rule in r9; on to labels of unwind_step() where there is none by this rule. */
-void emit_unwind_cfa(struct program *program);
+void emit_unwind_cfa(struct program *program, const struct unwind_wishes *wishes);
 
 /* The function unwind_step(index): one frame. 0, or an end + 1. */
 void emit_unwind_step(struct program *program, const struct unwind_wishes *wishes);

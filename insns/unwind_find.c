@@ -17,7 +17,7 @@
  *     if (!(node.flags & EXEC))                           not where any will do
  *         state.mapping is none, return UNMAPPED + 1
  *     mapping.start, .end = node.start, .end              that of the state
- *     mapping.delta = (node.page << 12) - start
+ *     mapping.delta = (node.page << page_bits) - start
  *     state.key = {0}
  *     if (node.file)
  *         inode = node.file->inode
@@ -63,7 +63,6 @@
 #define TRIES 2
 
 #define VM_EXEC 4
-#define PAGE_BITS 12
 
 /* A node of a maple tree, whose address has its type in four bits from the third on. */
 #define MAPLE_ADDRESS (-256)
@@ -325,7 +324,7 @@ static void emit_place(struct program *program, const struct unwind_wishes *wish
         LDX(DW, R2, R8, (int16_t)(NODE + fields->vma_end)),
         STX(DW, R8, UNWIND_AT(mapping.end), R2),
         LDX(DW, R2, R8, (int16_t)(NODE + fields->vma_page)),
-        LSH_IMM(R2, PAGE_BITS),
+        LSH_IMM(R2, fields->page_bits),
         SUB_REG(R2, R1),
         STX(DW, R8, UNWIND_AT(mapping.delta), R2),
         ST(DW, R8, UNWIND_AT(key.device), 0),

@@ -37,7 +37,7 @@ enum unwind_cfa {
     UNWIND_BY_FRAME_WORD,  /* *(frame pointer + inner) + offset */
     UNWIND_BY_PLT,         /* sp + offset + ((pc & 15) >= inner ? 8 : 0) */
     UNWIND_SIGNAL,         /* what a signal interrupted: all registers are in the frame at sp (rt_sigframe) */
-    UNWIND_FRAME_RECORD,   /* code that keeps frame pointers, and has no table: frame pointer + 16, and
+    UNWIND_FRAME_RECORD,   /* code that keeps frame pointers, and has no table: behind what it points to, and
                               where that is 0 there is no caller */
     UNWIND_FAR_RECORD,     /* the same where stacks are changed, so that the caller's may be anywhere: Go's */
     UNWIND_UNSUPPORTED,    /* a table is there, and asks for what no rule can say: as UNWIND_UNKNOWN */
@@ -56,7 +56,7 @@ enum unwind_frame {
 /* Where the return address is. */
 enum unwind_return {
     UNWIND_RETURN_AT_CFA,  /* *(CFA + ret) */
-    UNWIND_RETURN_IN_LINK, /* in the link register, of the first frame alone */
+    UNWIND_RETURN_IN_LINK, /* in the link register, of the first frame, and what a signal interrupted, alone */
     UNWIND_RETURNS,
 };
 
@@ -156,8 +156,6 @@ enum unwind_end {
  * which the thread is ended. What ends there as NO_TABLE is whole.
  */
 #define UNWIND_START_BYTES 64
-/* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */
-#define UNWIND_THREAD_EXIT UINT64_C(0x050f3cb0c031c789)
 
 /*
  * The last of the frames, which says how the walk ended; where it is whole and of as many frames as there

@@ -9,7 +9,7 @@
  *     at = state.returns ? state.returns : current->utask->return_instances
  *     for (i = 0; i < MOST_RETURNS && at; i++)            the innermost first, as we come along
  *         state.node = *at
- *         if (node.stack == state.sp - 8)                 there it was put
+ *         if (node.stack == state.sp - 8)                 there it was put; or sp, and into the link register
  *             state.returns = at                          one that was jumped to has the same place
  *             state.pc = node.address
  *             return 1
@@ -51,7 +51,7 @@ void emit_unwind_returns(struct program *program, const struct unwind_wishes *wi
         CALL(BPF_FUNC_probe_read_kernel),
         JNE_IMM(R0, 0, "unwind_no_return"),
         LDX(DW, R1, R8, NODE(fields->return_stack)),
-        ADD_IMM(R1, 8),
+        ADD_IMM(R1, machine_has_link(wishes->machine) ? 0 : 8),
         LDX(DW, R2, R8, UNWIND_AT(sp)),
         JEQ_REG(R1, R2, "unwind_returned"),
         LDX(DW, R9, R8, NODE(fields->return_next)),

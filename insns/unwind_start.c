@@ -7,7 +7,7 @@
  *         ended = ROOT
  *
  * unwind_exits(index):                                    1: a thread is ended at state.from
- *     return state.from is in this mapping && *state.from == THREAD_EXIT
+ *     return state.from is in this mapping && *state.from == machine.thread_exit
  */
 #include "insns/unwind.h"
 
@@ -23,14 +23,10 @@ void emit_unwind_first_stack(struct program *program, const struct unwind_wishes
         CALL(BPF_FUNC_probe_read_kernel));
 }
 
-void emit_unwind_start_code(struct program *program, const struct unwind_wishes *wishes)
+/* On to unwind_started where a thread is ended behind one of these addresses. */
+static void emit_thread_exit(struct program *program)
 {
-    emit_unwind_first_stack(program, wishes);
     EMIT(program,
-        LDX(DW, R1, R8, UNWIND_AT(first_stack)),
-        LDX(DW, R2, R8, UNWIND_AT(sp)),
-        SUB_REG(R1, R2),
-        JLE_IMM(R1, UNWIND_START_BYTES, "unwind_started"),
         MOV_REG(R1, R8),
         ADD_IMM(R1, UNWIND_AT(node)),
         MOV_IMM(R2, UNWIND_START_BYTES),
@@ -49,7 +45,20 @@ void emit_unwind_start_code(struct program *program, const struct unwind_wishes 
         CALL_LABEL("unwind_exits"),
         JNE_IMM(R0, 0, "unwind_started"),
         ADD_IMM(R7, 8),
-        JLE_IMM(R7, UNWIND_START_BYTES, "unwind_start_word"),
+        JLE_IMM(R7, UNWIND_START_BYTES, "unwind_start_word"));
+}
+
+void emit_unwind_start_code(struct program *program, const struct unwind_wishes *wishes)
+{
+    emit_unwind_first_stack(program, wishes);
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(first_stack)),
+        LDX(DW, R2, R8, UNWIND_AT(sp)),
+        SUB_REG(R1, R2),
+        JLE_IMM(R1, UNWIND_START_BYTES, "unwind_started"));
+    if (wishes->machine->walk->thread_exit)
+        emit_thread_exit(program);
+    EMIT(program,
         JA("unwind_ended_so"),
     LABEL("unwind_started"),
         MOV_IMM(R9, UNWIND_END_ROOT));
@@ -73,7 +82,7 @@ void emit_unwind_exits(struct program *program, const struct unwind_wishes *wish
         JNE_IMM(R0, 0, "unwind_no_exit"),
         MOV_IMM(R0, 1),
         LDX(DW, R1, R8, UNWIND_AT(word)),
-        LD_IMM64(R2, UNWIND_THREAD_EXIT),
+        LD_IMM64(R2, wishes->machine->walk->thread_exit),
         JEQ_REG(R1, R2, "unwind_exit_found"),
     LABEL("unwind_no_exit"),
         MOV_IMM(R0, 0),

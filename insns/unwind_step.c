@@ -12,18 +12,19 @@
  *         return DEPTH + 1
  *     frames[state.count++] = state.pc + (state.exact && !state.first)
  *     if (state.first && state.at_entry)
- *         cfa = sp + 8; goto called                       with its return address below, and all else as it was
+ *         cfa = sp + 8, state.pc = *(cfa - 8)             or sp, and the link register; all else as it was
+ *         goto called
  *     if (mapping.kind == KEEPS_RECORDS)
  *         goto records
  *     if (mapping.kind)
- *         return mapping.kind
+ *         return mapping.kind                             sparse machines: goto records by NO_TABLE, here and below
  *     rule = that of at + mapping.delta, or return NO_TABLE + 1     r9: see unwind_rule.c
  *
  *     cfa = as the rule has it, or an end                 r7: see unwind_cfa.c
- *     if (cfa <= sp || cfa is at no place for one)
+ *     if (cfa <= sp || cfa is at no place for one)        or cfa < sp, where it returns by the link register
  *         return SENSELESS + 1
+ *     state.pc = *(cfa + rule.ret)                        or the link register, if state.exact
  * called:
- *     state.pc = *(cfa + rule.ret)
  *     state.frame = as rule.frame_kind has it             by one that is lost it stays lost
  *     state.base = rule.base is SAME ? state.base : rule.base ? cfa + rule.base : LOST
  *     state.sp = cfa, state.exact = state.first = 0
@@ -34,15 +35,8 @@
 #include "insns/unwind.h"
 
 #define USER_BITS 56 /* of addresses */
-
-/* rt_sigframe, from where the stack pointer is as a handler has returned. */
-enum {
-    SIGNAL_FRAME = 120, /* 7 words: rbp, rbx, rdx, rax, rcx, rsp, rip */
-    SIGNAL_WORDS = 7,
-    SIGNAL_BASE = 128,
-    SIGNAL_SP = 5 * 8,
-    SIGNAL_PC = 6 * 8,
-};
+#define MOST_STACK_BYTES (64 << 20) /* no two frames are so far from each other */
+#define SIGNAL_BASE 8 /* behind the frame pointer, in the frame of a signal: x86-64 alone has UNWIND_BASE */
 
 /*
  * Where the kernel waits for a return, on to where that returns to. It waits at the first address of a mapping
@@ -109,7 +103,10 @@ static void emit_place(struct program *program, const struct unwind_wishes *wish
         AND_REG(R1, R2),
         JNE_IMM(R1, 0, "unwind_entry"),
         LDX(W, R0, R8, UNWIND_AT(mapping.kind)),
-        JEQ32_IMM(R0, (int32_t)UNWIND_KEEPS_RECORDS, "unwind_records"),
+        JEQ32_IMM(R0, (int32_t)UNWIND_KEEPS_RECORDS, "unwind_records"));
+    if (wishes->machine->walk->is_sparse)
+        EMIT(program, JEQ_IMM(R0, UNWIND_END_NO_TABLE + 1, "unwind_records"));
+    EMIT(program,
         JNE_IMM(R0, 0, "unwind_step_out"),
         LDX(DW, R1, R8, UNWIND_AT(mapping.delta)),
         ADD_REG(R7, R1));
@@ -127,25 +124,48 @@ static void emit_check_place(struct program *program)
         JNE_IMM(R1, 0, "unwind_senseless"));
 }
 
-/* Is r7 where the caller's stack pointer can be? */
-static void emit_check(struct program *program)
+/* Is r7 where the caller's stack pointer can be? Whoever has saved nothing returns by the link register. */
+static void emit_check(struct program *program, const struct machine *machine)
 {
-    EMIT(program,
-        LDX(DW, R1, R8, UNWIND_AT(sp)),
-        JLE_REG(R7, R1, "unwind_senseless"));
+    EMIT(program, LDX(DW, R1, R8, UNWIND_AT(sp)));
+    if (machine_has_link(machine))
+        EMIT(program,
+            JLT_REG(R7, R1, "unwind_senseless"),
+            JNE_REG(R7, R1, "unwind_above"),
+            LDX(B, R1, R9, UNWIND_RULE_AT(return_kind)),
+            JNE_IMM(R1, UNWIND_RETURN_IN_LINK, "unwind_senseless"),
+        LABEL("unwind_above"));
+    else
+        EMIT(program, JLE_REG(R7, R1, "unwind_senseless"));
     emit_check_place(program);
 }
 
-/* The caller's pc and frame pointer, with r7 = the CFA. */
-static void emit_caller(struct program *program)
+/* state.pc = the address in r1, without its signature. */
+static void emit_return_to(struct program *program, const struct machine_walk *walk)
+{
+    if (walk->address)
+        EMIT(program,
+            LD_IMM64(R2, walk->address),
+            AND_REG(R1, R2));
+    EMIT(program, STX(DW, R8, UNWIND_AT(pc), R1));
+}
+
+/* Of what no call has left yet the link register is known. */
+static void emit_link(struct program *program, const struct machine *machine)
 {
     EMIT(program,
-        LDX(B, R1, R9, UNWIND_RULE_AT(return_kind)),
-        JNE_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_unsupported"),
-        LDX(H, R3, R9, UNWIND_RULE_AT(ret)),
-        UNWIND_SIGNED(R3, 16),
-        ADD_REG(R3, R7));
-    emit_unwind_read(program, UNWIND_AT(pc), "unwind_pc_seen", "unwind_pc_read");
+        JEQ_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_saved"),
+        LDX(W, R2, R8, UNWIND_AT(exact)),
+        JEQ_IMM(R2, 0, "unwind_unsupported"),
+        LDX(DW, R1, R8, UNWIND_WORD_AT(machine->link.word)));
+    emit_return_to(program, machine->walk);
+    EMIT(program,
+        JA("unwind_returns_to"),
+    LABEL("unwind_saved"));
+}
+
+static void emit_base(struct program *program)
+{
     EMIT(program,
         LDX(H, R1, R9, UNWIND_RULE_AT(base)),
         JEQ_IMM(R1, UNWIND_BASE_SAME, "unwind_base_known"),
@@ -154,7 +174,33 @@ static void emit_caller(struct program *program)
         ADD_REG(R1, R7),
     LABEL("unwind_base_lost"),
         STX(DW, R8, UNWIND_AT(base), R1),
-    LABEL("unwind_base_known"),
+    LABEL("unwind_base_known"));
+}
+
+/* The caller's pc and frame pointer, with r7 = the CFA. */
+static void emit_caller(struct program *program, const struct machine *machine)
+{
+    EMIT(program, LDX(B, R1, R9, UNWIND_RULE_AT(return_kind)));
+    if (machine_has_link(machine))
+        emit_link(program, machine);
+    else
+        EMIT(program, JNE_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_unsupported"));
+    EMIT(program,
+        LDX(H, R3, R9, UNWIND_RULE_AT(ret)),
+        UNWIND_SIGNED(R3, 16),
+        ADD_REG(R3, R7));
+    emit_unwind_read(program, UNWIND_AT(pc), "unwind_pc_seen", "unwind_pc_read");
+    if (machine->walk->address) {
+        EMIT(program, LDX(DW, R1, R8, UNWIND_AT(pc)));
+        emit_return_to(program, machine->walk);
+    }
+    if (machine_has_link(machine))
+        EMIT(program, LABEL("unwind_returns_to"));
+    if (machine->walk->has_base)
+        emit_base(program);
+    if (machine->walk->sp_unknown)
+        EMIT(program, ST(W, R8, UNWIND_AT(sp_lost), 0));
+    EMIT(program,
         LDX(H, R3, R9, UNWIND_RULE_AT(frame)),
         UNWIND_SIGNED(R3, 16),
         LDX(B, R1, R9, UNWIND_RULE_AT(frame_kind)),
@@ -179,21 +225,48 @@ static void emit_caller(struct program *program)
         ST(W, R8, UNWIND_AT(exact), 0));
 }
 
-/* The frame pointer points to the caller's, and behind that to where it returns to. */
-static void emit_records(struct program *program)
+/*
+ * A function that calls none has saved the caller's frame pointer where others have the return address, which is
+ * in the link register still. Registers: r7 = behind the record, which is in state.word.
+ */
+static void emit_leaf_record(struct program *program, const struct machine *machine)
 {
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(word[1])),
+        LDX(W, R2, R8, UNWIND_AT(exact)),
+        JEQ_IMM(R2, 0, "unwind_full_record"),
+        MOV_REG(R2, R1),
+        SUB_REG(R2, R7),
+        JGT_IMM(R2, MOST_STACK_BYTES, "unwind_full_record"),
+        STX(DW, R8, UNWIND_AT(word), R1),
+        LDX(DW, R1, R8, UNWIND_WORD_AT(machine->link.word)),
+        STX(DW, R8, UNWIND_AT(word[1]), R1),
+    LABEL("unwind_full_record"));
+}
+
+/* The frame pointer tells where the caller's is, and behind that where it returns to. */
+static void emit_records(struct program *program, const struct machine *machine)
+{
+    const struct machine_walk *walk = machine->walk;
+
+    if (walk->is_sparse)
+        EMIT(program, LABEL("unwind_no_table"));
     EMIT(program,
     LABEL("unwind_records"));
     emit_unwind_load_frame(program, R7);
+    EMIT(program, JEQ_IMM(R7, 0, "unwind_root"));
+    if (walk->record)
+        EMIT(program, ADD_IMM(R7, walk->record));
     EMIT(program,
-        JEQ_IMM(R7, 0, "unwind_root"),
         LDX(DW, R1, R8, UNWIND_AT(sp)),
         JLT_REG(R7, R1, "unwind_senseless"),
         JA("unwind_record"),
     LABEL("unwind_far_record"));
     emit_unwind_load_frame(program, R7);
+    EMIT(program, JEQ_IMM(R7, 0, "unwind_root"));
+    if (walk->record)
+        EMIT(program, ADD_IMM(R7, walk->record));
     EMIT(program,
-        JEQ_IMM(R7, 0, "unwind_root"),
     LABEL("unwind_record"),
         ADD_IMM(R7, 16));
     emit_check_place(program);
@@ -201,47 +274,68 @@ static void emit_records(struct program *program)
         MOV_REG(R3, R7),
         ADD_IMM(R3, -16));
     emit_unwind_copy(program, UNWIND_AT(word), 16);
+    if (walk->is_sparse)
+        emit_leaf_record(program, machine);
     EMIT(program,
         LDX(DW, R1, R8, UNWIND_AT(word)),
         STX(DW, R8, UNWIND_AT(frame), R1),
-        LDX(DW, R1, R8, UNWIND_AT(word[1])),
-        STX(DW, R8, UNWIND_AT(pc), R1),
-        ST(DW, R8, UNWIND_AT(base), UNWIND_BASE_LOST),
-        JA("unwind_called"));
+        LDX(DW, R1, R8, UNWIND_AT(word[1])));
+    emit_return_to(program, walk);
+    if (walk->has_base)
+        EMIT(program, ST(DW, R8, UNWIND_AT(base), UNWIND_BASE_LOST));
+    if (walk->sp_unknown)
+        EMIT(program, ST(W, R8, UNWIND_AT(sp_lost), 1));
+    EMIT(program, JA("unwind_called"));
 }
 
-/* Nothing was pushed yet. */
-static void emit_entry(struct program *program)
+/* Nothing was saved yet. */
+static void emit_entry(struct program *program, const struct machine *machine)
 {
     EMIT(program,
     LABEL("unwind_entry"),
-        LDX(DW, R7, R8, UNWIND_AT(sp)),
-        ADD_IMM(R7, 8));
-    emit_check(program);
-    EMIT(program,
-        MOV_REG(R3, R7),
-        ADD_IMM(R3, -8));
-    emit_unwind_copy(program, UNWIND_AT(pc), 8);
+        LDX(DW, R7, R8, UNWIND_AT(sp)));
+    if (machine_has_link(machine)) {
+        emit_check_place(program);
+        EMIT(program, LDX(DW, R1, R8, UNWIND_WORD_AT(machine->link.word)));
+        emit_return_to(program, machine->walk);
+    } else {
+        EMIT(program, ADD_IMM(R7, 8));
+        emit_check_place(program);
+        EMIT(program,
+            MOV_REG(R3, R7),
+            ADD_IMM(R3, -8));
+        emit_unwind_copy(program, UNWIND_AT(pc), 8);
+    }
     EMIT(program, JA("unwind_called"));
 }
 
 /* What a signal interrupted has its stack anywhere. */
-static void emit_signal(struct program *program)
+static void emit_signal(struct program *program, const struct machine *machine)
 {
+    const struct machine_walk *walk = machine->walk;
+    const int16_t read = UNWIND_AT(node);
+
+    EMIT(program, LABEL("unwind_signal"));
+    if (walk->has_base)
+        EMIT(program,
+            MOV_REG(R1, R7),
+            ADD_IMM(R1, walk->signal.at + SIGNAL_BASE),
+            STX(DW, R8, UNWIND_AT(base), R1));
     EMIT(program,
-    LABEL("unwind_signal"),
-        MOV_REG(R1, R7),
-        ADD_IMM(R1, SIGNAL_BASE),
-        STX(DW, R8, UNWIND_AT(base), R1),
         MOV_REG(R3, R7),
-        ADD_IMM(R3, SIGNAL_FRAME));
-    emit_unwind_copy(program, UNWIND_AT(node), SIGNAL_WORDS * 8);
+        ADD_IMM(R3, walk->signal.at));
+    emit_unwind_copy(program, read, walk->signal.bytes);
     EMIT(program,
-        LDX(DW, R1, R8, UNWIND_AT(node)),
+        LDX(DW, R1, R8, (int16_t)(read + walk->signal.frame)),
         STX(DW, R8, UNWIND_AT(frame), R1),
-        LDX(DW, R7, R8, UNWIND_AT(node) + SIGNAL_SP),
-        LDX(DW, R1, R8, UNWIND_AT(node) + SIGNAL_PC),
-        STX(DW, R8, UNWIND_AT(pc), R1),
+        LDX(DW, R7, R8, (int16_t)(read + walk->signal.sp)),
+        LDX(DW, R1, R8, (int16_t)(read + walk->signal.pc)),
+        STX(DW, R8, UNWIND_AT(pc), R1));
+    if (walk->signal.link)
+        EMIT(program,
+            LDX(DW, R1, R8, (int16_t)(read + walk->signal.link)),
+            STX(DW, R8, UNWIND_WORD_AT(machine->link.word), R1));
+    EMIT(program,
         ST(W, R8, UNWIND_AT(frame_lost), 0),
         ST(W, R8, UNWIND_AT(exact), 1),
         STX(DW, R8, UNWIND_AT(sp), R7),
@@ -250,7 +344,7 @@ static void emit_signal(struct program *program)
         EXIT());
 }
 
-static void emit_ends(struct program *program)
+static void emit_ends(struct program *program, const struct machine_walk *walk)
 {
     static const struct {
         const char *label;
@@ -263,11 +357,14 @@ static void emit_ends(struct program *program)
         {"unwind_senseless", UNWIND_END_SENSELESS},
     };
 
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        if (walk->is_sparse && ends[i].end == UNWIND_END_NO_TABLE)
+            continue;
         EMIT(program,
         LABEL(ends[i].label),
             MOV_IMM(R0, ends[i].end + 1),
             EXIT());
+    }
     EMIT(program,
     LABEL("unwind_step_out"),
         EXIT());
@@ -279,9 +376,9 @@ void emit_unwind_step(struct program *program, const struct unwind_wishes *wishe
     emit_unwind_state(program, wishes, "unwind_senseless");
     emit_place(program, wishes);
     emit_unwind_rule(program, wishes);
-    emit_unwind_cfa(program);
-    emit_check(program);
-    emit_caller(program);
+    emit_unwind_cfa(program, wishes);
+    emit_check(program, wishes->machine);
+    emit_caller(program, wishes->machine);
     EMIT(program,
         STX(DW, R8, UNWIND_AT(sp), R7),
         ST(W, R8, UNWIND_AT(first), 0),
@@ -289,9 +386,9 @@ void emit_unwind_step(struct program *program, const struct unwind_wishes *wishe
         JEQ_IMM(R1, 0, "unwind_root"),
         MOV_IMM(R0, 0),
         EXIT());
-    emit_records(program);
-    emit_entry(program);
-    emit_signal(program);
-    emit_ends(program);
+    emit_records(program, wishes->machine);
+    emit_entry(program, wishes->machine);
+    emit_signal(program, wishes->machine);
+    emit_ends(program, wishes->machine->walk);
     emit_unwind_reader(program, wishes);
 }

@@ -6,6 +6,7 @@
 
 #include "elf/frame_go.h"
 #include "elf/frame_v8.h"
+#include "elf/frame_vdso.h"
 
 /* The dynamic linker's first code is 61 bytes, and calls twice. */
 #define ENTRY_BYTES 64
@@ -24,14 +25,13 @@ static struct unwind_rule by_sp(int32_t offset)
     };
 }
 
-static void add_gap_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule rule)
+void frame_add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule rule)
 {
     gap->rows[gap->count].offset = gap->offset + distance;
     gap->rows[gap->count++].rule = rule;
 }
 
-/* Is it code, all of it? Then it has an offset. */
-static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap)
+bool frame_place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap)
 {
     const struct elf_segment *segment = elf_code_at(elf, address);
     uint64_t end;
@@ -52,9 +52,9 @@ static bool framed_gap(const struct elf *elf, find_text *find, enum unwind_cfa w
 {
     uint64_t address, size;
 
-    if (!find(elf, &address, &size) || !place_gap(elf, address, size, gap))
+    if (!find(elf, &address, &size) || !frame_place_gap(elf, address, size, gap))
         return false;
-    add_gap_row(gap, 0, (struct unwind_rule){.cfa = (uint8_t)way});
+    frame_add_row(gap, 0, (struct unwind_rule){.cfa = (uint8_t)way});
     return true;
 }
 
@@ -66,9 +66,9 @@ static bool entry_gap(const struct elf *elf, struct frame_gap *gap)
     if (elf_read(elf, 0, header, ELF_SIZE(elf, Ehdr)))
         return false;
     const uint64_t entry = ELF_FIELD(elf, header, Ehdr, e_entry);
-    if (!entry || !place_gap(elf, entry, ENTRY_BYTES, gap))
+    if (!entry || !frame_place_gap(elf, entry, ENTRY_BYTES, gap))
         return false;
-    add_gap_row(gap, 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
+    frame_add_row(gap, 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
     return true;
 }
 
@@ -82,6 +82,29 @@ static int16_t pushes_after(const unsigned char *entry)
     return entry[0] == 0xff && entry[1] == 0x25 && entry[6] == 0x68 ? 11 : 0; /* jmp *; push */
 }
 
+/* As a function that has saved nothing. */
+static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK,
+                                          .base = UNWIND_BASE_SAME};
+
+/* All of its entries leave the link register alone; arm64's first saves it, for the dynamic linker. */
+static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
+{
+    static const unsigned char saves[] = {0xf0, 0x7b, 0xbf, 0xa9}; /* stp x16, x30, [sp, #-16]! */
+    const struct elf_section *section = elf_section(elf, name);
+    unsigned char bytes[2 * sizeof(saves)];
+
+    if (!section || section->size < 2 * PLT_ENTRY || !frame_place_gap(elf, section->address, section->size, gap) ||
+        elf_read(elf, gap->offset, bytes, sizeof(bytes)))
+        return false;
+    frame_add_row(gap, 0, linked);
+    for (size_t at = 0; at < sizeof(bytes); at += sizeof(saves))
+        if (elf->machine == EM_AARCH64 && !memcmp(bytes + at, saves, sizeof(saves))) {
+            frame_add_row(gap, at + sizeof(saves), by_sp(16));
+            frame_add_row(gap, 2 * PLT_ENTRY, linked);
+        }
+    return true;
+}
+
 /*
  * Either all of its entries jump to where a word says. Or the first one pushes a word and jumps to the dynamic
  * linker, and those behind it push a number and jump to that.
@@ -91,22 +114,22 @@ static bool plt_gap(const struct elf *elf, const char *name, struct frame_gap *g
     const struct elf_section *section = elf_section(elf, name);
     unsigned char bytes[2 * PLT_ENTRY];
 
-    if (!section || section->size < 8 || !place_gap(elf, section->address, section->size, gap) ||
+    if (!section || section->size < 8 || !frame_place_gap(elf, section->address, section->size, gap) ||
         elf_read(elf, gap->offset, bytes, 8))
         return false;
     if (bytes[0] != 0xff || bytes[1] != 0x35) {
-        add_gap_row(gap, 0, by_sp(8));
+        frame_add_row(gap, 0, by_sp(8));
         return true;
     }
     if (section->size < sizeof(bytes) || section->address % PLT_ENTRY ||
         elf_read(elf, gap->offset, bytes, sizeof(bytes)) || !pushes_after(bytes + PLT_ENTRY))
         return false;
-    add_gap_row(gap, 0, by_sp(16));
-    add_gap_row(gap, 6, by_sp(24));
+    frame_add_row(gap, 0, by_sp(16));
+    frame_add_row(gap, 6, by_sp(24));
     struct unwind_rule rule = by_sp(8);
     rule.cfa = UNWIND_BY_PLT;
     rule.inner = pushes_after(bytes + PLT_ENTRY);
-    add_gap_row(gap, PLT_ENTRY, rule);
+    frame_add_row(gap, PLT_ENTRY, rule);
     return true;
 }
 
@@ -118,16 +141,16 @@ static bool init_gap(const struct elf *elf, const char *name, struct frame_gap *
     unsigned char bytes[sizeof(head)], last;
 
     if (!section || section->size < sizeof(head) + 1 ||
-        !place_gap(elf, section->address, section->size, gap) ||
+        !frame_place_gap(elf, section->address, section->size, gap) ||
         elf_read(elf, gap->offset, bytes, sizeof(bytes)) ||
         elf_read(elf, gap->offset + gap->size - 1, &last, 1) || last != 0xc3)
         return false;
     const size_t marked = memcmp(bytes, head, 4) ? 0 : 4;
     if (memcmp(bytes + marked, head + 4, 4))
         return false;
-    add_gap_row(gap, 0, by_sp(8));
-    add_gap_row(gap, marked + 4, by_sp(16));
-    add_gap_row(gap, gap->size - 1, by_sp(8));
+    frame_add_row(gap, 0, by_sp(8));
+    frame_add_row(gap, marked + 4, by_sp(16));
+    frame_add_row(gap, gap->size - 1, by_sp(8));
     return true;
 }
 
@@ -147,13 +170,16 @@ size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
     size_t count = 0;
 
     memset(gaps, 0, FRAME_GAPS_MOST * sizeof(*gaps));
-    if (elf->machine != EM_X86_64)
+    if (!elf->row->walk)
         return 0;
+    if (frame_is_vdso(elf))
+        return frame_vdso_gaps(elf, gaps);
     count += framed_gap(elf, frame_go_text, UNWIND_FAR_RECORD, &gaps[count]);
     count += framed_gap(elf, frame_v8_text, UNWIND_FRAME_RECORD, &gaps[count]);
     count += entry_gap(elf, &gaps[count]);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        count += plt_gap(elf, names[i], &gaps[count]);
+        count += machine_has_link(elf->row) ? linked_plt_gap(elf, names[i], &gaps[count])
+                                            : plt_gap(elf, names[i], &gaps[count]);
     count += init_gap(elf, ".init", &gaps[count]);
     count += init_gap(elf, ".fini", &gaps[count]);
     qsort(gaps, count, sizeof(*gaps), compare_gaps);
@@ -163,7 +189,7 @@ size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
 /* Where in so many bytes from `offset` on a thread is ended; 0: nowhere. */
 static uint64_t find_thread_exit(const struct elf *elf, uint64_t offset, uint64_t size)
 {
-    const uint64_t code = UNWIND_THREAD_EXIT;
+    const uint64_t code = elf->row->walk->thread_exit;
     unsigned char *bytes = malloc((size_t)size);
     uint64_t found = 0;
 
@@ -183,14 +209,14 @@ static size_t insert_root(struct frame_gap gaps[FRAME_GAPS_MOST], size_t count, 
     for (; at && gaps[at - 1].offset > offset; at--)
         gaps[at] = gaps[at - 1];
     gaps[at] = (struct frame_gap){.offset = offset, .size = 1 + sizeof(uint64_t)};
-    add_gap_row(&gaps[at], 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
+    frame_add_row(&gaps[at], 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
     return count + 1;
 }
 
 size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, struct frame_gap gaps[FRAME_GAPS_MOST],
                          size_t count)
 {
-    if (elf->machine != EM_X86_64 || count == FRAME_GAPS_MOST)
+    if (!elf->row->walk || !elf->row->walk->thread_exit || count == FRAME_GAPS_MOST)
         return count;
     for (size_t i = 0; i < elf->segment_count; i++) {
         const struct elf_segment *segment = &elf->segments[i];

@@ -26,9 +26,17 @@ size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
 
 /*
  * In code of the file without any tables, which is more than compilers leave between functions: where threads end
- * (UNWIND_THREAD_EXIT), added in its place. How many there are.
+ * (thread_exit of the machine), added in its place. How many there are.
  */
 size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, struct frame_gap gaps[FRAME_GAPS_MOST],
                          size_t count);
+
+/* ---- Of frame_gaps.c and frame_vdso.c ---- */
+
+/* Is it code, all of it? Then it has an offset. */
+bool frame_place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap);
+
+/* One more row, so far behind where the gap begins. */
+void frame_add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule rule);
 
 #endif

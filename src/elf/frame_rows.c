@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "elf/frame_entries.h"
 #include "elf/frame_gaps.h"
+#include "elf/frame_vdso.h"
 
 static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN};
 
@@ -261,9 +262,11 @@ int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const stru
 
     *frames = (struct frame_rows){0};
     int result = frame_sections_read(&sections, elf, debug);
+    if (result == -ENOENT && frame_is_vdso(elf))
+        result = 0;
     if (!result)
         result = read_rows(frames, elf, &sections, false);
-    if (!result && needs_base(frames)) {
+    if (!result && elf->row->walk && elf->row->walk->has_base && needs_base(frames)) {
         frame_rows_free(frames);
         result = read_rows(frames, elf, &sections, true);
     }

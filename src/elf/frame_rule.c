@@ -10,8 +10,6 @@
 #define OP_BREG0 0x70
 #define REGISTERS 32 /* that have operations of their own */
 
-#define SIGNAL_FRAME_PC 168 /* in struct rt_sigframe of x86-64, without the return address that is taken */
-
 static bool fits16(int64_t value)
 {
     return value == (int16_t)value;
@@ -112,16 +110,20 @@ static void set_frame(const struct elf *elf, const struct cfi_place *place, stru
     }
 }
 
-/* On x86-64 what a signal interrupted is behind its frame at the stack pointer: the kernel's. Others are not asked. */
+/*
+ * Where tables say by the stack pointer where a signal interrupted code, it is the kernel's frame. Elsewhere all
+ * say by registers what they have found there, or nothing.
+ */
 static bool is_kernels_signal(const struct elf *elf, const struct cfi_place *ret)
 {
+    const struct machine_walk *walk = elf->row->walk;
     struct cfi_bytes bytes = {.elf = elf, .at = ret->expression, .end = ret->expression_end};
     uint64_t reg;
     int64_t offset;
 
-    return elf->machine != EM_X86_64 ||
+    return !walk || machine_has_link(elf->row) ||
            (ret->kind == CFI_EXPRESSION && take_base(&bytes, &reg, &offset) && bytes.at == bytes.end &&
-            reg == elf->row->sp.dwarf && offset == SIGNAL_FRAME_PC);
+            reg == elf->row->sp.dwarf && offset == walk->signal.at + walk->signal.pc);
 }
 
 static int16_t base_of(const struct cfi_place *place)
@@ -148,7 +150,7 @@ struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *comm
     if (state->ret.kind == CFI_AT_CFA && fits16(state->ret.offset))
         rule.ret = (int16_t)state->ret.offset;
     else if ((state->ret.kind == CFI_UNSAID || state->ret.kind == CFI_SAME) &&
-             elf->row->link.word != MACHINE_NOWHERE)
+             machine_has_link(elf->row))
         rule.return_kind = UNWIND_RETURN_IN_LINK;
     else
         return unsupported;

@@ -2,6 +2,7 @@
 #include "kernel/unwind_fields.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "kernel/btf.h"
@@ -165,7 +166,7 @@ int unwind_fields_find(struct unwind_fields *fields)
     struct kernel kernel;
     int result = btf_open_kernel(&kernel.btf);
 
-    *fields = (struct unwind_fields){0};
+    *fields = (struct unwind_fields){.page_bits = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE))};
     if (result)
         return result;
     for (size_t i = 0; i < STRUCTS; i++)

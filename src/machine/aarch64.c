@@ -65,6 +65,31 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_WAYS] = "el0t_*\0" "el0_*\0" "do_el0_svc*\0" "invoke_syscall*\0",
 };
 
+/* ---- Stacks ---- */
+
+/* add, sub; ldr, str, and pairs of them, that change the register by which they go. */
+static bool moves_sp(uint32_t instruction)
+{
+    const bool by_sp = (instruction >> 5 & 31) == 31;
+
+    return ((instruction & 0xbf000000) == 0x91000000 && (instruction & 31) == 31) ||
+           (by_sp && (instruction & 0x3a800000) == 0x28800000) ||
+           (by_sp && (instruction & 0x3b200400) == 0x38000400);
+}
+
+static const struct machine_walk walk = {
+    .registers = 34,
+    .call = 8,
+    .mode = {33, 0x1f, 0}, /* pstate: EL0 of AArch64 */
+    .numbered = 31,
+    .address = 0xffffffffffff, /* pointer authentication has the others */
+    .record = 0, .sp_unknown = true,
+    .signal = {.at = 544, .bytes = 32, .frame = 0, .link = 8, .sp = 16, .pc = 24},
+    .sigreturn = 0xd4000001d2801168,   /* mov x8, #139; svc #0 */
+    .moves_sp = moves_sp,
+    .thread_exit = 0xd4000001d2800ba8, /* mov x8, #93; svc #0 */
+};
+
 const struct machine machine_aarch64 = {
     .elf = EM_AARCH64, .bits = 64, /* of the other byte order for seccomp, too */
 #if defined(__aarch64__)
@@ -75,7 +100,7 @@ const struct machine machine_aarch64 = {
     .least_page = 12, .greatest_page = 16,
     .call_prefix = "__arm64_", .names = kernel_names, .probes_wide_alone = true,
     .pc = {32, 32}, .sp = {31, 31}, .frame = {29, 29}, .link = {30, X30 / 8},
-    .emit_load_caller = emit_load_caller_x30,
+    .emit_load_caller = emit_load_caller_x30, .walk = &walk,
     .instruction = 4,
     .marks = {.code = 'x', .data = 'd'},
     .plt_entry = find_entry, .irelative = 1032, /* not every <elf.h> has it */

@@ -21,6 +21,17 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_WAYS] = "do_trap_ecall_u\0" "handle_exception\0",
 };
 
+static const struct machine_walk walk = {
+    .registers = 33,
+    .call = 17,
+    .mode = {32, 0x100, 0}, /* status: it was not in the kernel */
+    .numbered = 32,
+    .record = -16,
+    .signal = {.at = 304, .bytes = 72, .pc = 0, .link = 8, .sp = 16, .frame = 64},
+    .thread_exit = 0x0000007305d00893, /* li a7, 93; ecall */
+    .is_sparse = true,
+};
+
 const struct machine machine_riscv64 = {
     .elf = EM_RISCV, .bits = 64,
 #if defined(__riscv) && __riscv_xlen == 64
@@ -32,7 +43,7 @@ const struct machine machine_riscv64 = {
     .call_prefix = "__riscv_", .names = kernel_names,
     .entry_patch = 8, .links_lack_stacks = true,
     .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8},
-    .emit_load_caller = emit_load_caller_ra,
+    .emit_load_caller = emit_load_caller_ra, .walk = &walk,
     .instruction = 2,
     .marks = {.code = 'x', .data = 'd'},
 };

@@ -145,6 +145,18 @@ static const struct machine_fixed vsyscall = {
     "[vsyscall]", 0xffffffffff600000, 0xffffffffff601000,
 };
 
+static const struct machine_walk walk = {
+    .registers = 21,
+    .call = 15,
+    .mode = {17, UINT64_MAX, CS_OF_64_BIT_CODE},
+    .numbered = 16,
+    .words = 0x0123678904ed5bca, /* rax, rdx, rcx, rbx ... */
+    .has_base = true,
+    /* struct rt_sigframe, without the return address, which the handler has taken */
+    .signal = {.at = 120, .bytes = 56, .frame = 0, .sp = 40, .pc = 48},
+    .thread_exit = 0x050f3cb0c031c789, /* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */
+};
+
 const struct machine machine_x86_64 = {
     .elf = EM_X86_64, .bits = 64,
 #if defined(__x86_64__)
@@ -158,7 +170,7 @@ const struct machine machine_x86_64 = {
 #endif
     .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall,
     .pc = {16, 16}, .sp = {7, SP / 8}, .frame = {6, 4}, .link = {16, MACHINE_NOWHERE},
-    .emit_load_caller = emit_load_caller_pushed,
+    .emit_load_caller = emit_load_caller_pushed, .walk = &walk,
     .instruction = 1,
     .push = PUSH_FRAME_POINTER, .mark = ENDBR64,
     .plt_entry = find_entry, .irelative = R_X86_64_IRELATIVE,

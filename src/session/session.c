@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "kernel/limits.h"
 #include "kernel/refusal.h"
+#include "machine/machine.h"
 #include "maps/store.h"
 #include "options/applet.h"
 #include "processes/process.h"
@@ -156,6 +157,11 @@ static void say_no_tables(const struct session *session)
     const int refused = session->unwinding.refused;
     struct text why = {0};
 
+    if (session->unwinding.wishes.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
+        say("user stacks are their first function alone, and its caller where a probe is at its start: "
+            "code of this machine keeps no frames that could be walked");
+        return;
+    }
     if (!refused || (refused == -EOPNOTSUPP && session->options->unwind == UNWIND_WAY_BEST))
         return;
     learned_explain(refused, &why);
@@ -175,6 +181,8 @@ static void open_unwinding(struct session *session, uint32_t depth)
     });
     if (options->command)
         unwinding_see_command(&session->unwinding, options->command[0]);
+    if (session->unwinding.refused && options->unwind == UNWIND_WAY_BEST && machine_of_kernel()->no_frames)
+        unwinding_take_first_alone(&session->unwinding);
     unwinding_look(&session->unwinding, 0); /* while places are found and attached */
 }
 

@@ -70,6 +70,7 @@ static int open_cold(struct unwinding *unwinding, uint32_t depth)
 {
     const bool is_deaf = processes_listening(unwinding->processes) != 0;
     const struct cold_wishes wishes = {
+        .machine = unwinding->learned.machine,
         .context = &unwinding->cold_objects,
         .find = cold_objects_find,
         .depth = depth,
@@ -123,6 +124,7 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
         return;
     }
     objects_tell_maps(unwinding->objects, &unwinding->wishes.maps);
+    unwinding->wishes.machine = unwinding->learned.machine;
     unwinding->wishes.fields = &unwinding->learned.fields;
     unwinding->wishes.maps.cold = cold_map(unwinding->cold);
     unwinding->wishes.depth = depth;

@@ -63,13 +63,13 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
     return true;
 }
 
-static void copy_registers(const struct unwind_state *walk, struct walk_registers *registers)
+static void copy_registers(const struct machine *machine, const struct unwind_state *walk,
+                           struct walk_registers *registers)
 {
-    /* By DWARF's numbers, of the words of struct pt_regs. */
-    static const unsigned char words[] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
-
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        registers->by_dwarf[i] = walk->registers[words[i]];
+    registers->pc = walk->registers[machine->pc.word];
+    for (unsigned i = 0; i < machine->walk->numbered; i++)
+        registers->by_dwarf[i] = walk->registers[machine_word_of(machine->walk, i)];
+    registers->by_dwarf[machine->sp.dwarf] = walk->registers[machine->sp.word];
 }
 
 /* How the walk's end is told: what is not known may well be there. */
@@ -93,7 +93,9 @@ static uint32_t walk(struct cold *cold, const void *record, bool *must_wait)
         .walk = from,
         .stack = (const unsigned char *)record + UNWIND_KEPT_HEAD,
     };
+    const struct machine *machine = cold->wishes.machine;
     const struct walk_wishes wishes = {
+        .machine = machine,
         .context = &walking,
         .find = find_object,
         .read = read_word,
@@ -103,11 +105,11 @@ static uint32_t walk(struct cold *cold, const void *record, bool *must_wait)
     struct walk_start start = {
         .pc = from->pc, .sp = from->sp, .frame = from->frame, .base = from->base,
         .exact = from->exact, .first = from->first, .frame_lost = from->frame_lost,
-        .at_entry = from->at_entry,
+        .sp_lost = from->sp_lost, .at_entry = from->at_entry,
     };
     enum unwind_end end;
 
-    copy_registers(from, &start.registers);
+    copy_registers(machine, from, &start.registers);
     size_t count = walk_on(&wishes, &start, cold->frames, &end);
     *must_wait = walking.must_wait;
     /* That frame itself is one: the program saw that there is code. */

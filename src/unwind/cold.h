@@ -13,6 +13,7 @@
 struct cold;
 
 struct cold_wishes {
+    const struct machine *machine; /* that of struct walk_wishes */
     void *context;
     /*
      * What was mapped at an address where that walk was, by process and time: `object` is UNMAPPED. False: it

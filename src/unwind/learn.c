@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "unwind/learn.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,15 +15,8 @@
 /* The end of a thread's stack in the kernel, of which there are only these sizes. */
 #define END_BYTES 512
 static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
-
-/* Words of struct pt_regs, as a call of ours leaves them. */
-enum {
-    PT_RSI = 13,
-    PT_RDI = 14,
-    PT_CALL = 15,
-    PT_CS = 17,
-    PT_SS = 20,
-};
+/* Our stack pointer is not further than this from what a function of ours has on the stack. */
+#define NEAR_BYTES (256 << 10)
 
 static int load(const struct linked *linked, const char *name, struct text *log)
 {
@@ -88,19 +80,23 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
         EXIT());
 }
 
-/* The place in the end of our stack of what bpf(2) was called with; 0: it is not there. */
-static uint32_t find_call(const uint64_t *words)
+/* The place in the end of our stack in the kernel of what bpf(2) was called with; 0: it is not there. */
+static uint32_t find_call(const struct machine *machine, const uint64_t *words)
 {
-    for (uint32_t at = 0; at + UNWIND_REGISTERS <= END_BYTES / 8; at++) {
+    const struct machine_walk *walk = machine->walk;
+    const uint64_t ours = (uint64_t)(uintptr_t)&walk;
+
+    for (uint32_t at = 0; at + walk->registers <= END_BYTES / 8; at++) {
         const uint64_t *registers = words + at;
-        if (registers[PT_CALL] == SYS_bpf && registers[PT_RDI] == BPF_ABI_PROG_TEST_RUN &&
-            registers[PT_CS] == 0x33 && registers[PT_SS] == 0x2b)
+        if (registers[walk->call] == SYS_bpf &&
+            (registers[walk->mode.word] & walk->mode.bits) == walk->mode.value &&
+            registers[machine->sp.word] - ours + NEAR_BYTES < 2 * NEAR_BYTES)
             return at * 8;
     }
     return 0;
 }
 
-static int learn_registers(struct unwind_fields *fields, struct text *log)
+static int learn_registers(const struct machine *machine, struct unwind_fields *fields, struct text *log)
 {
     struct program program = {0};
     uint64_t words[END_BYTES / 8];
@@ -122,7 +118,7 @@ static int learn_registers(struct unwind_fields *fields, struct text *log)
             result = bpf_lookup(answer, &first, words);
         if (result)
             break;
-        uint32_t at = find_call(words);
+        uint32_t at = find_call(machine, words);
         fields->registers = at ? stack_sizes[i] - END_BYTES + at : 0;
         if (at)
             break;
@@ -140,6 +136,7 @@ static int load_key_program(struct learned *learned, struct text *log)
 {
     struct program program = {0};
     const struct unwind_wishes wishes = {
+        .machine = learned->machine,
         .fields = &learned->fields,
         .maps = {.states = learned->answer, .objects = learned->answer, .chunks = learned->answer,
                  .cache = learned->answer},
@@ -172,15 +169,15 @@ int learned_key(void *context, const void *mapped, struct unwind_key *key)
 
 int learned_open(struct learned *learned, struct text *log)
 {
-    const struct machine *kernel = machine_of_kernel();
-    int result = kernel->elf == EM_X86_64 && kernel == machine_ours() ? 0 : -EOPNOTSUPP;
+    const struct machine *machine = machine_of_kernel();
+    int result = machine->walk && machine == machine_ours() ? 0 : -EOPNOTSUPP;
 
     *learned = (struct learned)LEARNED_NONE;
+    learned->machine = machine;
     if (!result)
         result = unwind_fields_find(&learned->fields);
-
     if (!result)
-        result = learn_registers(&learned->fields, log);
+        result = learn_registers(machine, &learned->fields, log);
     if (!result)
         result = bpf_create_numbered(&learned->answer, BPF_MAP_TYPE_ARRAY, "key", UNWIND_STATE_BYTES(0), 1);
     return result ? result : load_key_program(learned, log);
@@ -190,7 +187,7 @@ void learned_explain(int error, struct text *why)
 {
     switch (-error) {
     case EOPNOTSUPP:
-        text_add(why, "stackbox does that on x86-64 alone");
+        text_add(why, "stackbox does that on x86-64, arm64 and riscv64 alone");
         break;
     case ENOENT:
         text_add(why, "this kernel does not tell its types: mount /sys, or boot one with CONFIG_DEBUG_INFO_BTF");

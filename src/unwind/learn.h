@@ -10,6 +10,7 @@
 #include "insns/unwind.h"
 
 struct learned {
+    const struct machine *machine; /* the kernel's */
     struct unwind_fields fields;
     int answer, program; /* of the one that tells keys */
 };

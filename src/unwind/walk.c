@@ -2,7 +2,7 @@
 /*
  * walk_stack(): the same as insns/unwind.c and insns/unwind_step.c; both must agree.
  *
- *     pc, sp, frame = the registers'; exact = first = true; lost = false; base = the registers'
+ *     pc, sp, frame, link = the registers'; exact = first = true; lost, sp_lost = false; base = the registers'
  *     for (;;)
  *         at = exact ? pc : pc - 1                        a call may be the last of its function
  *         object = what is mapped at `at`
@@ -17,21 +17,23 @@
  *             rule = the table's at `at`, or return NO_TABLE
  *
  *         switch (rule.cfa)
- *             UNKNOWN:       return NO_TABLE
+ *             UNKNOWN:       return NO_TABLE                  sparse machines: as FRAME_RECORD, here and above
  *             ROOT:          return ROOT
  *             UNSUPPORTED:   return UNSUPPORTED
- *             SIGNAL:        pc, sp, frame are in the frame at sp
+ *             SIGNAL:        pc, sp, frame, link are in the frame at sp
  *                            exact = true, lost = false, base = the place in it; goto next
  *             FRAME_RECORD:  if (frame == 0) return ROOT
- *                            if (frame < sp) return SENSELESS
- *                            cfa = frame + 16; pc = *(frame + 8), frame = *frame
+ *                            record = frame + where the machine has it
+ *                            if (record < sp) return SENSELESS
+ *                            cfa = record + 16; pc = *(record + 8), frame = *record
+ *                            sp_lost = if that does not tell the stack pointer
  *             FAR_RECORD:    the same, by any frame
- *             else:          cfa = as the rule says; UNSUPPORTED by a frame pointer that is lost,
+ *             else:          cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that is lost,
  *                            and by other registers than these, but in the first frame; by rbx:
  *                            as it is at `base`, if that is not lost
- *                            pc = *(cfa + ret), frame = as the rule says
+ *                            pc = *(cfa + ret), or link, if exact; frame = as the rule says
  *                            base = rule.base is 0 ? lost : SAME ? base : cfa + rule.base
- *         if (cfa <= sp, or is not aligned, or no user's)
+ *         if (cfa <= sp, or < sp by the link register, or is not aligned, or no user's)
  *             return SENSELESS                            before anything is read there
  *         sp = cfa, exact = false
  *         if (pc == 0)
@@ -46,27 +48,18 @@
 #include "insns/unwind.h"
 
 #define USER_BITS 56 /* of addresses */
-enum {
-    DWARF_RBP = 6,
-    DWARF_RSP = 7,
-    DWARF_PC = 16,
-};
-/* rt_sigframe, from where the stack pointer is as a handler has returned. */
-enum {
-    SIGNAL_FRAME = 120,
-    SIGNAL_BASE = 128,
-    SIGNAL_SP = 160,
-    SIGNAL_PC = 168,
-};
+#define MOST_STACK_BYTES (64 << 20)
+#define SIGNAL_BASE 8 /* behind the frame pointer */
 /* No end: the walk goes on. */
 #define ONWARD UNWIND_ENDS
 
 struct at {
     const struct walk_wishes *wishes;
     const struct walk_registers *registers;
-    uint64_t pc, sp, frame;
+    const struct machine_walk *walk;
+    uint64_t pc, sp, frame, link;
     uint64_t base; /* where rbx stands on the stack, or UNWIND_BASE_... */
-    bool exact, first, lost, at_entry;
+    bool exact, first, lost, sp_lost, at_entry;
 };
 
 static bool read_word(const struct at *at, uint64_t address, uint64_t *word)
@@ -74,9 +67,15 @@ static bool read_word(const struct at *at, uint64_t address, uint64_t *word)
     return at->wishes->read(at->wishes->context, address, word);
 }
 
-static bool is_cfa(const struct at *at, uint64_t cfa)
+static bool is_cfa(const struct at *at, uint64_t cfa, bool in_link)
 {
-    return cfa > at->sp && !(cfa & 7) && !(cfa >> USER_BITS);
+    return (cfa > at->sp || (in_link && cfa == at->sp)) && !(cfa & 7) && !(cfa >> USER_BITS);
+}
+
+/* Without what signs it. */
+static uint64_t address_in(const struct at *at, uint64_t word)
+{
+    return at->walk->address ? word & at->walk->address : word;
 }
 
 static enum unwind_end called(struct at *at, uint64_t cfa)
@@ -88,12 +87,17 @@ static enum unwind_end called(struct at *at, uint64_t cfa)
 
 static enum unwind_end interrupted(struct at *at)
 {
-    const uint64_t sp = at->sp;
+    const struct machine_walk *walk = at->walk;
+    const uint64_t from = at->sp + (uint64_t)walk->signal.at;
 
-    if (!read_word(at, sp + SIGNAL_FRAME, &at->frame) || !read_word(at, sp + SIGNAL_SP, &at->sp) ||
-        !read_word(at, sp + SIGNAL_PC, &at->pc))
+    if (at->sp_lost)
+        return UNWIND_END_UNSUPPORTED;
+    if (!read_word(at, from + (uint64_t)walk->signal.frame, &at->frame) ||
+        !read_word(at, from + (uint64_t)walk->signal.sp, &at->sp) ||
+        !read_word(at, from + (uint64_t)walk->signal.pc, &at->pc) ||
+        (walk->signal.link && !read_word(at, from + (uint64_t)walk->signal.link, &at->link)))
         return UNWIND_END_UNREADABLE;
-    at->base = sp + SIGNAL_BASE;
+    at->base = from + SIGNAL_BASE;
     at->exact = true;
     at->lost = false;
     return ONWARD;
@@ -101,28 +105,34 @@ static enum unwind_end interrupted(struct at *at)
 
 static enum unwind_end by_record(struct at *at, bool is_far)
 {
-    const uint64_t record = at->frame;
+    const uint64_t record = at->frame + (uint64_t)at->walk->record;
 
     if (at->lost)
         return UNWIND_END_UNSUPPORTED;
-    if (!record)
+    if (!at->frame)
         return UNWIND_END_ROOT;
     if (is_far)
         at->sp = 0;
-    if (record < at->sp || !is_cfa(at, record + 16))
+    if (record < at->sp || !is_cfa(at, record + 16, false))
         return UNWIND_END_SENSELESS;
     if (!read_word(at, record, &at->frame) || !read_word(at, record + 8, &at->pc))
         return UNWIND_END_UNREADABLE;
+    if (at->walk->is_sparse && at->exact && at->pc - (record + 16) <= MOST_STACK_BYTES) {
+        at->frame = at->pc; /* a leaf has saved that alone */
+        at->pc = at->link;
+    }
+    at->pc = address_in(at, at->pc);
     at->base = UNWIND_BASE_LOST;
+    at->sp_lost = at->walk->sp_unknown;
     return called(at, record + 16);
 }
 
 /* A register as the frame has it. */
 static enum unwind_end find_register(const struct at *at, uint8_t number, uint64_t *value)
 {
-    const bool is_base = number == UNWIND_BASE && at->base != UNWIND_BASE_LOST;
+    const bool is_base = at->walk->has_base && number == UNWIND_BASE && at->base != UNWIND_BASE_LOST;
 
-    if (number >= DWARF_PC || (!at->first && !is_base))
+    if (number >= at->walk->numbered || (!at->first && !is_base))
         return UNWIND_END_UNSUPPORTED;
     *value = at->registers->by_dwarf[number];
     if (at->first || at->base == UNWIND_BASE_IN_REGISTERS)
@@ -137,7 +147,7 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
     enum unwind_end end = ONWARD;
 
     *cfa = by_frame ? at->frame : at->sp;
-    if (by_frame && at->lost)
+    if (by_frame ? at->lost : rule->cfa != UNWIND_BY_REGISTER && at->sp_lost)
         return UNWIND_END_UNSUPPORTED;
     switch (rule->cfa) {
     case UNWIND_BY_SP:
@@ -160,7 +170,7 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
     if (end != ONWARD)
         return end;
     *cfa += (int64_t)rule->offset;
-    return is_cfa(at, *cfa) ? ONWARD : UNWIND_END_SENSELESS;
+    return is_cfa(at, *cfa, rule->return_kind == UNWIND_RETURN_IN_LINK) ? ONWARD : UNWIND_END_SENSELESS;
 }
 
 /* The caller's frame pointer. What is reckoned from one that was lost is lost, too. */
@@ -180,6 +190,21 @@ static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t c
     }
 }
 
+/* Where the frame returns to: at->pc. */
+static enum unwind_end find_return(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
+{
+    uint64_t word = at->link;
+
+    if (rule->return_kind == UNWIND_RETURN_IN_LINK) {
+        if (!at->exact || !machine_has_link(at->wishes->machine))
+            return UNWIND_END_UNSUPPORTED;
+    } else if (!read_word(at, cfa + (uint64_t)(int64_t)rule->ret, &word)) {
+        return UNWIND_END_UNREADABLE;
+    }
+    at->pc = address_in(at, word);
+    return ONWARD;
+}
+
 static enum unwind_end by_rule(struct at *at, const struct unwind_rule *rule)
 {
     uint64_t cfa;
@@ -187,9 +212,11 @@ static enum unwind_end by_rule(struct at *at, const struct unwind_rule *rule)
 
     if (end != ONWARD)
         return end;
-    if (rule->return_kind != UNWIND_RETURN_AT_CFA)
-        return UNWIND_END_UNSUPPORTED;
-    if (!read_word(at, cfa + (int64_t)rule->ret, &at->pc) || !find_frame(at, rule, cfa))
+    end = find_return(at, rule, cfa);
+    if (end != ONWARD)
+        return end;
+    at->sp_lost = false;
+    if (!find_frame(at, rule, cfa))
         return UNWIND_END_UNREADABLE;
     if (rule->base != UNWIND_BASE_SAME)
         at->base = rule->base ? cfa + (int64_t)rule->base : UNWIND_BASE_LOST;
@@ -201,7 +228,7 @@ static enum unwind_end leave(struct at *at, const struct unwind_rule *rule)
 {
     switch (rule->cfa) {
     case UNWIND_UNKNOWN:
-        return UNWIND_END_NO_TABLE;
+        return at->walk->is_sparse ? by_record(at, false) : UNWIND_END_NO_TABLE;
     case UNWIND_ROOT:
         return UNWIND_END_ROOT;
     case UNWIND_SIGNAL:
@@ -216,9 +243,10 @@ static enum unwind_end leave(struct at *at, const struct unwind_rule *rule)
 
 static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
 {
-    static const struct unwind_rule record = {.cfa = UNWIND_FRAME_RECORD};
-    static const struct unwind_rule entry = {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -8,
-                                             .base = UNWIND_BASE_SAME};
+    static const struct unwind_rule record = {.cfa = UNWIND_FRAME_RECORD}, unknown = {.cfa = UNWIND_UNKNOWN};
+    static const struct unwind_rule pushed = {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -8,
+                                              .base = UNWIND_BASE_SAME};
+    static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK};
     const uint64_t pc = at->exact ? at->pc : at->pc - 1;
     struct walk_object object = {.end = UNWIND_END_UNMAPPED};
 
@@ -228,14 +256,15 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
     if (*count == at->wishes->depth)
         return UNWIND_END_DEPTH;
     frames[(*count)++] = at->pc + (at->exact && !at->first);
+    const bool by_frames = object.frame_pointers || (at->walk->is_sparse && object.end == UNWIND_END_NO_TABLE);
     const struct unwind_rule *rule = &record;
     if (at->first && at->at_entry)
-        rule = &entry;
+        rule = machine_has_link(at->wishes->machine) ? &linked : &pushed;
     else if (object.table)
         rule = table_find(object.table, pc - object.bias);
-    else if (!object.frame_pointers)
+    else if (!by_frames)
         return object.end;
-    const enum unwind_end end = rule ? leave(at, rule) : UNWIND_END_NO_TABLE;
+    const enum unwind_end end = leave(at, rule ? rule : &unknown);
     at->first = false;
     return end;
 }
@@ -267,9 +296,9 @@ size_t walk_stack(const struct walk_wishes *wishes, const struct walk_registers 
                   uint64_t *frames, enum unwind_end *end)
 {
     const struct walk_start start = {
-        .pc = registers->by_dwarf[DWARF_PC],
-        .sp = registers->by_dwarf[DWARF_RSP],
-        .frame = registers->by_dwarf[DWARF_RBP],
+        .pc = registers->pc,
+        .sp = registers->by_dwarf[wishes->machine->sp.dwarf],
+        .frame = registers->by_dwarf[wishes->machine->frame.dwarf],
         .base = UNWIND_BASE_IN_REGISTERS,
         .exact = true,
         .first = true,
@@ -282,16 +311,20 @@ size_t walk_stack(const struct walk_wishes *wishes, const struct walk_registers 
 size_t walk_on(const struct walk_wishes *wishes, const struct walk_start *start, uint64_t *frames,
                enum unwind_end *end)
 {
+    const struct machine *machine = wishes->machine;
     struct at at = {
         .wishes = wishes,
+        .walk = machine->walk,
         .registers = &start->registers,
         .pc = start->pc,
         .sp = start->sp,
         .frame = start->frame,
+        .link = machine_has_link(machine) ? start->registers.by_dwarf[machine->link.dwarf] : 0,
         .base = start->base,
         .exact = start->exact,
         .first = start->first,
         .lost = start->frame_lost,
+        .sp_lost = start->sp_lost,
         .at_entry = start->at_entry,
     };
     size_t count = 0;

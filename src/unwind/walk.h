@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "insns/machine.h"
 #include "unwind/table.h"
 
 /* What is mapped at an address. */
@@ -19,17 +20,19 @@ struct walk_object {
 };
 
 struct walk_registers {
-    uint64_t by_dwarf[17]; /* the machine's numbers; 16 is the pc */
+    uint64_t pc;
+    uint64_t by_dwarf[32]; /* the machine's numbers */
 };
 
 /* Where a walk begins that others have begun: see struct unwind_state, whose members these are. */
 struct walk_start {
     uint64_t pc, sp, frame, base;
-    bool exact, first, frame_lost, at_entry;
-    struct walk_registers registers; /* as the event had them */
+    bool exact, first, frame_lost, sp_lost, at_entry;
+    struct walk_registers registers; /* as the event had them, and the link register as struct unwind_state has it */
 };
 
 struct walk_wishes {
+    const struct machine *machine; /* which has a walk */
     void *context;
     void (*find)(void *context, uint64_t pc, struct walk_object *object);
     /* The 8 bytes at an address, which may be any. */

@@ -174,6 +174,17 @@ have_root()
     [ "$(id -u)" = 0 ]
 }
 
+# have_tables: can stacks be walked along tables here? $NO_TABLES says why not
+have_tables()
+{
+    case $(uname -m) in
+    x86_64 | aarch64 | riscv64) ;;
+    *) NO_TABLES="tables are not walked on this machine"; return 1 ;;
+    esac
+    NO_TABLES="this kernel tells nothing of its types"
+    [ -r /sys/kernel/btf/vmlinux ]
+}
+
 have_kprobes()
 {
     [ -d /sys/bus/event_source/devices/kprobe ] || grep -q ' register_kprobe$' /proc/kallsyms

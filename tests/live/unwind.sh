@@ -8,8 +8,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are read for x86-64 alone"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel tells nothing of its types"
+have_tables || skip_all "$NO_TABLES"
 
 START='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main'
 STACK="$START;outer;middle;inner"
@@ -59,6 +58,8 @@ lacks "a depth: that was asked for" "$scratch/err" 'end early'
 traced spins 500 profile -U --unwind tables -F 499
 # But in what the compiler's start-up files do at the end, which have no tables; and at the end there is no stack.
 NO_TABLE='deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy'
+# Before gcc 13 no C of riscv64 had any, and so has none of the libc that is linked here.
+[ "$(uname -m)" != riscv64 ] || NO_TABLE="$NO_TABLE|_[^;]*|printf"
 is "samples: no stack is cut" "$(grep -vE "^bare;(_start;|\[no user stack\]|\[truncated\];($NO_TABLE)[; ])" "$scratch/folded" |
     head -n 3)" ""
 share=$(awk -v stack="^bare;$STACK;spin" '$0 ~ stack { n += $NF } { all += $NF }

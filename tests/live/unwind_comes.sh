@@ -7,8 +7,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are read for x86-64 alone"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel tells nothing of its types"
+have_tables || skip_all "$NO_TABLES"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
 STACK='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main;outer;middle;inner;leaf'

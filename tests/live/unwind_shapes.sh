@@ -9,8 +9,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are read for x86-64 alone"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel tells nothing of its types"
+have_tables || skip_all "$NO_TABLES"
 grep -q ' perf_trace_signal_generate$' /proc/kallsyms || skip_all "this kernel tells nothing of signals"
 command -v gcc >/dev/null || skip_all "gcc is not installed"
 shapes=$WORKLOADS/../shapes

@@ -20,6 +20,7 @@
 
 #include "elf/elf_symbols.h"
 #include "elf/frame_rows.h"
+#include "machine/rows.h"
 #include "processes/proc_maps.h"
 #include "unwind/walk.h"
 
@@ -302,10 +303,18 @@ static inline void tracee_walk(struct tracee *tracee, struct walked *walked)
 {
     const struct user_regs_struct *are = &tracee->registers;
     const struct walk_registers registers = {
-        {are->rax, are->rdx, are->rcx, are->rbx, are->rsi, are->rdi, are->rbp, are->rsp, are->r8, are->r9,
-         are->r10, are->r11, are->r12, are->r13, are->r14, are->r15, are->rip}};
-    const struct walk_wishes wishes = {tracee, tracee_find, tracee_word, tracee_first_stack(tracee),
-                                       TRACEE_DEPTH};
+        .pc = are->rip,
+        .by_dwarf = {
+         are->rax, are->rdx, are->rcx, are->rbx, are->rsi, are->rdi, are->rbp, are->rsp, are->r8, are->r9,
+         are->r10, are->r11, are->r12, are->r13, are->r14, are->r15}};
+    const struct walk_wishes wishes = {
+        .machine = &machine_x86_64,
+        .context = tracee,
+        .find = tracee_find,
+        .read = tracee_word,
+        .first_stack = tracee_first_stack(tracee),
+        .depth = TRACEE_DEPTH,
+    };
 
     walked->count = walk_stack(&wishes, &registers, walked->frames, &walked->end);
 }

@@ -271,28 +271,46 @@ static const struct count_wishes count_not_idle_namespace = {
 
 /* As Linux 6.12 keeps things, and 5.10. */
 static const struct unwind_fields maple_fields = {
-    .task_mm = 2336, .task_stack = 32, .registers = 16216, .mm_tree = 72, .maple = true, .vma_start = 0,
+    .page_bits = 12, .task_mm = 2336, .task_stack = 32, .registers = 16216, .mm_tree = 72, .maple = true, .vma_start = 0,
     .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32, .inode_number = 64,
     .inode_generation = 360, .inode_super = 40, .super_device = 16, .mm_vdso = 904,
     .mm_first_stack = 320, .returns = true, .task_utask = 6400, .utask_returns = 32, .return_stack = 24,
     .return_address = 32, .return_next = 48};
 static const struct unwind_fields red_black_fields = {
-    .task_mm = 2080, .task_stack = 24, .registers = 16216, .mm_tree = 8, .vma_node = 32, .vma_start = 0,
+    .page_bits = 12, .task_mm = 2080, .task_stack = 24, .registers = 16216, .mm_tree = 8, .vma_node = 32, .vma_start = 0,
     .vma_end = 8, .vma_page = 152, .vma_flags = 80, .vma_file = 160, .file_inode = 32, .inode_number = 64,
     .inode_generation = 320, .inode_super = 40, .super_device = 16, .mm_vdso = 856,
     .mm_first_stack = 280};
 #define UNWIND_MAPS .maps = {FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD}, .depth = 127
-static const struct unwind_wishes unwind_alone = {.fields = &maple_fields, UNWIND_MAPS};
-static const struct unwind_wishes unwind_red_black = {.fields = &red_black_fields, .claims = true, UNWIND_MAPS};
-static const struct unwind_wishes unwind_key = {.fields = &maple_fields, .readable = true, UNWIND_MAPS};
+static const struct unwind_wishes unwind_alone = {.machine = &machine_x86_64, .fields = &maple_fields, UNWIND_MAPS};
+static const struct unwind_wishes unwind_red_black = {
+    .machine = &machine_x86_64, .fields = &red_black_fields, .claims = true, UNWIND_MAPS};
+static const struct unwind_wishes unwind_key = {
+    .machine = &machine_x86_64, .fields = &maple_fields, .readable = true, UNWIND_MAPS};
 static const struct count_wishes count_unwind = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_alone, MAPS};
 static const struct unwind_wishes unwind_namespace = {
-    .fields = &maple_fields, UNWIND_MAPS, .in_namespace = true, .namespace_device = 4, .namespace_inode = 4026532177};
+    .machine = &machine_x86_64, .fields = &maple_fields, UNWIND_MAPS, .in_namespace = true, .namespace_device = 4, .namespace_inode = 4026532177};
 static const struct count_wishes count_unwind_namespace = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .unwind = &unwind_namespace, MAPS};
 static const struct count_wishes count_unwind_red_black = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_red_black, MAPS};
+
+/* Of 64-bit Arm, with pages of 16 KB, and of RISC-V. */
+static const struct unwind_fields large_page_fields = {
+    .page_bits = 14, .task_mm = 2336, .task_stack = 32, .registers = 16048, .mm_tree = 72, .maple = true,
+    .vma_start = 0, .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32,
+    .inode_number = 64, .inode_generation = 360, .inode_super = 40, .super_device = 16, .mm_vdso = 904,
+    .mm_first_stack = 320, .returns = true, .task_utask = 6400, .utask_returns = 32, .return_stack = 24,
+    .return_address = 32, .return_next = 48};
+static const struct unwind_wishes unwind_aarch64 = {
+    .machine = &machine_aarch64, .fields = &large_page_fields, UNWIND_MAPS};
+static const struct count_wishes count_unwind_aarch64 = {
+    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_aarch64, MAPS};
+static const struct unwind_wishes unwind_riscv64 = {
+    .machine = &machine_riscv64, .fields = &maple_fields, UNWIND_MAPS};
+static const struct count_wishes count_unwind_riscv64 = {
+    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_riscv64, MAPS};
 
 static void build_key(struct program *program, const void *wishes)
 {
@@ -458,6 +476,8 @@ static const struct golden {
     {"count-unwind", build_count, &count_unwind},
     {"count-unwind-namespace", build_count, &count_unwind_namespace},
     {"count-unwind-red-black", build_count, &count_unwind_red_black},
+    {"count-unwind-aarch64", build_count, &count_unwind_aarch64},
+    {"count-unwind-riscv64", build_count, &count_unwind_riscv64},
     {"unwind-key", build_key, &unwind_key},
     {"count-meets", build_count, &count_meets},
     {"count-user-probe", build_count, &count_user_probe},

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "machine/rows.h"
 #include "test.h"
 
 #define DEPTH 8
@@ -107,7 +108,8 @@ static void take(void)
 
 static void begin(void)
 {
-    const struct cold_wishes wishes = {.find = find, .depth = DEPTH, .most_bytes = MOST_BYTES};
+    const struct cold_wishes wishes = {
+        .machine = &machine_x86_64, .find = find, .depth = DEPTH, .most_bytes = MOST_BYTES};
 
     cold_close(cold);
     CHECK_NUMBER(cold_open(&cold, &wishes), 0);
