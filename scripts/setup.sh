@@ -4,8 +4,8 @@
 # setup.sh build|check|test|cross|arch
 #
 # Sees to it that the Debian packages are there which building needs, or the quick part of the tests, or
-# all of them (55 MB of what is fetched are emulators of arm64 and riscv64), or building for these two (90 MB),
-# or for all other machines, with what boots them (140 MB). Nothing is done where nothing is missing. On a
+# all of them (55 MB of what is fetched are emulators of arm64 and riscv64), or building for these two and armv7
+# (130 MB), or for all other machines, with what boots them (100 MB). Nothing is done where nothing is missing. On a
 # Debian machine, as root, what is missing is installed, and that is said; elsewhere it is named in one
 # sentence. What Debian does not have, for tests, npm fetches into build/npm.
 #
@@ -48,11 +48,11 @@ test  want nodejs          node
 test  want npm             npm
 cross need gcc-aarch64-linux-gnu    aarch64-linux-gnu-gcc
 cross need libc6-dev-arm64-cross    /usr/aarch64-linux-gnu/lib/libc.a
+cross need gcc-arm-linux-gnueabihf  arm-linux-gnueabihf-gcc
+cross need libc6-dev-armhf-cross    /usr/arm-linux-gnueabihf/lib/libc.a
 cross need gcc-riscv64-linux-gnu    riscv64-linux-gnu-gcc
 cross need libc6-dev-riscv64-cross  /usr/riscv64-linux-gnu/lib/libc.a
 cross want qemu-user                /usr/bin/qemu-riscv64*
-arch  need gcc-arm-linux-gnueabihf  arm-linux-gnueabihf-gcc
-arch  need libc6-dev-armhf-cross    /usr/arm-linux-gnueabihf/lib/libc.a
 arch  need gcc-s390x-linux-gnu      s390x-linux-gnu-gcc
 arch  need libc6-dev-s390x-cross    /usr/s390x-linux-gnu/lib/libc.a
 arch  need gcc-powerpc64le-linux-gnu powerpc64le-linux-gnu-gcc
@@ -168,7 +168,7 @@ esac
 
 what=$group
 case $group in
-cross) what="build for arm64 and riscv64" ;;
+cross) what="build for arm64, riscv64 and armv7" ;;
 arch)  what="build for other machines" ;;
 esac
 debian_packages

@@ -103,6 +103,10 @@ tests/live/lockdown.sh"
     echo "own_clock 6.12 --machine"
     echo "guest 6.12 6.12-machine '$sliced' --machine --cpus 4 --test-timeout 300"
     echo "own_clock 6.1"
+    for kernel in arm64-newest riscv64-newest; do
+        echo "board $kernel"
+        echo "board $kernel own-clock"
+    done
     # Counting is also tried where two threads never run at once, and where all may be preempted.
     echo "guest newest newest-preempt $preempted --append preempt=full"
     echo "guest 6.12 6.12-one-cpu $preempted --cpus 1 --append nr_cpus=1"
@@ -121,13 +125,15 @@ tests/live/lockdown.sh"
     echo "part 900 guest-harness sh tests/guest/harness.sh"
 }
 
-# What is run on kernels of other machines: those live tests that tell most of them. Where times are judged the
-# guest has a clock of its own.
+# board_tests KERNEL [own-clock]: what is run on kernels of other machines, those live tests that tell most of
+# them. Where times are judged the guest has a clock of its own; of user stacks others than these two know little.
 board_tests()
 {
-    case $1 in
-    own-clock) names='offcputime wakeuptime profile_itself' ;;
-    *) names='exact stacks user_attach user_usdt filters snoop command' ;;
+    case $1,${2:-} in
+    arm64-*,own-clock | riscv64-*,own-clock) names='offcputime wakeuptime profile_itself' ;;
+    arm64-*, | riscv64-*,) names='exact stacks unwind kernel_callers user_attach user_usdt filters snoop' ;;
+    *,) names='exact kernel_callers call_names' ;;
+    *) names= ;;
     esac
     for name in $names; do
         echo "tests/live/$name.sh"
@@ -137,9 +143,11 @@ board_tests()
 # board KERNEL [own-clock]: a guest of another machine, for which guest.sh builds binary and programs
 board()
 {
+    [ "$(board_tests "$@")" ] || return
     # shellcheck disable=SC2046 # a list of words
     long_part "guest-$1${2:+-$2}" env -u STACKBOX -u WORKLOADS sh scripts/guest.sh --name "$1${2:+-$2}" \
-        --timeout 2400 --log "$logs/serial-$1${2:+-$2}.log" ${2:+--$2} "$1" -- $(board_tests "${2:-}")
+        --timeout 2400 --test-timeout 900 --log "$logs/serial-$1${2:+-$2}.log" ${2:+--$2} "$1" \
+        -- $(board_tests "$@")
 }
 
 jobs_arch()

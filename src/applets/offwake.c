@@ -214,7 +214,7 @@ static const struct manual_row notes[] = {
     {NULL, "It needs root, or CAP_BPF and CAP_PERFMON. tracefs need not be mounted: then it is mounted "
      "for this process alone; where there is no right to that, raw tracepoints are used, with what "
      "/sys/kernel/btf/vmlinux tells of the kernel's types."},
-    {NULL, "Stacks of user programs are walked along the unwind tables of their files (x86-64, Linux 5.10 and BTF), "
+    {NULL, "Stacks of user programs are walked along the unwind tables of their files (Linux 5.10 and BTF), "
      "else along frame pointers: then code that was compiled without them hides its callers. What does not reach "
      "the program's start ends with [truncated]."},
     {0},

@@ -75,7 +75,7 @@ static const struct manual_row notes[] = {
      "addr2line(1) takes the address, with -e and the file."},
     {NULL, "A process that ended before the report has its names, too, also when its file was "
      "deleted or replaced: what processes map is followed while tracing runs."},
-    {NULL, "Stacks of user programs are walked along the unwind tables of their files (x86-64, Linux 5.10 and BTF), "
+    {NULL, "Stacks of user programs are walked along the unwind tables of their files (Linux 5.10 and BTF), "
      "else along frame pointers: then code that was compiled without them hides its callers. What does not reach "
      "the program's start ends with [truncated]."},
     {NULL, "--hash-storage-size of bcc's stackcount is taken, and ignored: the table of counts has "
