@@ -78,11 +78,33 @@ go_text()
         END { if (at["runtime.text"] "" != "") print at["runtime.text"], at["runtime.etext"] }'
 }
 
+# linked_plt FILE: those of a procedure linkage table, which leaves the link register alone until its first entry
+# saves that for the dynamic linker
+linked_plt()
+{
+    case $(of_machine "$1") in
+    x29*) tool=aarch64-linux-gnu-objdump ;;
+    *)    tool=riscv64-linux-gnu-objdump ;;
+    esac
+    $tool -d --no-show-raw-insn -j .plt "$1" 2>/dev/null | awk '
+        function row(address, is) { print substr("0000000000000000" address, 1 + length(address)), is }
+        $1 !~ /^[0-9a-f]+:$/ { next }
+        { sub(/:$/, "", $1) }
+        !count++ { row($1, "sp+0 u u") }
+        saved == 1 { row($1, "sp+16 u c-8"); saved = 2 }
+        /stp.*x30, \[sp, #-16\]!/ { saved = 1 }
+        gone && $2 != "nop" { row($1, "sp+0 u u"); exit }
+        saved == 2 && $2 == "br" { gone = 1 }'
+}
+
 # without_tables FILE: rows of code that has none: by what its instructions do to the stack pointer, in .init and
 # .fini; Go's; and the kernel's way in
 without_tables()
 {
-    [ "$(of_machine "$1")" = "rbp 0" ] || return 0
+    if [ "$(of_machine "$1")" != "rbp 0" ]; then
+        linked_plt "$1"
+        return
+    fi
     # (musl's have nothing to move the stack pointer for.)
     for section in .init .fini; do
         objdump -d --no-show-raw-insn -j $section "$1" 2>/dev/null | awk '

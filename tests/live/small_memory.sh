@@ -133,10 +133,14 @@ finish_workload eater || true
 eat -l $left
 all_applets "little left"
 finish_workload eater || true
-eat -l 8
+eat -l 12
 profile_finds "too little for tables"
-contains "too little for tables: what is said" "$scratch/err" 'along frame pointers, not along tables: there is too little free'
-finish_workload eater || true
+if finish_workload eater; then
+    contains "too little for tables: what is said" "$scratch/err" \
+        'along frame pointers, not along tables: there is too little free'
+else
+    skip "too little for tables: what is said" "what took the memory was killed for it"
+fi
 
 eat -l $left -c
 spread "no memory is ever sure"
