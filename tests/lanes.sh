@@ -130,7 +130,10 @@ tests/live/lockdown.sh"
 board_tests()
 {
     case $1,${2:-} in
-    arm64-*,own-clock | riscv64-*,own-clock) names='offcputime wakeuptime profile' ;;
+    # Its kernel leaves interrupts out of threads' own CPU time, which is a tenth of it in emulation: they have
+    # more samples than time. On riscv64 all that is dearer than on a CPU.
+    arm64-*,own-clock) names='offcputime wakeuptime profile_itself' ;;
+    riscv64-*,own-clock) names='offcputime wakeuptime profile' ;;
     arm64-*, | riscv64-*,) names='exact stacks unwind kernel_callers user_attach user_usdt filters snoop' ;;
     *,) names='exact kernel_callers call_names' ;;
     *) names= ;;
