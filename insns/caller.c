@@ -6,8 +6,3 @@ void emit_load_caller(struct program *program, const struct machine *machine, in
     if (machine->emit_load_caller)
         machine->emit_load_caller(program, place);
 }
-
-bool has_link_register(const struct machine *machine)
-{
-    return machine->emit_load_caller && machine_has_link(machine);
-}

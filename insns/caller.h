@@ -14,7 +14,4 @@
 /* The emit_load_caller() of the machine, which is the kernel's, whatever the binary is that loads it. */
 void emit_load_caller(struct program *program, const struct machine *machine, int16_t place);
 
-/* That is in a register there, of the kernel's functions as of users'. */
-bool has_link_register(const struct machine *machine);
-
 #endif

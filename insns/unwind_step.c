@@ -244,6 +244,15 @@ static void emit_leaf_record(struct program *program, const struct machine *mach
     LABEL("unwind_full_record"));
 }
 
+/* r7 = the record, by the frame pointer; without one there is no caller. */
+static void emit_record_place(struct program *program, const struct machine_walk *walk)
+{
+    emit_unwind_load_frame(program, R7);
+    EMIT(program, JEQ_IMM(R7, 0, "unwind_root"));
+    if (walk->record)
+        EMIT(program, ADD_IMM(R7, walk->record));
+}
+
 /* The frame pointer tells where the caller's is, and behind that where it returns to. */
 static void emit_records(struct program *program, const struct machine *machine)
 {
@@ -253,19 +262,13 @@ static void emit_records(struct program *program, const struct machine *machine)
         EMIT(program, LABEL("unwind_no_table"));
     EMIT(program,
     LABEL("unwind_records"));
-    emit_unwind_load_frame(program, R7);
-    EMIT(program, JEQ_IMM(R7, 0, "unwind_root"));
-    if (walk->record)
-        EMIT(program, ADD_IMM(R7, walk->record));
+    emit_record_place(program, walk);
     EMIT(program,
         LDX(DW, R1, R8, UNWIND_AT(sp)),
         JLT_REG(R7, R1, "unwind_senseless"),
         JA("unwind_record"),
     LABEL("unwind_far_record"));
-    emit_unwind_load_frame(program, R7);
-    EMIT(program, JEQ_IMM(R7, 0, "unwind_root"));
-    if (walk->record)
-        EMIT(program, ADD_IMM(R7, walk->record));
+    emit_record_place(program, walk);
     EMIT(program,
     LABEL("unwind_record"),
         ADD_IMM(R7, 16));

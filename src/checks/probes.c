@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "checks/look.h"
 #include "elf/elf.h"
-#include "insns/caller.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
 
@@ -147,7 +146,7 @@ void check_kernel_functions(struct checks *checks)
         .kind = PLACE_KERNEL_FUNCTION,
         .named = true,
         .name = (char *)(uintptr_t)function,
-        .start = has_link_register(machine_of_kernel()) ? START_LINK : START_NONE,
+        .start = machine_has_link(machine_of_kernel()) ? START_LINK : START_NONE,
     };
     int multi = attach(&place, ATTACH_MULTI, -1), pmu = attach(&place, ATTACH_PMU, -1);
 

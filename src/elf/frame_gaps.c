@@ -45,6 +45,19 @@ bool frame_place_gap(const struct elf *elf, uint64_t address, uint64_t size, str
     return true;
 }
 
+uint64_t frame_find_code(const struct elf *elf, uint64_t code, uint64_t offset, uint64_t size)
+{
+    unsigned char *bytes = malloc((size_t)size);
+    uint64_t found = 0;
+
+    if (bytes && !elf_read(elf, offset, bytes, (size_t)size))
+        for (uint64_t at = 0; at + sizeof(code) <= size && !found; at++)
+            if (bytes[at] == (code & 0xff) && elf_get64(elf, bytes + at) == code)
+                found = offset + at;
+    free(bytes);
+    return found;
+}
+
 typedef bool find_text(const struct elf *elf, uint64_t *address, uint64_t *size);
 
 /* Code that keeps frame pointers, in this way. */
@@ -83,8 +96,8 @@ static int16_t pushes_after(const unsigned char *entry)
 }
 
 /* As a function that has saved nothing. */
-static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK,
-                                          .base = UNWIND_BASE_SAME};
+const struct unwind_rule frame_linked = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK,
+                                         .base = UNWIND_BASE_SAME};
 
 /* All of its entries leave the link register alone; arm64's first saves it, for the dynamic linker. */
 static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
@@ -96,11 +109,11 @@ static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame
     if (!section || section->size < 2 * PLT_ENTRY || !frame_place_gap(elf, section->address, section->size, gap) ||
         elf_read(elf, gap->offset, bytes, sizeof(bytes)))
         return false;
-    frame_add_row(gap, 0, linked);
+    frame_add_row(gap, 0, frame_linked);
     for (size_t at = 0; at < sizeof(bytes); at += sizeof(saves))
         if (elf->machine == EM_AARCH64 && !memcmp(bytes + at, saves, sizeof(saves))) {
             frame_add_row(gap, at + sizeof(saves), by_sp(16));
-            frame_add_row(gap, 2 * PLT_ENTRY, linked);
+            frame_add_row(gap, 2 * PLT_ENTRY, frame_linked);
         }
     return true;
 }
@@ -164,16 +177,11 @@ static int compare_gaps(const void *left, const void *right)
     return a->size > b->size ? -1 : a->size < b->size;
 }
 
-size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
+static size_t known_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
 {
     static const char names[][10] = {".plt", ".plt.got", ".plt.sec", ".iplt"};
     size_t count = 0;
 
-    memset(gaps, 0, FRAME_GAPS_MOST * sizeof(*gaps));
-    if (!elf->row->walk)
-        return 0;
-    if (frame_is_vdso(elf))
-        return frame_vdso_gaps(elf, gaps);
     count += framed_gap(elf, frame_go_text, UNWIND_FAR_RECORD, &gaps[count]);
     count += framed_gap(elf, frame_v8_text, UNWIND_FRAME_RECORD, &gaps[count]);
     count += entry_gap(elf, &gaps[count]);
@@ -182,23 +190,17 @@ size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
                                             : plt_gap(elf, names[i], &gaps[count]);
     count += init_gap(elf, ".init", &gaps[count]);
     count += init_gap(elf, ".fini", &gaps[count]);
-    qsort(gaps, count, sizeof(*gaps), compare_gaps);
     return count;
 }
 
-/* Where in so many bytes from `offset` on a thread is ended; 0: nowhere. */
-static uint64_t find_thread_exit(const struct elf *elf, uint64_t offset, uint64_t size)
+size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
 {
-    const uint64_t code = elf->row->walk->thread_exit;
-    unsigned char *bytes = malloc((size_t)size);
-    uint64_t found = 0;
-
-    if (bytes && !elf_read(elf, offset, bytes, (size_t)size))
-        for (uint64_t at = 0; at + sizeof(code) <= size && !found; at++)
-            if (bytes[at] == (code & 0xff) && elf_get64(elf, bytes + at) == code)
-                found = offset + at;
-    free(bytes);
-    return found;
+    memset(gaps, 0, FRAME_GAPS_MOST * sizeof(*gaps));
+    if (!elf->row->walk)
+        return 0;
+    const size_t count = frame_is_vdso(elf) ? frame_vdso_gaps(elf, gaps) : known_gaps(elf, gaps);
+    qsort(gaps, count, sizeof(*gaps), compare_gaps);
+    return count;
 }
 
 /* Sorted by insertion. */
@@ -225,7 +227,7 @@ size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, stru
         if (!(segment->flags & PF_X) || to <= first || end <= first || end - first < LEAST_SEARCHED)
             continue;
         const uint64_t size = end - first < MOST_SEARCHED ? end - first : MOST_SEARCHED;
-        const uint64_t found = find_thread_exit(elf, first, size);
+        const uint64_t found = frame_find_code(elf, elf->row->walk->thread_exit, first, size);
         /* A call stands before it. */
         return found > first ? insert_root(gaps, count, found - 1) : count;
     }

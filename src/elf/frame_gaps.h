@@ -36,6 +36,12 @@ size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, stru
 /* Is it code, all of it? Then it has an offset. */
 bool frame_place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap);
 
+/* Where in so many bytes of the file from `offset` on these eight are; 0: nowhere. */
+uint64_t frame_find_code(const struct elf *elf, uint64_t code, uint64_t offset, uint64_t size);
+
+/* That of a function which has saved nothing, where there is a link register. */
+extern const struct unwind_rule frame_linked;
+
 /* One more row, so far behind where the gap begins. */
 void frame_add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule rule);
 

@@ -2,7 +2,6 @@
 #include "elf/frame_vdso.h"
 
 #include <elf.h>
-#include <stdlib.h>
 
 #include "elf/elf_symbols.h"
 
@@ -10,30 +9,23 @@
 #define INSTRUCTION 4
 
 /* Where the code of handlers' returns is, as an address; 0: it is not there. */
-static uint64_t find_sigreturn(const struct elf *elf, const struct elf_segment *segment)
-{
-    const uint64_t code = elf->row->walk->sigreturn;
-    unsigned char bytes[sizeof(code)];
-
-    for (uint64_t at = 0; at + sizeof(bytes) <= segment->file_size; at += INSTRUCTION)
-        if (!elf_read(elf, segment->offset + at, bytes, sizeof(bytes)) && elf_get64(elf, bytes) == code)
-            return segment->address + at;
-    return 0;
-}
-
 static uint64_t sigreturn_of(const struct elf *elf)
 {
-    uint64_t found = 0;
-
     if (!elf->row->walk || !elf->row->walk->sigreturn)
         return 0;
     for (size_t i = 0; i < elf->segment_count; i++)
         if (elf->segments[i].file_size > MOST_BYTES)
             return 0;
-    for (size_t i = 0; i < elf->segment_count && !found; i++)
-        if (elf->segments[i].flags & PF_X)
-            found = find_sigreturn(elf, &elf->segments[i]);
-    return found;
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (!(segment->flags & PF_X))
+            continue;
+        const uint64_t found =
+            frame_find_code(elf, elf->row->walk->sigreturn, segment->offset, segment->file_size);
+        if (found)
+            return found - segment->offset + segment->address;
+    }
+    return 0;
 }
 
 bool frame_is_vdso(const struct elf *elf)
@@ -60,23 +52,15 @@ struct gaps {
 
 static int add_function(void *context, const struct elf_symbol *symbol)
 {
-    static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK};
     struct gaps *gaps = context;
     struct frame_gap *gap = &gaps->gaps[gaps->count];
 
     if (gaps->count == FRAME_GAPS_MOST || !symbol->size ||
         !frame_place_gap(gaps->elf, symbol->address, symbol->size, gap) || !leaves_sp_alone(gaps->elf, gap))
         return 0;
-    frame_add_row(gap, 0, linked);
+    frame_add_row(gap, 0, frame_linked);
     gaps->count++;
     return 0;
-}
-
-static int compare(const void *left, const void *right)
-{
-    const struct frame_gap *a = left, *b = right;
-
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 size_t frame_vdso_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
@@ -90,6 +74,5 @@ size_t frame_vdso_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_M
         found.count = 1;
     }
     elf_each_function(elf, add_function, &found);
-    qsort(gaps, found.count, sizeof(*gaps), compare);
     return found.count;
 }

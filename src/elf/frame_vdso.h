@@ -8,7 +8,7 @@
 /* Has it the code by which handlers of signals return there, and hardly more? */
 bool frame_is_vdso(const struct elf *elf);
 
-/* That code, and those of its functions that leave the stack pointer alone. How many there are, by offset. */
+/* That code, and those of its functions that leave the stack pointer alone. How many there are. */
 size_t frame_vdso_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST]);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "find/function_names.h"
-#include "insns/caller.h"
 #include "kernel/kallsyms.h"
 #include "machine/machine.h"
 
@@ -88,7 +87,7 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
         .pattern_count = count,
         .places = places,
         .matched = matched,
-        .has_link = has_link_register(machine_of_kernel()),
+        .has_link = machine_has_link(machine_of_kernel()),
     };
     int result = kallsyms_each(kallsyms, match_symbol, &pass);
 

@@ -38,12 +38,12 @@ static void twice(void)
 
 static void link_registers(void)
 {
-    CHECK(has_link_register(&machine_aarch64));
-    CHECK(has_link_register(&machine_arm));
-    CHECK(has_link_register(&machine_riscv64));
-    CHECK(!has_link_register(&machine_x86_64));
-    CHECK(!has_link_register(&machine_i386));
-    CHECK(!has_link_register(&machine_s390x));
+    CHECK(machine_has_link(&machine_aarch64));
+    CHECK(machine_has_link(&machine_arm));
+    CHECK(machine_has_link(&machine_riscv64));
+    CHECK(!machine_has_link(&machine_x86_64));
+    CHECK(!machine_has_link(&machine_i386));
+    CHECK(!machine_has_link(&machine_s390x));
 }
 
 int main(void)
