@@ -113,6 +113,7 @@ struct machine {
         char code, thumb, data;
     } marks;
     bool wide_hash;      /* the words of .hash have 64 bits in files of 64 */
+    bool local_entries;  /* a function has two entries, and st_other tells how far its own file's calls go in */
     /*
      * Finds the entry of a procedure linkage table that has this address, by its instructions. False:
      * there is none, as far as it knows. NULL: entries are not known.

@@ -105,7 +105,7 @@ static int give(struct giving *giving, const struct elf_entry *entry, struct tex
     if (!name->length || elf_is_mark(elf, entry, name->data))
         return 0;
     const struct elf_symbol symbol = {name->data, entry->address, entry->size, entry->type,
-                                      entry->binding};
+                                      entry->binding, entry->entry};
     if (!giving->is_first && was_given(&giving->given, &symbol))
         return 0;
     result = giving->is_last ? 0 : note_given(&giving->given, &symbol);

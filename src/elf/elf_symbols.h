@@ -15,6 +15,7 @@ struct elf_symbol {
     uint64_t size;    /* 0: not known, as for much that is written in assembly */
     uint8_t type;     /* STT_FUNC, STT_GNU_IFUNC, or STT_NOTYPE: a label */
     uint8_t binding;  /* STB_LOCAL, STB_GLOBAL, STB_WEAK ... */
+    uint8_t entry;    /* so many bytes behind the address is what every call comes to */
 };
 
 /*

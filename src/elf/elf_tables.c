@@ -229,20 +229,22 @@ void elf_symbol_tables_close(struct elf_symbol_tables *tables)
 /* A million of them are read at once: not by ELF_FIELD. */
 bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf_entry *entry)
 {
-    uint8_t info;
+    uint8_t info, other;
 
     if (elf->is_64) {
         Elf64_Sym symbol;
         memcpy(&symbol, bytes, sizeof(symbol));
         *entry = (struct elf_entry){symbol.st_value, symbol.st_size, symbol.st_name,
-                                    symbol.st_shndx, 0, 0, false};
+                                    symbol.st_shndx, 0, 0, 0, false};
         info = symbol.st_info;
+        other = symbol.st_other;
     } else {
         Elf32_Sym symbol;
         memcpy(&symbol, bytes, sizeof(symbol));
         *entry = (struct elf_entry){symbol.st_value, symbol.st_size, symbol.st_name,
-                                    symbol.st_shndx, 0, 0, false};
+                                    symbol.st_shndx, 0, 0, 0, false};
         info = symbol.st_info;
+        other = symbol.st_other;
     }
     entry->type = info & 15;
     if ((entry->type != STT_FUNC && entry->type != STT_NOTYPE && entry->type != STT_GNU_IFUNC) ||
@@ -261,6 +263,8 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
         entry->is_thumb = entry->address & 1;
         entry->address &= ~(uint64_t)1;
     }
+    if (elf->row->local_entries)
+        entry->entry = 1 << (other >> 5) >> 2 << 2; /* ELFv2: 0 and 1 are none, 2 to 6 are 4 to 64 bytes */
     return true;
 }
 

@@ -63,6 +63,7 @@ struct elf_entry {
     uint32_t name;
     uint16_t section;
     uint8_t type, binding;
+    uint8_t entry;  /* bytes behind the address that all calls come to */
     bool is_thumb; /* of ARM; a label does not tell */
 };
 

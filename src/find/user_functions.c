@@ -58,7 +58,9 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
         pass->too_far = true;
         return 0;
     }
-    result = user_file_add(pass->file, &place, symbol->address + place.offset, pass->places);
+    /* An offset is from the symbol, as disassemblers have it; without one it is where all calls come to. */
+    const uint64_t skipped = place.offset ? place.offset : symbol->entry;
+    result = user_file_add(pass->file, &place, symbol->address + skipped, pass->places);
     if (result == -EFAULT)
         return 0; /* the symbol lies: nothing of the file is loaded there */
     pass->matched++;

@@ -30,7 +30,7 @@ const struct machine machine_ppc64 = {
     .multiarch = "powerpc64le-linux-gnu",
 #endif
     .least_page = 12, .greatest_page = 16,
-    .instruction = 4,
+    .instruction = 4, .local_entries = true,
 };
 
 const struct machine machine_loongarch64 = {

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * 64-bit PowerPC (ELFv2): a function is entered at its symbol by other files' calls, and behind the
+ * instructions that find its data by its own file's. A probe belongs where both come by.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "find/user_functions.h"
+#include "unit/user_image.h"
+
+#define PPC64 21 /* EM_PPC64 */
+
+static char path[64];
+
+/* STO_PPC64_LOCAL of the symbol that was the last to come. */
+static void set_local(struct user_image *image, unsigned bits)
+{
+    image->symbols[image->symbol_length - 24 + 5] = (unsigned char)(bits << 5);
+}
+
+static void write_file(unsigned machine, bool big)
+{
+    static struct user_image image;
+
+    user_image_begin(&image, true, big);
+    image_put(&image.elf, 18, 2, machine);
+    /* As binutils make them: two instructions, none, none and r2 is not kept, sixteen. */
+    user_image_symbol(&image, "two", STT_FUNC, CODE + 0x10, 0x20);
+    set_local(&image, 3);
+    user_image_symbol(&image, "none", STT_FUNC, CODE + 0x30, 0x20);
+    set_local(&image, 0);
+    user_image_symbol(&image, "keeps_not", STT_FUNC, CODE + 0x50, 0x20);
+    set_local(&image, 1);
+    user_image_symbol(&image, "sixteen", STT_FUNC, CODE + 0x80, 0x60);
+    set_local(&image, 6);
+    user_image_finish(&image);
+    CHECK(user_image_write(&image, path, image.elf.length));
+}
+
+/* Where a probe on what is typed goes; 0: nowhere. */
+static uint64_t place_of(const char *typed)
+{
+    struct user_file file = {.library.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct text word = {0}, error = {0};
+    struct places places = {0};
+    struct pattern pattern;
+    size_t matched;
+
+    text_add(&file.library.path, path);
+    text_add(&file.library.file, path);
+    text_format(&word, "%s:%s", path, typed);
+    CHECK_NUMBER(elf_open_watched(&file.elf, file.library.fd, 0, &file.trouble), 0);
+    file.elf.unpacked = &file.unpacked;
+    CHECK_NUMBER(pattern_parse(&pattern, word.data, false, &error), 0);
+    CHECK_NUMBER(user_functions_find(&file, &pattern, &places, &matched, &error), 0);
+    const uint64_t address = places.count ? places.items[0].address : 0;
+    user_file_close(&file);
+    places_free(&places);
+    pattern_free(&pattern);
+    text_free(&word);
+    text_free(&error);
+    return address;
+}
+
+static void where_all_calls_come_by(void)
+{
+    for (int big = 0; big < 2; big++) {
+        write_file(PPC64, big);
+        CHECK_NUMBER(place_of("two"), CODE + 0x18);
+        CHECK_NUMBER(place_of("none"), CODE + 0x30);
+        CHECK_NUMBER(place_of("keeps_not"), CODE + 0x50);
+        CHECK_NUMBER(place_of("sixteen"), CODE + 0x80 + 64);
+        /* As disassemblers have it. */
+        CHECK_NUMBER(place_of("two+0xc"), CODE + 0x1c);
+    }
+}
+
+/* Those bits mean something else there. */
+static void elsewhere(void)
+{
+    write_file(EM_X86_64, false);
+    CHECK_NUMBER(place_of("two"), CODE + 0x10);
+    CHECK_NUMBER(place_of("sixteen"), CODE + 0x80);
+}
+
+int main(void)
+{
+    snprintf(path, sizeof(path), "/tmp/stackbox-entries.XXXXXX");
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return 1;
+    close(fd);
+    TEST(where_all_calls_come_by);
+    TEST(elsewhere);
+    unlink(path);
+    return tests_done();
+}
