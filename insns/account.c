@@ -8,27 +8,19 @@
  */
 #include "insns/account.h"
 
-static void emit_find(struct program *program, int map, int16_t index, const char *paused)
-{
-    EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, index),
-        LOAD_MAP(R1, map),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, paused));
-}
+#include "insns/look_up.h"
 
 void emit_load_account(struct program *program, int control, int account, int16_t index,
                        const char *paused)
 {
-    EMIT(program, ST(W, R10, index, 0));
-    emit_find(program, control, index, paused);
+    emit_look_up_only(program, control, index, paused);
     EMIT(program,
         LDX(W, R1, R0, 0),
         JEQ_IMM(R1, CONTROL_PAUSED, paused),
         STX(W, R10, index, R1));
-    emit_find(program, account, index, paused);
+    emit_look_up(program, account, index);
     EMIT(program,
+        JEQ_IMM(R0, 0, paused),
         MOV_REG(R9, R0),
         LDX(W, R1, R10, index),
         STX(DW, R9, (int16_t)offsetof(struct account, bank), R1));

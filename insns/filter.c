@@ -2,6 +2,7 @@
 #include "insns/filter.h"
 
 #include "insns/layout.h"
+#include "insns/look_up.h"
 
 static bool leaves_own_out(const struct event_filter *filter)
 {
@@ -42,23 +43,25 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
 
 /* A number is beyond the value where kernel.pid_max was lowered before we began, or raised since. */
 void emit_load_followed(struct program *program, const struct event_filter *filter,
-                        const char *beyond)
+                        int16_t index, const char *beyond)
 {
     program_name_map(program, filter->followed, "followed");
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
-        MOV32_REG(R1, R0),
-        JGE_IMM(R1, (int32_t)filter->followed_size, beyond),
-        LOAD_MAP_VALUE(R2, filter->followed, 0),
-        ADD_REG(R2, R1),
+        MOV32_REG(R7, R0),
+        JGE_IMM(R7, (int32_t)filter->followed_size, beyond));
+    emit_look_up_only(program, filter->followed, index, beyond);
+    EMIT(program,
+        MOV_REG(R2, R0),
+        ADD_REG(R2, R7),
         LDX(B, R0, R2, 0));
 }
 
-void emit_followed_filter(struct program *program, const struct event_filter *filter)
+void emit_followed_filter(struct program *program, const struct event_filter *filter, int16_t index)
 {
     if (!filter->followed)
         return;
-    emit_load_followed(program, filter, "filtered");
+    emit_load_followed(program, filter, index, "filtered");
     EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "filtered"));
 }
 
@@ -129,23 +132,24 @@ void emit_pid_filter(struct program *program, const struct event_filter *filter)
 }
 
 /* What is not of our namespace has numbers of another kind. */
-void emit_own_filter(struct program *program, const struct event_filter *filter, int16_t foreign)
+void emit_own_filter(struct program *program, const struct event_filter *filter,
+                     const struct filter_places *places)
 {
     if (!leaves_own_out(filter))
         return;
     program_name_map(program, filter->own, "own");
     if (filter->in_namespace)
         EMIT(program,
-            LDX(W, R0, R10, foreign),
+            LDX(W, R0, R10, places->foreign),
             JNE_IMM(R0, 0, "not_own"));
+    emit_look_up_only(program, filter->own, places->scratch, "filtered");
     EMIT(program,
-        MOV_REG(R0, R7),
-        RSH_IMM(R0, 32),
-        LOAD_MAP_VALUE(R1, filter->own, 0));
+        MOV_REG(R1, R7),
+        RSH_IMM(R1, 32));
     for (size_t i = 0; i < OWN_PROCESSES; i++)
         EMIT(program,
-            LDX(W, R2, R1, (int16_t)(i * sizeof(uint32_t))),
-            JEQ_REG(R0, R2, "filtered"));
+            LDX(W, R2, R0, (int16_t)(i * sizeof(uint32_t))),
+            JEQ_REG(R1, R2, "filtered"));
     if (filter->in_namespace)
         EMIT(program, LABEL("not_own"));
 }
@@ -154,11 +158,11 @@ void emit_event_filter(struct program *program, const struct event_filter *filte
                        const struct filter_places *places, bool load_pid)
 {
     emit_cpu_filter(program, filter);
-    emit_followed_filter(program, filter);
+    emit_followed_filter(program, filter, places->scratch);
     emit_cgroup_filter(program, filter);
     EMIT(program, ST(W, R10, places->foreign, 0));
     if (load_pid || filter->pid_count || filter->tid_count || leaves_own_out(filter))
         emit_load_pid(program, filter, places->foreign, places->scratch);
     emit_pid_filter(program, filter);
-    emit_own_filter(program, filter, places->foreign);
+    emit_own_filter(program, filter, places);
 }

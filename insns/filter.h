@@ -38,13 +38,13 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
 
 /*
  * r0 = what the map of who is followed says of the current task, r2 = where it says so. It goes to
- * the label `beyond` where the map has no place for it.
+ * the label `beyond` where the map has no place for it. r7 is lost; 4 bytes at r10 + index are used.
  */
 void emit_load_followed(struct program *program, const struct event_filter *filter,
-                        const char *beyond);
+                        int16_t index, const char *beyond);
 
-/* Of none but those who are followed. */
-void emit_followed_filter(struct program *program, const struct event_filter *filter);
+/* Of none but those who are followed. r7 is lost. */
+void emit_followed_filter(struct program *program, const struct event_filter *filter, int16_t index);
 
 /*
  * r7 = pid << 32 | tid of the current task, by the caller's pid namespace. A task that is in no
@@ -57,19 +57,21 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, i
 /* Of none but the processes and threads asked for, r7 being what emit_load_pid made. */
 void emit_pid_filter(struct program *program, const struct event_filter *filter);
 
+struct filter_places {
+    int16_t foreign, scratch; /* of 4 and 8 bytes */
+};
+
 /*
- * Of none of the processes that trace, r7 being what emit_load_pid made. r0 to r2 are lost. Whoever is
- * asked for by number, or as a command, is nobody of them.
+ * Of none of the processes that trace, r7 being what emit_load_pid made. Whoever is asked for by number,
+ * or as a command, is nobody of them.
  */
-void emit_own_filter(struct program *program, const struct event_filter *filter, int16_t foreign);
+void emit_own_filter(struct program *program, const struct event_filter *filter,
+                     const struct filter_places *places);
 
 /*
  * All of the above, the cheapest first; r6 holds the context before and after. r7 is set where
  * somebody was asked for or left out, or with `load_pid`; the word `foreign` is cleared first.
  */
-struct filter_places {
-    int16_t foreign, scratch; /* of 4 and 8 bytes */
-};
 void emit_event_filter(struct program *program, const struct event_filter *filter,
                        const struct filter_places *places, bool load_pid);
 

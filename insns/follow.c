@@ -13,11 +13,12 @@
  *         followed[the current tid] = FOLLOWED
  *     return 0
  *
- * r6 = context, r7 = pid << 32 | tid, r8 = state.
+ * r6 = context, r7 = a task's number, pid << 32 | tid in between, r8 = state.
  */
 #include "insns/follow.h"
 
 #include "insns/layout.h"
+#include "insns/look_up.h"
 
 enum {
     FOREIGN = -4,
@@ -47,7 +48,7 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
     EMIT(program,
         MOV_REG(R6, R1),
         MOV_IMM(R8, TASK_NOT_FOLLOWED));
-    emit_load_followed(program, filter, "beyond");
+    emit_load_followed(program, filter, SCRATCH, "beyond");
     EMIT(program,
         MOV_REG(R8, R0),
     LABEL("beyond"),
@@ -62,11 +63,13 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
     LABEL("another"));
     emit_load_new_pid(program, programs);
     EMIT(program,
-        JEQ_IMM(R1, 0, "out"),
-        JGE_IMM(R1, (int32_t)filter->followed_size, "out"),
-        LOAD_MAP_VALUE(R2, filter->followed, 0),
-        ADD_REG(R2, R1),
-        STX(B, R2, 0, R8),
+        MOV_REG(R7, R1),
+        JEQ_IMM(R7, 0, "out"),
+        JGE_IMM(R7, (int32_t)filter->followed_size, "out"));
+    emit_look_up_only(program, filter->followed, SCRATCH, "out");
+    EMIT(program,
+        ADD_REG(R0, R7),
+        STX(B, R0, 0, R8),
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());
@@ -74,7 +77,7 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
 
 void emit_follow_exec(struct program *program, const struct event_filter *filter)
 {
-    emit_load_followed(program, filter, "out");
+    emit_load_followed(program, filter, SCRATCH, "out");
     EMIT(program,
         JNE_IMM(R0, TASK_HELD, "out"),
         ST(B, R2, 0, TASK_FOLLOWED),

@@ -13,6 +13,7 @@ static const struct {
     {1, "map_lookup_elem"},
     {2, "map_update_elem"},
     {3, "map_delete_elem"},
+    {4, "probe_read"},
     {5, "ktime_get_ns"},
     {8, "get_smp_processor_id"},
     {14, "get_current_pid_tgid"},

@@ -23,10 +23,12 @@
 #include "insns/life.h"
 
 #include "insns/layout.h"
+#include "insns/look_up.h"
 
 enum {
     PID = -8,
     TIME = -16,
+    INDEX = -20,
 };
 
 #define EXIT_GROUP_DEAD 8 /* in the context of sched_process_exit: a bool */
@@ -68,10 +70,10 @@ static void emit_update(struct program *program, int map)
 
 static void emit_add(struct program *program, const struct life_maps *maps, int16_t word)
 {
+    emit_look_up_only(program, maps->account, INDEX, "out");
     EMIT(program,
-        LOAD_MAP_VALUE(R2, maps->account, 0),
         MOV_IMM(R1, 1),
-        XADD(DW, R2, word, R1));
+        XADD(DW, R0, word, R1));
 }
 
 static void emit_out(struct program *program)
@@ -116,15 +118,6 @@ void emit_life_ends(struct program *program, const struct life_maps *maps, bool 
         CALL(BPF_FUNC_map_delete_elem));
     emit_add(program, maps, (int16_t)offsetof(struct life_account, ends));
     emit_out(program);
-}
-
-static void emit_look_up(struct program *program, int map, int16_t key)
-{
-    EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, key),
-        LOAD_MAP(R1, map),
-        CALL(BPF_FUNC_map_lookup_elem));
 }
 
 void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known,

@@ -17,17 +17,14 @@
 
 #include "insns/account.h"
 #include "insns/layout.h"
+#include "insns/look_up.h"
 
 static void emit_find(struct program *program, const struct slot_wishes *wishes, int index,
                       const char *none)
 {
-    EMIT(program,
-        ST(W, R10, wishes->index, index),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, wishes->index),
-        LOAD_MAP(R1, wishes->slots),
-        CALL(BPF_FUNC_map_lookup_elem),
-        JEQ_IMM(R0, 0, none));
+    EMIT(program, ST(W, R10, wishes->index, index));
+    emit_look_up(program, wishes->slots, wishes->index);
+    EMIT(program, JEQ_IMM(R0, 0, none));
 }
 
 static void emit_try(struct program *program, const struct slot_wishes *wishes, int index)

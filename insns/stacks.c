@@ -48,6 +48,7 @@
 
 #include "insns/account.h"
 #include "insns/layout.h"
+#include "insns/look_up.h"
 #include "insns/walk.h"
 
 #define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, and of no pattern */
@@ -106,11 +107,9 @@ void emit_load_bank_map(struct program *program, const struct bank_choice *choic
         LOAD_MAP(R1, choice->banks->first[choice->map]),
         JA(labels->chosen),
     LABEL(labels->other),
-        STX(W, R10, choice->index, R1),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, choice->index),
-        LOAD_MAP(R1, choice->banks->others[choice->map]),
-        CALL(BPF_FUNC_map_lookup_elem),
+        STX(W, R10, choice->index, R1));
+    emit_look_up(program, choice->banks->others[choice->map], choice->index);
+    EMIT(program,
         JEQ_IMM(R0, 0, choice->none),
         MOV_REG(R1, R0),
     LABEL(labels->chosen));
@@ -162,6 +161,47 @@ static void emit_fetch(struct program *program, const struct stack_wishes *wishe
     });
 }
 
+/* r3 = what the hash becomes by the four frames at base + at; r5 is MIX. */
+static void emit_mix(struct program *program, unsigned base, uint32_t at)
+{
+    for (uint32_t end = at + STRIDE; at < end; at += 8)
+        EMIT(program,
+            LDX(DW, R1, base & 0xf, (int16_t)at),
+            XOR_REG(R3, R1),
+            MUL_REG(R3, R5),
+            MOV_REG(R1, R3),
+            RSH_IMM(R1, 32),
+            XOR_REG(R3, R1));
+}
+
+static void emit_mix_in_loop(struct program *program, const struct stack_wishes *wishes,
+                             const struct labels *labels)
+{
+    EMIT(program,
+        MOV_IMM(R4, 0),
+        LD_IMM64(R5, MIX),
+    LABEL(labels->next_frames),
+        MOV_REG(R2, R8),
+        ADD_REG(R2, R4));
+    emit_mix(program, R2, SPILLED_FRAMES);
+    EMIT(program,
+        ADD_IMM(R4, STRIDE),
+        JGE_REG(R4, R0, labels->hashed),
+        JLT_IMM(R4, (int32_t)(wishes->depth * 8), labels->next_frames));
+}
+
+/* The same for kernels that take no way back (before 5.3). */
+static void emit_mix_unrolled(struct program *program, const struct stack_wishes *wishes,
+                              const struct labels *labels)
+{
+    EMIT(program, LD_IMM64(R5, MIX));
+    for (uint32_t at = 0; at < wishes->depth * 8; at += STRIDE) {
+        if (at)
+            EMIT(program, JLE_IMM(R0, (int32_t)at, labels->hashed));
+        emit_mix(program, R8, SPILLED_FRAMES + at);
+    }
+}
+
 /* r3 = the hash of the r0 bytes of frames in the scratch. */
 static void emit_hash(struct program *program, const struct stack_wishes *wishes,
                       const struct labels *labels)
@@ -174,25 +214,12 @@ static void emit_hash(struct program *program, const struct stack_wishes *wishes
     for (int i = 0; i < FRAMES_AT_A_TIME - 1; i++)
         EMIT(program, ST(DW, R2, (int16_t)(SPILLED_FRAMES + i * 8), 0));
     EMIT(program,
-        MOV_REG(R3, R0),
-        MOV_IMM(R4, 0),
-        LD_IMM64(R5, MIX),
-    LABEL(labels->next_frames),
-        MOV_REG(R2, R8),
-        ADD_REG(R2, R4));
-    for (int i = 0; i < FRAMES_AT_A_TIME; i++)
-        EMIT(program,
-            LDX(DW, R1, R2, (int16_t)(SPILLED_FRAMES + i * 8)),
-            XOR_REG(R3, R1),
-            MUL_REG(R3, R5),
-            MOV_REG(R1, R3),
-            RSH_IMM(R1, 32),
-            XOR_REG(R3, R1));
-    EMIT(program,
-        ADD_IMM(R4, STRIDE),
-        JGE_REG(R4, R0, labels->hashed),
-        JLT_IMM(R4, (int32_t)(wishes->depth * 8), labels->next_frames),
-    LABEL(labels->hashed));
+        MOV_REG(R3, R0));
+    if (wishes->banks.unrolls)
+        emit_mix_unrolled(program, wishes, labels);
+    else
+        emit_mix_in_loop(program, wishes, labels);
+    EMIT(program, LABEL(labels->hashed));
 }
 
 /* The word of the stack in the scratch, whose hash is r3. */

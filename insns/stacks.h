@@ -13,10 +13,14 @@
 #include "insns/program.h"
 #include "insns/unwind.h"
 
+/* Of a program without loops, with both stacks: it has less than 4,096 instructions. */
+#define UNROLLED_DEPTH 256
+
 struct bank_maps {
     int first[BANK_MAPS];   /* the maps of CONTROL_MAIN */
     int others[BANK_MAPS];  /* maps of such maps, with those of the other banks at the bank's word */
     uint32_t shallow_depth; /* up to so many frames are shallow; 0: BANK_SHALLOW is not used */
+    bool unrolls; /* programs have no loops: stacks are of UNROLLED_DEPTH at most */
 };
 
 /* Names of labels that the program has only once. */

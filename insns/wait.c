@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "insns/wait.h"
 
+#include "insns/look_up.h"
 #include "insns/party.h"
 
 /* ---- Entries ---- */
 
 void emit_find_wait(struct program *program, int waits)
 {
-    EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, TID),
-        LOAD_MAP(R1, waits),
-        CALL(BPF_FUNC_map_lookup_elem));
+    emit_look_up(program, waits, TID);
 }
 
 void emit_make_wait_or(struct program *program, const struct offwake_wishes *wishes, int16_t full)

@@ -134,8 +134,8 @@ board_tests()
     # more samples than time. On riscv64 all that is dearer than on a CPU.
     arm64-*,own-clock) names='offcputime wakeuptime profile_itself' ;;
     riscv64-*,own-clock) names='offcputime wakeuptime profile' ;;
-    arm64-*, | riscv64-*,) names='exact stacks unwind kernel_callers user_attach user_usdt filters snoop' ;;
-    *,) names='exact kernel_callers call_names' ;;
+    arm64-*, | riscv64-*,) names='exact older stacks unwind kernel_callers user_attach user_usdt filters snoop' ;;
+    *,) names='exact older kernel_callers call_names' ;;
     *) names= ;;
     esac
     for name in $names; do

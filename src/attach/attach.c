@@ -272,8 +272,7 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
 {
     struct attachment *attachment = work->attachment;
     uint32_t id;
-    int result = attach_text_define(work->request->tracefs, &attachment->maker, attachment->count, group,
-                                    count, &id);
+    int result = attach_text_define(work->request->tracefs, &attachment->maker, group, count, &id);
 
     if (!result)
         result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
@@ -285,13 +284,15 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
 
 int attach_as_text(struct work *work, struct place **group, uint32_t count)
 {
-    uint32_t step = work->request->numbered ? 1 : count;
+    struct attachment *attachment = work->attachment;
+    const bool apart = work->request->numbered ||
+                       !attach_text_adds(work->request->tracefs, &attachment->maker, *group);
     int result = 0;
 
-    if (work->request->numbered)
-        allow_descriptors(work->attachment->count + work->attachment->own_count + 2 * count);
-    for (uint32_t i = 0; i < count && !result; i += step)
-        result = attach_text_event(work, group + i, step);
+    if (apart)
+        allow_descriptors(attachment->count + attachment->own_count + 2 * count);
+    for (uint32_t i = 0; i < count && !result; i += apart ? 1 : count)
+        result = attach_text_event(work, group + i, apart ? 1 : count);
     return result;
 }
 
@@ -341,9 +342,8 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     int result = 0, first_error = 0;
 
     *attachment = (struct attachment){.tracefs = -1};
-    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
-        for (size_t kind = 0; kind < ATTACH_KINDS; kind++)
-            attachment->programs[i][kind] = -1;
+    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
+        attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS] = -1;
     work.places = calloc(places->count ? places->count : 1, sizeof(struct place *));
     if (!work.places)
         return -ENOMEM;
@@ -380,14 +380,14 @@ int attach_close(struct attachment *attachment)
 {
     int result = 0;
 
+    semaphores_lower(&attachment->semaphores);
     detach_all(attachment->fds, attachment->count);
     free(attachment->fds);
     attachment->fds = NULL;
     attachment->count = 0;
-    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
-        for (size_t kind = 0; kind < ATTACH_KINDS; kind++)
-            if (attachment->programs[i][kind] >= 0)
-                close(attachment->programs[i][kind]);
+    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
+        if (attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS] >= 0)
+            close(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
     for (size_t i = 0; i < attachment->own_count; i++)
         close(attachment->own_programs[i]);
     free(attachment->own_programs);

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "attach/maker.h"
+#include "attach/semaphores.h"
 #include "base/text.h"
 #include "find/place.h"
 #include "insns/program.h"
@@ -57,6 +58,8 @@ struct attach_request {
 #define ATTACH_MOST_AT_ONCE 10000
 /* An error of a place: it was left out, because tracing itself would run into it all the time. */
 #define ATTACH_LEFT_OUT (-ECANCELED)
+/* Likewise: a USDT probe whose semaphore the kernel does not count, and neither can we (semaphores.h). */
+#define ATTACH_UNARMED (-ENOLINK)
 
 /* By links, by probe events, by tracepoint events: the kernel has a kind of program for each. */
 #define ATTACH_KINDS 3
@@ -73,6 +76,7 @@ struct attachment {
     enum attach_way kernel_way, user_way; /* how functions were attached; ATTACH_BEST: there are none */
     int tracefs;        /* with text probes in it, else below 0; the request's */
     struct maker maker; /* of these */
+    struct semaphores semaphores;
     struct text log;   /* the verifier's words where a program was refused */
     /* -E2BIG: this many functions are too many, or one by one would take about so long. */
     size_t too_many;

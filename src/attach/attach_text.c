@@ -199,23 +199,34 @@ static int define(int events, const char *event, const struct place *place, int 
     return result == -EINVAL && later ? define_at(events, event, place, file, by_address, later) : result;
 }
 
-static int define_all(int tracefs, const char *event, struct place *const *places, size_t count)
+/* The file to write to, and that of user places, else *file is below 0. */
+static int open_for(int tracefs, const struct place *place, int *file)
 {
-    bool user = places[0]->kind == PLACE_USER;
-    int events = open_events(tracefs, files[user]), file = -1;
-    size_t defined = 0;
+    bool user = place->kind == PLACE_USER;
+    int events = open_events(tracefs, files[user]);
 
+    *file = -1;
     if (events < 0)
         return events == -ENOENT ? -EOPNOTSUPP : events;
-    if (user && (file = open(places[0]->file, O_RDONLY | O_CLOEXEC)) < 0) {
+    if (user && (*file = open(place->file, O_RDONLY | O_CLOEXEC)) < 0) {
         int error = -errno;
         close(events);
         return error;
     }
+    return events;
+}
+
+static int define_all(int tracefs, const char *event, struct place *const *places, size_t count)
+{
+    int file, events = open_for(tracefs, places[0], &file);
+    size_t defined = 0;
+
+    if (events < 0)
+        return events;
     for (size_t i = 0; i < count; i++) {
         places[i]->error = define(events, event, places[i], file, places[i]->address);
-        /* Some kernels (5.10) take all addresses of one event for the same place. */
-        if (places[i]->error == -EEXIST && !user)
+        /* Some kernels (5.10) take all addresses of one event for the same place, others none at a return (before 4.12). */
+        if ((places[i]->error == -EEXIST || places[i]->error == -EINVAL) && file < 0)
             places[i]->error = define(events, event, places[i], file, false);
         defined += !places[i]->error;
     }
@@ -225,15 +236,46 @@ static int define_all(int tracefs, const char *event, struct place *const *place
     return defined ? 0 : -ENOENT;
 }
 
-int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
-                       size_t count, uint32_t *id)
-{
-    char group[sizeof(GROUP) + MAKER_NAME_ROOM], name[sizeof(group) + NUMBER_ROOM];
-    char event[sizeof(group) + sizeof(name)];
+struct event {
+    char group[sizeof(GROUP) + MAKER_NAME_ROOM], name[sizeof(GROUP) + MAKER_NAME_ROOM + NUMBER_ROOM];
+    char both[2 * (sizeof(GROUP) + MAKER_NAME_ROOM) + NUMBER_ROOM];
+};
 
-    snprintf(group, sizeof(group), GROUP "%s", maker_name(maker));
-    snprintf(name, sizeof(name), "%s_%zu", group, number);
-    snprintf(event, sizeof(event), "%s/%s", group, name);
-    int result = define_all(tracefs, event, places, count);
-    return result ? result : tracefs_event_id(tracefs, group, name, id);
+static void next_event(struct maker *maker, struct event *event)
+{
+    snprintf(event->group, sizeof(event->group), GROUP "%s", maker_name(maker));
+    snprintf(event->name, sizeof(event->name), "%s_%u", event->group, maker->events++);
+    snprintf(event->both, sizeof(event->both), "%s/%s", event->group, event->name);
+}
+
+bool attach_text_adds(int tracefs, struct maker *maker, const struct place *place)
+{
+    struct text removal = {0};
+    struct event event;
+    int file, events = open_for(tracefs, place, &file);
+
+    if (events < 0)
+        return false;
+    next_event(maker, &event);
+    bool defined = !define(events, event.both, place, file, place->address);
+    /* It is there already: it would have been added. */
+    bool adds = defined && define(events, event.both, place, file, place->address) == -EEXIST;
+    text_format(&removal, "-:%s\n", event.both);
+    if (defined)
+        (void)write_line(events, &removal);
+    text_free(&removal);
+    if (file >= 0)
+        close(file);
+    close(events);
+    return adds;
+}
+
+int attach_text_define(int tracefs, struct maker *maker, struct place *const *places, size_t count,
+                       uint32_t *id)
+{
+    struct event event;
+
+    next_event(maker, &event);
+    int result = define_all(tracefs, event.both, places, count);
+    return result ? result : tracefs_event_id(tracefs, event.group, event.name, id);
 }

@@ -7,6 +7,8 @@
 #ifndef STACKBOX_ATTACH_ATTACH_TEXT_H
 #define STACKBOX_ATTACH_ATTACH_TEXT_H
 
+#include <stdbool.h>
+
 #include "attach/maker.h"
 #include "find/place.h"
 
@@ -14,14 +16,19 @@
 void attach_text_sweep(int tracefs);
 
 /*
+ * Can an event have several places (5.4)? Before, one that is defined once more is another from then on, of
+ * one place, and nothing says so.
+ */
+bool attach_text_adds(int tracefs, struct maker *maker, const struct place *place);
+
+/*
  * Defines the probes of all `places` (`count` pointers: all entries or all returns, all of the kernel
- * or all of user programs) as one event, the maker's of that number, and gives its id, to be opened
- * as a tracepoint.
+ * or all of user programs) as one event, and gives its id, to be opened as a tracepoint.
  * A place that is refused gets its `error`. 0, or a negative errno when no place is left
  * (-EOPNOTSUPP: this kernel has no such file); attach_text_remove is needed after either.
  */
-int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
-                       size_t count, uint32_t *id);
+int attach_text_define(int tracefs, struct maker *maker, struct place *const *places, size_t count,
+                       uint32_t *id);
 
 /* Hits of the maker's probes of the kernel that were missed, until now. */
 uint64_t attach_text_missed(int tracefs, const struct maker *maker);

@@ -156,11 +156,42 @@ static uint32_t pid_for_links(const struct work *work)
     return work->request->pid && bpf_has_uprobe_multi_of_processes(&load) ? work->request->pid : 0;
 }
 
+static bool kernel_counts(void)
+{
+    struct perf_probe_type type;
+
+    return !perf_probe_type("uprobe", &type) && type.counts;
+}
+
+/* What the kernel does not count of who listens we do, or the place is left out: nobody would come by. */
+static void count_listeners(struct work *work)
+{
+    const uint32_t pid = work->request->pid;
+    size_t left = 0, with = 0;
+
+    for (size_t i = 0; i < work->count; i++)
+        with += work->places[i]->semaphore != 0;
+    if (!with || kernel_counts())
+        return;
+    for (size_t i = 0; i < work->count; i++) {
+        struct place *place = work->places[i];
+        if (place->semaphore &&
+            (!pid || semaphores_raise(&work->attachment->semaphores, place, pid))) {
+            place->error = ATTACH_UNARMED;
+            continue;
+        }
+        place->semaphore = 0;
+        work->places[left++] = place;
+    }
+    work->count = left;
+}
+
 int attach_user_places(struct work *work)
 {
     enum attach_way way = work->request->way;
     int result = -EOPNOTSUPP;
 
+    count_listeners(work);
     if (!work->count)
         return 0;
     if (way == ATTACH_BEST || way == ATTACH_MULTI)

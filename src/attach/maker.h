@@ -14,6 +14,7 @@
 struct maker {
     char name[MAKER_NAME_ROOM]; /* the process's pid, and 16 digits that nobody else has */
     int lock;                   /* its file; below 0: there is none */
+    unsigned events;            /* how many it has given names to: no two have one */
 };
 
 /* It has a name, and lives, from the first call on. */

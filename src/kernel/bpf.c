@@ -10,8 +10,12 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/util.h"
+#include "insns/insn.h"
+#include "insns/older.h"
 #include "kernel/bpf_call.h"
 #include "kernel/own_btf.h"
+#include "kernel/own_version.h"
 
 #define FIRST_LOG_BYTES 65536
 #define LAST_LOG_BYTES (16 << 20)
@@ -49,9 +53,24 @@ static bool raise_locked_memory(void)
     return !setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
+static int create(struct bpf_abi_map_create *attributes)
+{
+    int fd = bpf_call(BPF_ABI_MAP_CREATE, attributes, sizeof(*attributes));
+
+    if (fd == -EPERM && raise_locked_memory())
+        fd = bpf_call(BPF_ABI_MAP_CREATE, attributes, sizeof(*attributes));
+    return fd;
+}
+
+/* Is it said by kernels that do not know all of what they are asked for? */
+static bool is_of_age(int error)
+{
+    return error == -EINVAL || error == -E2BIG;
+}
+
 int bpf_create_map(const struct bpf_map_shape *shape)
 {
-    struct bpf_abi_map_create create = {
+    struct bpf_abi_map_create attributes = {
         .map_type = shape->type,
         .key_size = shape->key_size,
         .value_size = shape->value_size,
@@ -60,11 +79,13 @@ int bpf_create_map(const struct bpf_map_shape *shape)
         .inner_map_fd = (uint32_t)shape->inner,
     };
 
-    copy_name(create.map_name, shape->name);
-    int fd = bpf_call(BPF_ABI_MAP_CREATE, &create, sizeof(create));
-    if (fd == -EPERM && raise_locked_memory())
-        fd = bpf_call(BPF_ABI_MAP_CREATE, &create, sizeof(create));
-    return fd;
+    copy_name(attributes.map_name, shape->name);
+    int fd = create(&attributes);
+    if (!is_of_age(fd))
+        return fd;
+    memset(attributes.map_name, 0, sizeof(attributes.map_name));
+    int nameless = create(&attributes);
+    return nameless < 0 ? fd : nameless;
 }
 
 int bpf_create_numbered(int *map, uint32_t type, const char *name, size_t value_size,
@@ -110,14 +131,45 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
     }
 }
 
-static int load(struct bpf_abi_prog_load *attributes, struct text *log)
+static int load_once(struct bpf_abi_prog_load *attributes)
 {
     int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
 
     if (fd == -EPERM && raise_locked_memory())
         fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
+    return fd;
+}
+
+/* As kernels before 5.5 want it, and then as those before 4.15. `insns` is room for the program. */
+static int load_older(struct bpf_abi_prog_load *attributes, struct bpf_insn *insns)
+{
+    memcpy(insns, (const void *)(uintptr_t)attributes->insns, attributes->insn_cnt * sizeof(*insns));
+    insns_make_older(insns, attributes->insn_cnt);
+    attributes->insns = pointer(insns);
+    attributes->kern_version = own_version();
+    int fd = load_once(attributes);
+    if (is_of_age(fd)) {
+        struct bpf_abi_prog_load nameless = *attributes;
+        memset(nameless.prog_name, 0, sizeof(nameless.prog_name));
+        int second = load_once(&nameless);
+        if (!is_of_age(second)) {
+            *attributes = nameless;
+            fd = second;
+        }
+    }
+    return fd;
+}
+
+static int load(struct bpf_abi_prog_load *attributes, struct text *log)
+{
+    int fd = load_once(attributes);
+    struct bpf_insn *older = is_of_age(fd) ? calloc(attributes->insn_cnt, sizeof(*older)) : NULL;
+
+    if (older)
+        fd = load_older(attributes, older);
     if (fd < 0 && fd != -EPERM && fd != -ENOSYS)
         load_with_log(attributes, log);
+    free(older);
     return fd;
 }
 
@@ -159,6 +211,31 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
 
     copy_name(attributes.prog_name, wanted->name);
     return wanted->functions ? load_with_functions(&attributes, wanted, log) : load(&attributes, log);
+}
+
+bool bpf_has_loops(void)
+{
+    /* r0 = 0; do r0++; while (r0 < 2); return r0 */
+    static const struct bpf_insn insns[] = {
+        {.code = BPF_ALU64 | BPF_MOV | BPF_K},
+        {.code = BPF_ALU64 | BPF_ADD | BPF_K, .imm = 1},
+        {.code = BPF_JMP | BPF_JLT | BPF_K, .off = -2, .imm = 2},
+        {.code = BPF_JMP | BPF_EXIT},
+    };
+    static enum {UNKNOWN, NONE, LOOPS} known;
+    struct bpf_abi_prog_load attributes = {
+        .prog_type = BPF_PROG_TYPE_SOCKET_FILTER,
+        .insn_cnt = COUNT_OF(insns),
+        .insns = pointer(insns),
+        .license = pointer(""),
+    };
+    int fd = known ? -EEXIST : load_once(&attributes);
+
+    if (fd >= 0)
+        close(fd);
+    if (!known)
+        known = fd == -EINVAL ? NONE : LOOPS;
+    return known == LOOPS;
 }
 
 int bpf_run_raw(int program, const uint64_t *context, size_t words)

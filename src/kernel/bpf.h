@@ -24,7 +24,7 @@ struct bpf_map_shape {
 
 /*
  * Creates a map. Where the kernel still charges maps to RLIMIT_MEMLOCK (before 5.11) and that is
- * what refuses, the limit is raised and the map tried once more.
+ * what refuses, the limit is raised and the map tried once more; and without its name (4.15).
  */
 int bpf_create_map(const struct bpf_map_shape *shape);
 /* *map = one whose keys are numbers of 32 bits, or below 0. 0 or a negative errno. */
@@ -67,8 +67,8 @@ struct bpf_load {
 
 /*
  * Loads a program: without a log first, which is fast, and only after a failure again with a log
- * that grows until it holds the verifier's words, which are appended to `log`. What the first try
- * failed with is returned.
+ * that grows until it holds the verifier's words, which are appended to `log`. A kernel that does not know
+ * all of it gets it as older ones want it: with their version, their names of helpers, without a name.
  */
 int bpf_load_program(const struct bpf_load *load, struct text *log);
 
@@ -77,6 +77,9 @@ int bpf_load_program(const struct bpf_load *load, struct text *log);
  * are `context`. 0 or a negative errno.
  */
 int bpf_run_raw(int program, const uint64_t *context, size_t words);
+
+/* Does the verifier follow a program that goes back (5.3)? True, too, where it was not to be asked. */
+bool bpf_has_loops(void);
 
 struct bpf_program_info {
     uint32_t id;

@@ -76,6 +76,8 @@ int perf_probe_type(const char *name, struct perf_probe_type *type)
         !strncmp(content.data, "config:", 7))
         (void)parse_number(content.data + 7, 0, 63, &bit);
     type->return_bit = 1ULL << bit;
+    text_clear(&content);
+    type->counts = !read_device(name, "format/ref_ctr_offset", &content);
     text_free(&content);
     return result;
 }

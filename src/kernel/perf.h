@@ -11,6 +11,7 @@
 struct perf_probe_type {
     uint32_t type;
     uint64_t return_bit; /* what in `config` asks for a probe at the return */
+    bool counts; /* how many listen to a probe, where it has a counter of that (4.20) */
 };
 int perf_probe_type(const char *name, struct perf_probe_type *type);
 

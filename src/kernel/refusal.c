@@ -303,6 +303,18 @@ static bool explain_jit(int error, const char *words, size_t length, struct text
     return true;
 }
 
+/* "unknown func get_ns_current_pid_tgid#120", or without the name: all programs in a container begin with it. */
+static bool explain_namespace(const char *words, size_t length, struct text *sentence)
+{
+    static const char helper[] = "#120";
+
+    if (!memmem(words, length, " func ", 6) || !memmem(words, length, helper, strlen(helper)))
+        return false;
+    text_add(sentence, "in a container, whose processes have numbers of their own, it takes Linux 5.7: run it outside, "
+             "where -p takes the numbers of the whole machine");
+    return true;
+}
+
 void refusal_explain_program(enum refused what, int error, const struct text *log,
                              struct text *sentence)
 {
@@ -311,6 +323,8 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
     const bool has_words = last_words(log, &words, &length);
 
     if (explain_jit(error, words, has_words ? length : 0, sentence))
+        return;
+    if (has_words && explain_namespace(words, length, sentence))
         return;
     if ((error == -EACCES || error == -EINVAL) && has_words) {
         text_add(sentence, "the kernel's verifier refuses the program (\"");

@@ -143,6 +143,14 @@ static int leave_first(struct store *store)
     return result;
 }
 
+/* Before 5.10 all that a map of maps holds is of one size: that of the first. */
+static int keep_size(struct store *store, struct bank *bank)
+{
+    store->grows = false;
+    memcpy(store->wanted, store->main.entries, sizeof(store->wanted));
+    return banks_enlarge(store, bank);
+}
+
 int banks_enlarge(struct store *store, struct bank *bank)
 {
     bool is_new = bank->maps[BANK_COUNTS] < 0;
@@ -155,6 +163,8 @@ int banks_enlarge(struct store *store, struct bank *bank)
     for (int map = 0; map < BANK_MAPS && !result; map++)
         if (bank->entries[map] < store->wanted[map])
             result = enlarge_map(store, bank, (enum bank_map)map);
+    if (result == -EINVAL && store->grows)
+        return keep_size(store, bank);
     if (!result || is_new)
         return result;
     store->grows = false;

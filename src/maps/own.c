@@ -19,12 +19,17 @@ static size_t mapped_bytes(void)
 /* Events may come at any moment: a pid is there whole, or not yet. */
 static void put(const struct own *own, size_t place, uint32_t pid)
 {
+    const uint32_t zero = 0;
+
     __atomic_store_n(&own->pids[place], pid, __ATOMIC_RELAXED);
+    if (own->is_copied)
+        (void)bpf_update(own->map, &zero, own->pids, BPF_ANY);
 }
 
-int own_open(struct own *own)
+/* Where the map is no memory of ours, the processes that trace share a copy of it. */
+static int open_map(struct own *own)
 {
-    const struct bpf_map_shape shape = {
+    struct bpf_map_shape shape = {
         .type = BPF_MAP_TYPE_ARRAY,
         .name = "own",
         .key_size = sizeof(uint32_t),
@@ -32,18 +37,31 @@ int own_open(struct own *own)
         .entries = 1,
         .flags = BPF_F_MMAPABLE, /* 5.5 */
     };
-    int map = bpf_create_map(&shape);
 
-    *own = (struct own){.map = 0};
-    if (map < 0)
-        return map;
-    void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+    *own = (struct own){.map = bpf_create_map(&shape)};
+    if (own->map == -EINVAL) {
+        shape.flags = 0;
+        *own = (struct own){.map = bpf_create_map(&shape), .is_copied = true};
+    }
+    return own->map < 0 ? own->map : 0;
+}
+
+int own_open(struct own *own)
+{
+    int result = open_map(own);
+    void *at = result ? MAP_FAILED
+                      : mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE,
+                             own->is_copied ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED,
+                             own->is_copied ? -1 : own->map, 0);
+
     if (at == MAP_FAILED) {
-        int result = -errno;
-        close(map);
+        result = result ? result : -errno;
+        if (own->map >= 0)
+            close(own->map);
+        *own = (struct own){.map = 0};
         return result;
     }
-    *own = (struct own){.map = map, .pids = at};
+    own->pids = at;
     for (size_t i = 0; i < OWN_PROCESSES; i++)
         put(own, i, OWN_NOBODY);
     put(own, OWN_TRACER, (uint32_t)getpid());

@@ -25,6 +25,7 @@ void store_init(struct store *store)
 int store_open(struct store *store, const struct store_wishes *wishes)
 {
     store_init(store);
+    store->banks.unrolls = !bpf_has_loops();
     store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
     store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
     store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);

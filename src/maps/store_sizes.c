@@ -6,6 +6,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "kernel/bpf.h"
 #include "kernel/cpus.h"
 #include "kernel/limits.h"
 
@@ -33,9 +34,9 @@
 
 uint64_t store_depth_limit(void)
 {
-    uint64_t limit = kernel_stack_depth();
+    const uint64_t limit = kernel_stack_depth(), most = bpf_has_loops() ? MOST_DEPTH : UNROLLED_DEPTH;
 
-    return limit < MOST_DEPTH ? limit : MOST_DEPTH;
+    return limit < most ? limit : most;
 }
 
 void store_set_sizes(struct store *store, uint64_t stacks, const struct store_wishes *wishes)

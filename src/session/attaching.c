@@ -225,6 +225,11 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
         text_free(&why);
         return EXIT_FAILURE;
     }
+    if (error == ATTACH_UNARMED) {
+        say("a program passes by \"%s\" only while somebody counts as listening, and this kernel (before Linux "
+            "4.20) counts nobody: trace one process that runs (-p PID)", places->items[0].name);
+        return EXIT_FAILURE;
+    }
     if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
         say("--attach-by: this kernel has no %s", attach_way_name(way, user));
         return EXIT_FAILURE;

@@ -50,7 +50,7 @@ kernel_function()
     nap | rouse | feed | mixed) echo hrtimer_nanosleep ;;
     tmout | woken | last | lain) echo futex_wait ;;
     read) echo pipe_read ;;
-    vfork) echo kernel_clone ;;
+    vfork) grep -q ' kernel_clone$' /proc/kallsyms && echo kernel_clone || echo _do_fork ;; # before 5.10
     esac
 }
 

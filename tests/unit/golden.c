@@ -6,6 +6,9 @@
  *
  * --update writes the files anew. What it changed must then be read by eye, instruction by
  * instruction, as the program's listing was: a golden file that nobody read proves nothing.
+ *
+ * Each program says from which kernel on it is for, and lint.h holds it to that; and so it does the same wishes
+ * as kernels before 5.5 get them.
  */
 #include "unit/test.h"
 
@@ -22,9 +25,11 @@
 #include "insns/layout.h"
 #include "insns/life.h"
 #include "insns/offwake.h"
+#include "insns/older.h"
 #include "insns/program.h"
 #include "insns/snoop.h"
 #include "machine/rows.h"
+#include "unit/lint.h"
 
 #define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
 #define FD_BANKS  4
@@ -226,6 +231,12 @@ static const struct count_wishes count_thread = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .per_thread = true, MAPS};
 static const struct count_wishes count_cpu = {
     .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
+/* As before 5.3, with stacks so short that it can be read. */
+static const struct count_wishes count_unrolled = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .depth = 9, .control = FD_CONTROL, .account = FD_ACCOUNT,
+    .slots = FD_SLOTS, .lives = LIVES,
+    .banks = {{FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP}, {FD_OTHER_COUNTS, FD_OTHER_SHALLOW, FD_OTHER_DEEP},
+              .unrolls = true}};
 static const struct count_wishes count_cgroup = {
     .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_followed = {
@@ -314,12 +325,37 @@ static const struct count_wishes count_unwind_riscv64 = {
 
 static void build_key(struct program *program, const void *wishes)
 {
+    program_name_map(program, FD_WALKS, "walks");
+    program_name_map(program, FD_OBJECTS, "objects");
+    program_name_map(program, FD_CHUNKS, "chunks");
+    program_name_map(program, FD_RULES, "rules");
     emit_unwind_key(program, wishes);
+}
+
+/* Without loops, and without buckets whose states are memory of ours. */
+static bool is_older;
+static uint32_t older_depth;
+
+static struct bank_maps banks_of_age(struct bank_maps banks)
+{
+    banks.unrolls = banks.unrolls || is_older;
+    return banks;
+}
+
+static uint32_t depth_of_age(uint32_t depth)
+{
+    return is_older && older_depth ? older_depth : depth;
 }
 
 static void build_count(struct program *program, const void *wishes)
 {
-    emit_count(program, wishes);
+    struct count_wishes of_age = *(const struct count_wishes *)wishes;
+
+    of_age.banks = banks_of_age(of_age.banks);
+    of_age.depth = depth_of_age(of_age.depth);
+    if (is_older)
+        of_age.ids.buckets = 0;
+    emit_count(program, &of_age);
 }
 
 /* Nothing but what it does to find a caller, on other machines than that of the programs above. */
@@ -434,14 +470,27 @@ static const struct offwake_wishes offwake_raw_wide = {
              .state = 16},
     WAIT_MAPS};
 
+static struct offwake_wishes offwake_of_age(const struct offwake_wishes *wishes)
+{
+    struct offwake_wishes of_age = *wishes;
+
+    of_age.banks = banks_of_age(of_age.banks);
+    of_age.depth = depth_of_age(of_age.depth);
+    return of_age;
+}
+
 static void build_switch(struct program *program, const void *wishes)
 {
-    emit_switch(program, wishes);
+    const struct offwake_wishes of_age = offwake_of_age(wishes);
+
+    emit_switch(program, &of_age);
 }
 
 static void build_waking(struct program *program, const void *wishes)
 {
-    emit_waking(program, wishes);
+    const struct offwake_wishes of_age = offwake_of_age(wishes);
+
+    emit_waking(program, &of_age);
 }
 
 /* ---- The table: every variant of every real program has its row here ---- */
@@ -450,78 +499,82 @@ static const struct golden {
     const char *name;
     void (*build)(struct program *program, const void *wishes);
     const void *wishes;
+    unsigned floor; /* the oldest kernel that it is for, */
+    unsigned older; /* and that of what older ones get for the same wishes; 0: they have none */
 } goldens[] = {
-    {"arithmetic", build_arithmetic, NULL},
-    {"arithmetic32", build_arithmetic32, NULL},
-    {"byte-order", build_byte_order, NULL},
-    {"memory", build_memory, NULL},
-    {"atomics", build_atomics, NULL},
-    {"jumps", build_jumps, NULL},
-    {"calls", build_calls, NULL},
-    {"count-kernel", build_count, &count_kernel},
-    {"count-kernel-process", build_count, &count_kernel_process},
-    {"count-user", build_count, &count_user},
-    {"count-both", build_count, &count_both},
-    {"count-thread", build_count, &count_thread},
-    {"count-cpu", build_count, &count_cpu},
-    {"count-cgroup", build_count, &count_cgroup},
-    {"count-followed", build_count, &count_followed},
-    {"count-own", build_count, &count_own},
-    {"count-own-namespace", build_count, &count_own_namespace},
-    {"count-pids", build_count, &count_pids},
-    {"count-tids", build_count, &count_tids},
-    {"count-namespace", build_count, &count_namespace},
-    {"count-namespace-pids", build_count, &count_namespace_pids},
-    {"count-everything", build_count, &count_everything},
-    {"count-unwind", build_count, &count_unwind},
-    {"count-unwind-namespace", build_count, &count_unwind_namespace},
-    {"count-unwind-red-black", build_count, &count_unwind_red_black},
-    {"count-unwind-aarch64", build_count, &count_unwind_aarch64},
-    {"count-unwind-riscv64", build_count, &count_unwind_riscv64},
-    {"unwind-key", build_key, &unwind_key},
-    {"count-meets", build_count, &count_meets},
-    {"count-user-probe", build_count, &count_user_probe},
-    {"count-start", build_count, &count_start},
-    {"count-other-start", build_count, &count_other_start},
-    {"count-kernel-start", build_count, &count_kernel_start},
-    {"caller-aarch64", build_caller, &machine_aarch64},
-    {"caller-arm", build_caller, &machine_arm},
-    {"caller-riscv64", build_caller, &machine_riscv64},
-    {"count-not-idle", build_count, &count_not_idle},
-    {"count-not-idle-namespace", build_count, &count_not_idle_namespace},
-    {"follow-birth", build_follow_birth, &followed},
-    {"follow-birth-namespace", build_follow_birth, &followed_namespace},
-    {"follow-birth-raw", build_follow_birth_raw, &followed},
-    {"follow-exec", build_follow_exec, &followed},
-    {"snoop-kernel", build_snoop, &snoop_kernel},
-    {"snoop-both", build_snoop, &snoop_both},
-    {"snoop-start", build_snoop, &snoop_start},
-    {"snoop-kernel-start", build_snoop, &snoop_kernel_start},
-    {"snoop-perf", build_snoop, &snoop_perf},
-    {"snoop-perf-user", build_snoop, &snoop_perf_user},
-    {"offcpu-switch-kernel", build_switch, &offcpu_kernel},
-    {"offcpu-switch", build_switch, &offcpu_both},
-    {"offcpu-switch-everything", build_switch, &offcpu_everything},
-    {"offcpu-switch-kernel-threads", build_switch, &offcpu_kernel_threads},
-    {"wakeup-switch", build_switch, &wakeup_both},
-    {"wakeup-waking", build_waking, &wakeup_both},
-    {"offwake-switch", build_switch, &offwake_both},
-    {"offwake-switch-longest", build_switch, &offwake_longest},
-    {"offwake-waking", build_waking, &offwake_both},
-    {"offwake-switch-namespace", build_switch, &offwake_namespace},
-    {"offwake-waking-namespace", build_waking, &offwake_namespace},
-    {"offcpu-switch-raw", build_switch, &offcpu_raw},
-    {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state},
-    {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide},
-    {"offwake-waking-raw", build_waking, &offwake_raw_wide},
-    {"life-begins", build_life_begins, &lives},
-    {"life-ends", build_life_ends, NULL},
-    {"life-ends-told", build_life_ends, &told},
+    {"arithmetic", build_arithmetic, NULL, V(4, 4), 0},
+    {"arithmetic32", build_arithmetic32, NULL, V(5, 0), 0},
+    {"byte-order", build_byte_order, NULL, V(4, 4), 0},
+    {"memory", build_memory, NULL, V(4, 4), 0},
+    {"atomics", build_atomics, NULL, V(5, 2), 0},
+    {"jumps", build_jumps, NULL, V(5, 3), 0},
+    {"calls", build_calls, NULL, V(4, 16), 0},
+    {"count-kernel", build_count, &count_kernel, V(5, 5), V(4, 18)},
+    {"count-kernel-process", build_count, &count_kernel_process, V(5, 5), V(4, 18)},
+    {"count-user", build_count, &count_user, V(5, 5), V(4, 18)},
+    {"count-both", build_count, &count_both, V(5, 5), V(4, 18)},
+    {"count-thread", build_count, &count_thread, V(5, 5), V(4, 18)},
+    {"count-cpu", build_count, &count_cpu, V(5, 5), V(4, 18)},
+    {"count-unrolled", build_count, &count_unrolled, V(4, 18), 0},
+    {"count-cgroup", build_count, &count_cgroup, V(5, 5), V(4, 18)},
+    {"count-followed", build_count, &count_followed, V(5, 5), V(4, 18)},
+    {"count-own", build_count, &count_own, V(5, 5), V(4, 18)},
+    {"count-own-namespace", build_count, &count_own_namespace, V(5, 7), 0},
+    {"count-pids", build_count, &count_pids, V(5, 5), V(4, 18)},
+    {"count-tids", build_count, &count_tids, V(5, 5), V(4, 18)},
+    {"count-namespace", build_count, &count_namespace, V(5, 7), 0},
+    {"count-namespace-pids", build_count, &count_namespace_pids, V(5, 7), 0},
+    {"count-everything", build_count, &count_everything, V(5, 7), 0},
+    {"count-unwind", build_count, &count_unwind, V(5, 10), 0},
+    {"count-unwind-namespace", build_count, &count_unwind_namespace, V(5, 10), 0},
+    {"count-unwind-red-black", build_count, &count_unwind_red_black, V(5, 10), 0},
+    {"count-unwind-aarch64", build_count, &count_unwind_aarch64, V(5, 10), 0},
+    {"count-unwind-riscv64", build_count, &count_unwind_riscv64, V(5, 10), 0},
+    {"unwind-key", build_key, &unwind_key, V(5, 10), 0},
+    {"count-meets", build_count, &count_meets, V(5, 5), V(4, 18)},
+    {"count-user-probe", build_count, &count_user_probe, V(5, 5), V(4, 18)},
+    {"count-start", build_count, &count_start, V(5, 5), V(4, 18)},
+    {"count-other-start", build_count, &count_other_start, V(5, 7), 0},
+    {"count-kernel-start", build_count, &count_kernel_start, V(5, 5), V(4, 18)},
+    {"caller-aarch64", build_caller, &machine_aarch64, V(4, 18), 0},
+    {"caller-arm", build_caller, &machine_arm, V(4, 18), 0},
+    {"caller-riscv64", build_caller, &machine_riscv64, V(4, 18), 0},
+    {"count-not-idle", build_count, &count_not_idle, V(5, 5), V(4, 18)},
+    {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0},
+    {"follow-birth", build_follow_birth, &followed, V(4, 18), 0},
+    {"follow-birth-namespace", build_follow_birth, &followed_namespace, V(5, 7), 0},
+    {"follow-birth-raw", build_follow_birth_raw, &followed, V(5, 5), V(4, 18)},
+    {"follow-exec", build_follow_exec, &followed, V(4, 18), 0},
+    {"snoop-kernel", build_snoop, &snoop_kernel, V(5, 8), 0},
+    {"snoop-both", build_snoop, &snoop_both, V(5, 8), 0},
+    {"snoop-start", build_snoop, &snoop_start, V(5, 8), 0},
+    {"snoop-kernel-start", build_snoop, &snoop_kernel_start, V(5, 8), 0},
+    {"snoop-perf", build_snoop, &snoop_perf, V(4, 18), 0},
+    {"snoop-perf-user", build_snoop, &snoop_perf_user, V(5, 5), V(4, 18)},
+    {"offcpu-switch-kernel", build_switch, &offcpu_kernel, V(5, 3), V(4, 18)},
+    {"offcpu-switch", build_switch, &offcpu_both, V(5, 3), V(4, 18)},
+    {"offcpu-switch-everything", build_switch, &offcpu_everything, V(5, 7), 0},
+    {"offcpu-switch-kernel-threads", build_switch, &offcpu_kernel_threads, V(5, 3), V(4, 18)},
+    {"wakeup-switch", build_switch, &wakeup_both, V(5, 3), V(4, 18)},
+    {"wakeup-waking", build_waking, &wakeup_both, V(5, 3), V(4, 18)},
+    {"offwake-switch", build_switch, &offwake_both, V(5, 3), V(4, 18)},
+    {"offwake-switch-longest", build_switch, &offwake_longest, V(5, 3), V(4, 18)},
+    {"offwake-waking", build_waking, &offwake_both, V(5, 3), V(4, 18)},
+    {"offwake-switch-namespace", build_switch, &offwake_namespace, V(5, 7), 0},
+    {"offwake-waking-namespace", build_waking, &offwake_namespace, V(5, 7), 0},
+    {"offcpu-switch-raw", build_switch, &offcpu_raw, V(5, 5), V(4, 18)},
+    {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state, V(5, 5), V(4, 18)},
+    {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide, V(5, 5), V(4, 18)},
+    {"offwake-waking-raw", build_waking, &offwake_raw_wide, V(5, 5), V(4, 18)},
+    {"life-begins", build_life_begins, &lives, V(4, 18), 0},
+    {"life-ends", build_life_ends, NULL, V(4, 18), 0},
+    {"life-ends-told", build_life_ends, &told, V(4, 18), 0},
 };
 
 /* ---- Comparing ---- */
 
-static bool dump_golden(const struct golden *golden, struct text *dump)
+/* `dump` may be NULL. */
+static bool build_golden(const struct golden *golden, struct text *dump)
 {
     struct program program = {0};
     struct linked linked;
@@ -531,14 +584,31 @@ static bool dump_golden(const struct golden *golden, struct text *dump)
     program_name_map(&program, FD_BANKS, "banks");
     golden->build(&program, golden->wishes);
     bool linked_well = !program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why);
-    if (linked_well)
+    if (linked_well && dump)
         dump_insns(dump, linked.insns, linked.count, &program);
-    else
-        printf("  %s: %s\n", golden->name, why.data);
-    CHECK(!dump->failed);
+    if (linked_well && is_older)
+        insns_make_older((struct bpf_insn *)(uintptr_t)linked.insns, linked.count);
+    if (linked_well)
+        lint(&linked, &program, is_older ? golden->older : golden->floor, &why);
+    if (why.length)
+        printf("  %s, for %s kernels: %s\n", golden->name, is_older ? "older" : "its", why.data);
+    CHECK(!dump || !dump->failed);
+    const bool was_wrong = why.length || why.failed;
     program_free(&program);
     text_free(&why);
-    return linked_well && !dump->failed;
+    return linked_well && !was_wrong && !(dump && dump->failed);
+}
+
+/* With stacks of the usual depth, and of the greatest. */
+static bool older_is_good(const struct golden *golden)
+{
+    bool good = true;
+
+    is_older = true;
+    for (older_depth = 0; older_depth <= UNROLLED_DEPTH && golden->older; older_depth += UNROLLED_DEPTH)
+        good = build_golden(golden, NULL) && good;
+    is_older = false;
+    return good;
 }
 
 /* Prints the first line in which the two differ. */
@@ -593,7 +663,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COUNT_OF(goldens); i++) {
         struct text path = {0}, dump = {0};
         text_format(&path, "%s/golden/%s.txt", tests ? tests : "tests", goldens[i].name);
-        bool good = dump_golden(&goldens[i], &dump) &&
+        bool good = build_golden(&goldens[i], &dump) && older_is_good(&goldens[i]) &&
                     (update ? write_file : compare)(path.data, &dump);
         printf("%s golden %s\n", good ? "PASS" : "FAIL", goldens[i].name);
         test_failures += !good;

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Calls that older kernels do not have fail as they do there: counts and stacks stay what they are.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+
+N=2000
+
+# older NAME COMMAND...: without these commands of bpf(2)
+older()
+{
+    local name=$1 command
+    shift
+    under="$WORKLOADS/deny"
+    for command in "$@"; do
+        under="$under --syscall bpf/$command:EINVAL"
+    done
+    under="$under --"
+    start_workload one calls -w -n $N
+    if start_stackbox stackcount -f -p "$(pid_of one)" "$EVENT"; then
+        go one
+        finish_stackbox
+        is "$name: each call" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+        is "$name: exit status" $status 0
+    else
+        fail "$name" "did not start: $(cat "$scratch/err")"
+        drop_workload one
+    fi
+    finish_workload one
+    under=
+}
+
+older "without batches (5.6)" 24 25
+older "without links (5.7)" 28
+older "without types of programs (4.18)" 18
+older "without runs of programs (4.12)" 10
+older "without raw tracepoints (4.17)" 17
+older "without all of these" 10 17 18 24 25 28

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Does lint.h see what is too young? Faults are planted, each alone, in a program that has none. */
+#include "unit/lint.h"
+
+#include "insns/count.h"
+#include "insns/older.h"
+#include "unit/test.h"
+
+enum { FD_ARRAY = 10, FD_SHARED, FD_HASH, FD_UNKNOWN };
+
+/* Of a sound program with `count` instructions planted after the lookup, in which r0 is a value's address. */
+static void lint_planted(const struct insn *planted, size_t count, unsigned floor, struct text *why)
+{
+    struct program program = {0};
+    struct linked linked;
+
+    program_name_map(&program, FD_ARRAY, "control");
+    program_name_map(&program, FD_SHARED, "settled");
+    program_name_map(&program, FD_HASH, "counts");
+    EMIT(&program,
+        MOV_REG(R6, R1),
+        ST(DW, R10, -8, 0),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, -8),
+        LOAD_MAP(R1, FD_ARRAY),
+        CALL(BPF_FUNC_map_lookup_elem),
+        JEQ_IMM(R0, 0, "out"),
+    LABEL("back"));
+    program_emit(&program, planted, count);
+    EMIT(&program,
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+    if (!program_link(&program, PROGRAM_LIMIT, &linked, why))
+        lint(&linked, &program, floor, why);
+    program_free(&program);
+}
+
+/* Refused by `floor`, with these words in one line, and taken by `since`. */
+static void expect(const struct insn *planted, size_t count, unsigned floor, const char *words, unsigned since)
+{
+    struct text why = {0};
+
+    lint_planted(planted, count, floor, &why);
+    CHECK(why.data && strstr(why.data, words));
+    CHECK(why.length && strchr(why.data, '\n') == why.data + why.length - 1);
+    if (!why.data || !strstr(why.data, words))
+        printf("  wanted: %s; got: %s\n", words, why.data ? why.data : "nothing");
+    text_clear(&why);
+    lint_planted(planted, count, since, &why);
+    CHECK_STRING(why.data ? why.data : "", "");
+    text_free(&why);
+}
+#define EXPECT(floor, words, since, ...)                                                       \
+    expect((const struct insn[]){__VA_ARGS__},                                                 \
+           sizeof((const struct insn[]){__VA_ARGS__}) / sizeof(struct insn), floor, words, since)
+
+static void a_sound_program_is_for_the_oldest(void)
+{
+    struct text why = {0};
+
+    lint_planted(NULL, 0, V(4, 4), &why);
+    CHECK_STRING(why.data ? why.data : "", "");
+    text_free(&why);
+}
+
+static void instructions_have_an_age(void)
+{
+    EXPECT(V(5, 0), "8: a jump by 32 bits takes Linux 5.1, and it is for 5.0", V(5, 1), JEQ32_IMM(R0, 0, "out"));
+    EXPECT(V(4, 13), "comparison takes Linux 4.14", V(4, 14), JLT_IMM(R0, 5, "out"));
+    EXPECT(V(4, 13), "comparison takes Linux 4.14", V(4, 14), JSLE_REG(R0, R0, "out"));
+    EXPECT(V(5, 1), "an address in a map's value takes Linux 5.2", V(5, 2), LOAD_MAP_VALUE(R2, FD_ARRAY, 0));
+    EXPECT(V(5, 11), "an atomic operation other than a sum", V(5, 12), MOV_IMM(R1, 1),
+           ATOMIC(DW, BPF_ADD | 1, R0, 0, R1));
+    EXPECT(V(4, 20), "keeps the sign takes Linux 5.0", V(5, 0), ARSH32_IMM(R1, 1));
+    EXPECT(V(5, 2), "a way back takes Linux 5.3", V(5, 3), JNE_IMM(R0, 0, "back"));
+    EXPECT(V(4, 15), "a call of a function takes Linux 4.16", V(4, 16), CALL_LABEL("out"));
+}
+
+static void helpers_and_maps_have_an_age(void)
+{
+    EXPECT(V(5, 4), "probe_read_user takes Linux 5.5", V(5, 5), CALL(BPF_FUNC_probe_read_user));
+    EXPECT(V(4, 17), "get_stack takes Linux 4.18", V(4, 18), CALL(BPF_FUNC_get_stack));
+    EXPECT(V(5, 6), "get_ns_current_pid_tgid takes Linux 5.7", V(5, 7), CALL(BPF_FUNC_get_ns_current_pid_tgid));
+    EXPECT(V(5, 4), "settled takes Linux 5.5", V(5, 5), LOAD_MAP(R1, FD_SHARED));
+}
+
+static void what_is_in_no_table_is_no_kernel_s(void)
+{
+    static const struct insn unknown_helper[] = {CALL(9999)};
+    const struct insn unknown_map[] = {LOAD_MAP(R1, FD_UNKNOWN)}, beside[] = {ST(DW, R10, -520, 0)};
+    struct text why = {0};
+
+    lint_planted(unknown_helper, 1, V(9, 9), &why);
+    CHECK(why.data && strstr(why.data, "helper 9999"));
+    text_clear(&why);
+    lint_planted(unknown_map, 1, V(9, 9), &why);
+    CHECK(why.data && strstr(why.data, "of this map"));
+    text_clear(&why);
+    lint_planted(beside, 1, V(9, 9), &why);
+    CHECK(why.data && strstr(why.data, "-520 is not on the stack"));
+    text_free(&why);
+}
+
+static void arguments_are_where_a_kernel_takes_them(void)
+{
+    EXPECT(V(4, 11), "memory of a map, where the stack was wanted, takes Linux 4.12", V(4, 12),
+           MOV_REG(R1, R0), MOV_IMM(R2, 16), CALL(BPF_FUNC_get_current_comm));
+    EXPECT(V(4, 17), "a key or value that is not on the stack takes Linux 4.18", V(4, 18),
+           MOV_REG(R2, R0), LOAD_MAP(R1, FD_HASH), CALL(BPF_FUNC_map_lookup_elem));
+    /* By another way: the address is kept over a call, and moved. */
+    EXPECT(V(4, 17), "a key or value that is not on the stack takes Linux 4.18", V(4, 18),
+           MOV_REG(R8, R0), CALL(BPF_FUNC_ktime_get_ns), MOV_REG(R3, R8), ADD_IMM(R3, 8), MOV_REG(R2, R10),
+           ADD_IMM(R2, -8), LOAD_MAP(R1, FD_HASH), MOV_IMM(R4, 0), CALL(BPF_FUNC_map_update_elem));
+    EXPECT(V(4, 8), "an address within a map's value takes Linux 4.9", V(4, 9), ADD_IMM(R0, 8));
+    /* On one of two ways alone. */
+    EXPECT(V(4, 11), "memory of a map", V(4, 12), MOV_REG(R1, R0), JEQ_IMM(R6, 7, "with the value"), MOV_REG(R1, R10),
+           ADD_IMM(R1, -8), LABEL("with the value"), MOV_IMM(R2, 8), CALL(BPF_FUNC_get_current_comm));
+}
+
+static void a_program_has_a_length(void)
+{
+    struct insn many[LINT_MOST_OLD];
+
+    for (size_t i = 0; i < COUNT_OF(many); i++)
+        many[i] = MOV_IMM(R1, 0);
+    expect(many, COUNT_OF(many), V(5, 1), "so many instructions takes Linux 5.2", V(5, 2));
+}
+
+/* The real one: what loops, or reads as kernels do since 5.5, is not for 4.18. */
+static void a_real_program_is_too_young(void)
+{
+    static const struct count_wishes wishes = {
+        .filter = {.cpu = -1}, .kernel_stack = true, .depth = 127, .control = 1, .account = 2, .slots = 3,
+        .lives = {-1, -1, -1}, .ids = {-1, -1, 0}, .banks = {{4, 5, 6}, {7, 8, 9}, 32, false}};
+    struct program program = {0};
+    struct linked linked;
+    struct text why = {0};
+
+    emit_count(&program, &wishes);
+    CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why), 0);
+    lint(&linked, &program, V(4, 18), &why);
+    CHECK(why.data && strstr(why.data, "a way back takes Linux 5.3, and it is for 4.18"));
+    text_free(&why);
+    program_free(&program);
+}
+
+static void older_words_are_found(void)
+{
+    struct bpf_insn insns[] = {
+        CALL(BPF_FUNC_probe_read_user).code, CALL(BPF_FUNC_probe_read_kernel).code, CALL(BPF_FUNC_get_stack).code,
+        {.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_CALL, .imm = BPF_FUNC_probe_read_user},
+    };
+
+    insns_make_older(insns, COUNT_OF(insns));
+    CHECK_NUMBER(insns[0].imm, BPF_FUNC_probe_read);
+    CHECK_NUMBER(insns[1].imm, BPF_FUNC_probe_read);
+    CHECK_NUMBER(insns[2].imm, BPF_FUNC_get_stack);
+    CHECK_NUMBER(insns[3].imm, BPF_FUNC_probe_read_user);
+}
+
+int main(void)
+{
+    TEST(a_sound_program_is_for_the_oldest);
+    TEST(instructions_have_an_age);
+    TEST(helpers_and_maps_have_an_age);
+    TEST(what_is_in_no_table_is_no_kernel_s);
+    TEST(arguments_are_where_a_kernel_takes_them);
+    TEST(a_program_has_a_length);
+    TEST(a_real_program_is_too_young);
+    TEST(older_words_are_found);
+    return tests_done();
+}
