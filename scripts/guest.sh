@@ -3,6 +3,8 @@
 #
 # guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest; with the name of another machine
 # guest.sh --alone [OPTION...] KERNEL        before it, arm64-newest, one of that (scripts/kernels.sh)
+# guest.sh --image FILE [OPTION...] MACHINE -- TEST...
+#                                            MACHINE: x86-64, or one that may stand before a KERNEL
 #
 # Boots a Debian kernel in emulation, runs the TESTs (shell scripts below tests/) in it, and prints
 # their PASS, FAIL and SKIP lines with the guest's name. The tests find the binary as $STACKBOX, the
@@ -11,10 +13,11 @@
 # Which binary and which programs that is, $STACKBOX and $WORKLOADS say. Without STACKBOX another machine's
 # are built here (cross.sh --programs): what is there is what the sources are.
 #
+#   --image FILE       boots this kernel, anybody's: what it must have in it is in src/README.md
 #   --cpus N           CPUs (2)
 #   --memory MB        memory (1024)
 #   --append WORDS     more words for the kernel command line
-#   --name NAME        the guest's name in the results (the kernel's)
+#   --name NAME        the guest's name in the results (the kernel's, the image's file's)
 #   --timeout S        for the whole guest (300)
 #   --test-timeout S   for one test (300)
 #   --programs NAMES   these test programs alone: with all of them some guests have too little memory
@@ -34,7 +37,7 @@ set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 
-cpus=2 memory=1024 append= name= timeout=300 test_timeout=300 files= machine=no log= clock=no
+image= cpus=2 memory=1024 append= name= timeout=300 test_timeout=300 files= machine=no log= clock=no
 alone=no once=no programs=
 
 usage()
@@ -43,8 +46,22 @@ usage()
     exit 2
 }
 
+# choose_image: of Debian's there is only the busybox then, which is the newest of this machine
+choose_image()
+{
+    if ! [ -r "$image" ]; then
+        echo "guest.sh: $image: there is no such file, or it may not be read" >&2
+        exit 2
+    fi
+    # The name becomes a word in the guest, and the log's.
+    name=${name:-$(basename "$image" | tr -c 'A-Za-z0-9._\n-' _)}
+    kernel=${kernel#x86-64}
+    kernel=${kernel:+$kernel-}newest
+}
+
 while [ $# -gt 0 ]; do
     case $1 in
+    --image)   image=$2 ;;
     --cpus)    cpus=$2 ;;
     --memory)  memory=$2 ;;
     --append)  append=$2 ;;
@@ -70,6 +87,7 @@ fi
 [ $# -ge 3 ] && [ "$2" = -- ] || usage
 kernel=$1
 shift 2
+[ ! "$image" ] || choose_image
 name=${name:-$kernel}
 log=${log:-build/test/guest-$name.log}
 
@@ -143,7 +161,8 @@ fill_root()
         esac
         [ -f "$program" ] && [ -x "$program" ] && { cp "$program" "$root/workloads/" || return 1; }
     done
-    cp "build/kernels/$kernel/modules"/*.ko "$root/modules/" 2>/dev/null
+    # An image's own modules are not known.
+    [ "$image" ] || cp "build/kernels/$kernel/modules"/*.ko "$root/modules/" 2>/dev/null
     for file in README.md src/docs/*.md "$@" $files; do
         mkdir -p "$root/$(dirname "$file")" && cp "$file" "$root/$file" || return 1
     done
@@ -173,7 +192,7 @@ boot()
     # shellcheck disable=SC2086 # words
     timeout --foreground -k 5 "$timeout" $emulator $board $icount \
         -accel tcg,thread=$threads -smp "$cpus" -m "$memory" -nodefaults -no-user-config \
-        -display none $serial -no-reboot -kernel "build/kernels/$kernel/vmlinuz" \
+        -display none $serial -no-reboot -kernel "${image:-build/kernels/$kernel/vmlinuz}" \
         -initrd "$scratch/initramfs" \
         -append "console=$console quiet panic=-1 random.trust_cpu=on $words $append" </dev/null 2>&1 |
         sed -u 's/\r*$//' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
@@ -234,4 +253,6 @@ if [ $once = no ] && ! grep -q '^@init ' "$log"; then
     echo "guest-$name: never reached /init; trying once more" >&2
     boot
 fi
+[ ! "$image" ] || grep -q '^@init ' "$log" ||
+    echo "guest-$name: what an image must have in it to get there is in src/README.md" >&2
 judge $#

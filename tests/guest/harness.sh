@@ -78,3 +78,29 @@ sh scripts/guest.sh --name late --timeout 1 --log $faults/late.log 6.12 -- $faul
     >$faults/result 2>&1
 expect "a guest that never starts is tried once more" 'never reached /init; trying once more'
 expect "and fails" '^FAIL guest-late: boot: the guest did not come'
+
+# Somebody's image: no kernel that guest.sh knows is booted, and nothing of one is in the guest but busybox.
+fault own <<'END'
+echo "PASS release $(uname -r)"
+echo "PASS modules $(ls /modules | wc -l)"
+END
+why=$(sh scripts/kernels.sh 6.1 2>&1) || { echo "SKIP harness: an image: $(echo "$why" | tail -n 1)"; exit; }
+image="$faults/a board's"
+cp build/kernels/6.1/vmlinuz "$image"
+sh scripts/guest.sh --image "$image" --timeout 100 --log $faults/own.log x86-64 -- $faults/own.sh \
+    >$faults/result 2>&1
+expect "an image is booted, with its file's name" \
+    "^PASS guest-a_board_s: release $(sed 's/[+.]/[&]/g' build/kernels/6.1/version)\$"
+expect "without others' modules" '^PASS guest-a_board_s: modules 0$'
+
+echo nothing >"$image"
+sh scripts/guest.sh --image "$image" --once --timeout 100 --log $faults/own.log x86-64 -- $faults/own.sh \
+    >$faults/result 2>&1
+expect "what is no image fails" '^FAIL guest-a_board_s: boot: the guest did not come'
+expect "and it is said where to look" 'what an image must have .* is in src/README[.]md$'
+
+rm "$image"
+sh scripts/guest.sh --image "$image" x86-64 -- $faults/own.sh >$faults/result 2>&1
+echo "exit $?" >>$faults/result
+expect "an image that is not there is named" "^guest[.]sh: $image: there is no such file, or it may not be read\$"
+expect "and nothing is run" '^exit 2$'
