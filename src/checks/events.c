@@ -13,7 +13,7 @@
 
 static int open_tasks(void *context, unsigned cpu)
 {
-    int event = perf_open_tasks(cpu, 1);
+    int event = perf_open_tasks(cpu, 1, 0);
 
     (void)context;
     if (event < 0)

@@ -22,6 +22,21 @@ static void put(const struct own *own, size_t place, uint32_t pid)
     __atomic_store_n(&own->pids[place], pid, __ATOMIC_RELAXED);
 }
 
+/* Of a map, or below 0 of nothing. */
+static int map_pids(struct own *own, int map)
+{
+    void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | (map < 0 ? MAP_ANONYMOUS : 0), map, 0);
+
+    if (at == MAP_FAILED)
+        return -errno;
+    own->pids = at;
+    for (size_t i = 0; i < OWN_PROCESSES; i++)
+        put(own, i, OWN_NOBODY);
+    put(own, OWN_TRACER, (uint32_t)getpid());
+    return 0;
+}
+
 int own_open(struct own *own)
 {
     const struct bpf_map_shape shape = {
@@ -37,25 +52,26 @@ int own_open(struct own *own)
     *own = (struct own){.map = 0};
     if (map < 0)
         return map;
-    void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-    if (at == MAP_FAILED) {
-        int result = -errno;
+    int result = map_pids(own, map);
+    if (result)
         close(map);
-        return result;
-    }
-    *own = (struct own){.map = map, .pids = at};
-    for (size_t i = 0; i < OWN_PROCESSES; i++)
-        put(own, i, OWN_NOBODY);
-    put(own, OWN_TRACER, (uint32_t)getpid());
-    return 0;
+    else
+        own->map = map;
+    return result;
+}
+
+int own_open_in_memory(struct own *own)
+{
+    *own = (struct own){.map = 0};
+    return map_pids(own, -1);
 }
 
 void own_close(struct own *own)
 {
-    if (!own->map)
-        return;
-    munmap(own->pids, mapped_bytes());
-    close(own->map);
+    if (own->pids)
+        munmap(own->pids, mapped_bytes());
+    if (own->map)
+        close(own->map);
     *own = (struct own){.map = 0};
 }
 
