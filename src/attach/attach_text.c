@@ -156,6 +156,10 @@ uint64_t attach_text_missed(int tracefs, const struct maker *maker)
 
 /* ---- Defining ---- */
 
+struct definition {
+    const char *event, *caller; /* NULL: it is not told */
+};
+
 /*
  * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Without /proc the
  * kernel could not find it by that: there it is the path, when it can be.
@@ -169,12 +173,12 @@ static void add_file(struct text *line, const struct place *place, int file)
 }
 
 /* Functions go by their addresses, where these are to be told. */
-static int define_at(int events, const char *event, const struct place *place, int file, bool by_address,
+static int define_at(int events, const struct definition *as, const struct place *place, int file, bool by_address,
                      uint64_t offset)
 {
     struct text line = {0};
 
-    text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', event);
+    text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', as->event);
     if (file >= 0)
         add_file(&line, place, file);
     if (file >= 0)
@@ -185,21 +189,23 @@ static int define_at(int events, const char *event, const struct place *place, i
         text_format(&line, "%s+%llu", place->name, (unsigned long long)offset);
     if (file >= 0 && place->semaphore)
         text_format(&line, "(0x%llx)", (unsigned long long)place->semaphore);
+    if (as->caller)
+        text_format(&line, " caller=%s", as->caller);
     text_add(&line, "\n");
     int result = write_line(events, &line);
     text_free(&line);
     return result;
 }
 
-static int define(int events, const char *event, const struct place *place, int file, bool by_address)
+static int define(int events, const struct definition *as, const struct place *place, int file, bool by_address)
 {
     const uint64_t later = place_later(place);
-    int result = define_at(events, event, place, file, by_address, place->offset);
+    int result = define_at(events, as, place, file, by_address, place->offset);
 
-    return result == -EINVAL && later ? define_at(events, event, place, file, by_address, later) : result;
+    return result == -EINVAL && later ? define_at(events, as, place, file, by_address, later) : result;
 }
 
-static int define_all(int tracefs, const char *event, struct place *const *places, size_t count)
+static int define_all(int tracefs, const struct definition *as, struct place *const *places, size_t count)
 {
     bool user = places[0]->kind == PLACE_USER;
     int events = open_events(tracefs, files[user]), file = -1;
@@ -213,10 +219,10 @@ static int define_all(int tracefs, const char *event, struct place *const *place
         return error;
     }
     for (size_t i = 0; i < count; i++) {
-        places[i]->error = define(events, event, places[i], file, places[i]->address);
+        places[i]->error = define(events, as, places[i], file, places[i]->address);
         /* Some kernels (5.10) take all addresses of one event for the same place. */
         if (places[i]->error == -EEXIST && !user)
-            places[i]->error = define(events, event, places[i], file, false);
+            places[i]->error = define(events, as, places[i], file, false);
         defined += !places[i]->error;
     }
     if (file >= 0)
@@ -226,7 +232,7 @@ static int define_all(int tracefs, const char *event, struct place *const *place
 }
 
 int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
-                       size_t count, uint32_t *id)
+                       size_t count, const char *caller, uint32_t *id)
 {
     char group[sizeof(GROUP) + MAKER_NAME_ROOM], name[sizeof(group) + NUMBER_ROOM];
     char event[sizeof(group) + sizeof(name)];
@@ -234,6 +240,15 @@ int attach_text_define(int tracefs, struct maker *maker, size_t number, struct p
     snprintf(group, sizeof(group), GROUP "%s", maker_name(maker));
     snprintf(name, sizeof(name), "%s_%zu", group, number);
     snprintf(event, sizeof(event), "%s/%s", group, name);
-    int result = define_all(tracefs, event, places, count);
+    int result = define_all(tracefs, &(struct definition){event, caller}, places, count);
     return result ? result : tracefs_event_id(tracefs, group, name, id);
+}
+
+int attach_text_find_caller(int tracefs, const struct maker *maker, size_t number, struct tracefs_field *field)
+{
+    char group[sizeof(GROUP) + MAKER_NAME_ROOM], name[sizeof(group) + NUMBER_ROOM];
+
+    snprintf(group, sizeof(group), GROUP "%s", maker->name);
+    snprintf(name, sizeof(name), "%s_%zu", group, number);
+    return tracefs_find_field(tracefs, group, name, "caller", field);
 }

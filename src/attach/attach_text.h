@@ -9,6 +9,7 @@
 
 #include "attach/maker.h"
 #include "find/place.h"
+#include "kernel/tracefs.h"
 
 /* Removes the probes of makers that are no more. */
 void attach_text_sweep(int tracefs);
@@ -17,11 +18,14 @@ void attach_text_sweep(int tracefs);
  * Defines the probes of all `places` (`count` pointers: all entries or all returns, all of the kernel
  * or all of user programs) as one event, the maker's of that number, and gives its id, to be opened
  * as a tracepoint.
+ * `caller`, which is not NULL where that is wanted, is the argument that tells it (struct machine).
  * A place that is refused gets its `error`. 0, or a negative errno when no place is left
  * (-EOPNOTSUPP: this kernel has no such file); attach_text_remove is needed after either.
  */
 int attach_text_define(int tracefs, struct maker *maker, size_t number, struct place *const *places,
-                       size_t count, uint32_t *id);
+                       size_t count, const char *caller, uint32_t *id);
+/* Where among the fields of that event it is. 0 or a negative errno. */
+int attach_text_find_caller(int tracefs, const struct maker *maker, size_t number, struct tracefs_field *field);
 
 /* Hits of the maker's probes of the kernel that were missed, until now. */
 uint64_t attach_text_missed(int tracefs, const struct maker *maker);

@@ -186,10 +186,16 @@ int rings_open(struct rings *rings, const struct rings_wishes *wishes)
     return result ? result : open_tellers(rings);
 }
 
-void rings_close(struct rings *rings)
+void rings_close_events(struct rings *rings)
 {
     for (size_t i = 0; i < rings->count; i++)
         close(rings->events[i]);
+    rings->count = 0;
+}
+
+void rings_close(struct rings *rings)
+{
+    rings_close_events(rings);
     for (size_t i = 0; i < rings->other_count; i++)
         close(rings->others[i]);
     close_rings(rings);

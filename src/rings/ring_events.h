@@ -46,6 +46,8 @@ struct rings {
 /* 0 or a negative errno; rings_close after either. */
 int rings_open(struct rings *rings, const struct rings_wishes *wishes);
 void rings_close(struct rings *rings);
+/* What was asked for alone, when all is read. */
+void rings_close_events(struct rings *rings);
 
 /*
  * An event of that kind on each CPU, not armed yet; its samples are rings_number()'s `number`. 0 or a

@@ -258,7 +258,8 @@ static void say_ways(const struct attachment *attachment)
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug)
 {
-    int result = attach_open(attachment, request, &find->places);
+    int result = request->instead ? request->instead(request->context, attachment, request, &find->places)
+                                  : attach_open(attachment, request, &find->places);
 
     if (debug && attachment->log.length)
         fprintf(stderr, "%s\n", attachment->log.data);

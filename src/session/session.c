@@ -145,6 +145,10 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         session->run.watches_reader = false;
     if (!status)
         status = check_stdout(session);
+    if (!status && options->collect == COLLECT_RINGS && !options->by_rings) {
+        say("--collect rings: this is collected by bpf alone; profile and stackcount have rings, too");
+        status = EXIT_USAGE;
+    }
     if (!status)
         status = check_depth(options);
     if (!status)
