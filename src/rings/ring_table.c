@@ -126,6 +126,22 @@ int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_
     return 0;
 }
 
+int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value, enum tally_mark mark)
+{
+    struct tally_entry *entry = tally_add(tally);
+    int result = entry ? keep_party(tally, &entry->task, &key->task) : -ENOMEM;
+
+    if (!result && key->waker)
+        result = keep_party(tally, &entry->waker, key->waker);
+    if (result)
+        return result;
+    entry->has_waker = key->waker != NULL;
+    entry->value = entry->longest = value;
+    entry->events = 1;
+    entry->mark = mark;
+    return 0;
+}
+
 /* ---- Emptying ---- */
 
 static int copy_stack(struct tally *to, const struct tally *from, struct stack *stack)

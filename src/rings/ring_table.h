@@ -37,6 +37,8 @@ struct ring_table {
 
 /* Counts an event of that value. 0 or -ENOMEM. */
 int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_t value);
+/* An entry of that kind and its own, straight into a tally. 0 or -ENOMEM. */
+int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value, enum tally_mark mark);
 /* Adds all to the tally, and is empty. 0 or -ENOMEM. */
 int ring_table_move(struct ring_table *table, struct tally *to);
 void ring_table_free(struct ring_table *table);

@@ -146,7 +146,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (!status)
         status = check_stdout(session);
     if (!status && options->collect == COLLECT_RINGS && !options->by_rings) {
-        say("--collect rings: this is collected by bpf alone; profile and stackcount have rings, too");
+        say("--collect rings: this is collected by bpf alone");
         status = EXIT_USAGE;
     }
     if (!status)
