@@ -14,10 +14,8 @@
 #include "find/find.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
-#include "kernel/tracefs.h"
 #include "machine/machine.h"
 #include "options/applet.h"
-#include "rings/ring_attach.h"
 #include "rings/ring_counts.h"
 #include "session/attaching.h"
 #include "session/collecting.h"
@@ -245,25 +243,9 @@ static int trace(struct counting *counting, struct tracing *tracing)
 
 static int trace_by_rings(struct counting *counting, struct tracing *tracing)
 {
-    struct ring_attaching attaching = {.source = &tracing->rings.source};
-    const struct attach_request request = {
-        .instead = ring_attach,
-        .context = &attaching,
-        .tracefs = tracing->find.tracefs,
-        .way = tracing->way,
-        .stop = &run_stopped,
-        .progress = attaching_show_progress,
-    };
+    int status = attaching_attach_to_rings(&tracing->attachment, &tracing->rings.source, tracing->way,
+                                           &tracing->find, settings.trace.debug);
 
-    for (size_t i = 0; i < ATTACH_PROGRAMS; i++) {
-        attaching.callers[i] = attaching_variants[i].caller;
-        attaching.flags[i] = attaching_variants[i].flags;
-    }
-    /* Finding tracepoints opens it; for probes it is wanted, too. */
-    struct attach_request with_tracefs = request;
-    if (with_tracefs.tracefs < 0)
-        with_tracefs.tracefs = tracing->find.tracefs = tracefs_open();
-    int status = attaching_attach(&tracing->attachment, &with_tracefs, &tracing->find, settings.trace.debug);
     if (!status)
         status = count(counting, tracing);
     rings_close_events(&tracing->rings.source.rings);

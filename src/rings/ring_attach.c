@@ -18,6 +18,7 @@ struct work {
     const struct ring_attaching *attaching;
     struct attachment *attachment;
     const struct attach_request *request;
+    const struct place *all; /* whose numbers are their indices */
 };
 
 static bool at_kernel_start(const struct place *place)
@@ -36,6 +37,7 @@ static int add(const struct work *work, const struct rings_event *event, const s
                const struct tracefs_field *caller)
 {
     struct ring_place about = {
+        .place = (uint32_t)(place - work->all),
         .flags = work->attaching->flags[attach_program_of(place)],
         .caller = caller->offset,
         .caller_bytes = caller->size,
@@ -112,7 +114,8 @@ static int attach_place(struct work *work, struct place *place, size_t number)
 int ring_attach(void *context, struct attachment *attachment, const struct attach_request *request,
                 struct places *places)
 {
-    struct work work = {.attaching = context, .attachment = attachment, .request = request};
+    struct work work = {.attaching = context, .attachment = attachment, .request = request,
+                        .all = places->items};
     const uint64_t start = now_ns();
     int result = 0, first_error = 0;
 

@@ -25,6 +25,7 @@ struct ring_wishes {
 
 /* What is known of each event of that number. */
 struct ring_place {
+    uint32_t place;         /* its number among those that were asked for */
     uint32_t flags;         /* of a key (insns/layout.h) */
     uint16_t caller;        /* where among its fields the caller is, */
     uint16_t caller_bytes;  /* of so many; 0: it is not told */

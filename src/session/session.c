@@ -56,7 +56,7 @@ static int open_processes(struct session *session)
     const struct processes_wishes wishes = {
         .pids = options->pids.numbers,
         .pid_count = options->pids.count,
-        .command = (uint32_t)session->command.pid,
+        .task = options->command ? (uint32_t)session->command.pid : trace_options_process(options),
         .free_memory = kernel_free_memory(),
     };
 

@@ -56,3 +56,9 @@ for format in text flat svg pprof speedscope; do
         > "$scratch/$format" 2> "$scratch/err"
     [ -s "$scratch/$format" ] && pass "format $format" || fail "format $format" "$(cat "$scratch/err")"
 done
+
+"$STACKBOX" stacksnoop --collect rings "$EVENT" -- "$WORKLOADS/calls" -n 500 > "$scratch/out" 2> "$scratch/err"
+is "stacksnoop prints each" "$(grep -c make_calls "$scratch/out")" 500
+
+"$STACKBOX" offcputime --collect rings -f -- sleep 2 > "$scratch/out" 2> "$scratch/err"
+between "a sleep of 2 s, in us" "$(folded_sum "$scratch/out" 'nanosleep')" 2000000 2100000
