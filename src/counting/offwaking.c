@@ -140,6 +140,12 @@ static int attach(struct tracing *tracing)
 static int attach_to_rings(struct tracing *tracing)
 {
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
+
+    /* Who comes to a CPU is told in the name of who leaves it, whose cgroup is another. */
+    if (tracing->wishes->trace->cgroup) {
+        say("--cgroup: waits of one cgroup cannot be had by perf's rings: -p and -t can");
+        return EXIT_FAILURE;
+    }
     int tracefs = tracefs_open();
 
     refusal.error = tracefs < 0 ? tracefs : ring_waits_attach(&tracing->rings, tracefs, &refusal.event);

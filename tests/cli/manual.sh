@@ -58,10 +58,11 @@ listed_is_taken()
             "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
             is "$applet: $option takes $argument" "$with_value $?" "0 0"
         elif [ "$option" = --output ] || [ "$option" = --format ] || [ "$option" = --by ] ||
-            [ "$option" = --unwind ]; then
+            [ "$option" = --unwind ] || [ "$option" = --collect ]; then
             word=text
             [ "$option" != --by ] || word=thread
             [ "$option" != --unwind ] || word=tables
+            [ "$option" != --collect ] || word=rings
             "$STACKBOX" "$applet" "$option" $word --help >"$scratch/out" 2>&1
             with_value=$?
             "$STACKBOX" "$applet" "$option=$word" --help >"$scratch/out" 2>&1
