@@ -97,6 +97,7 @@ struct machine {
      * left as it is where that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.
      */
     void (*emit_load_caller)(struct program *program, int16_t place);
+    const char *caller_text; /* the same, as an argument of a probe in text; NULL: nobody knows how */
     const struct machine_walk *walk; /* NULL: nobody knows how */
     bool no_frames; /* its compilers make none that the kernel walks: behind the first there are false ones */
 

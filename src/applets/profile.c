@@ -13,9 +13,12 @@
 #include "counting/counting.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
+#include "kernel/perf.h"
 #include "kernel/refusal.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"
+#include "rings/ring_counts.h"
+#include "session/collecting.h"
 #include "session/decisions.h"
 #include "session/heading.h"
 
@@ -92,6 +95,7 @@ static const struct manual_row notes[] = {
 
 struct profiling {
     struct bpf_counts counts;
+    struct ring_counts rings; /* instead, where there is no bpf(2) */
     struct counting counting;
     struct sampling_wishes wishes;
     struct sampling sampling;
@@ -162,6 +166,51 @@ static int load_program(struct profiling *profiling, struct text *log)
     return result < 0 ? refuse_sampling(result, log) : 0;
 }
 
+/* ---- By rings ---- */
+
+static int refuse_event(void);
+
+static int attach_to_rings(struct profiling *profiling)
+{
+    static const struct ring_place nowhere = {.flags = 0};
+    const struct perf_sampled sampled = sampling_event_of(&profiling->wishes, 0);
+    const struct rings_event event = {
+        .type = sampled.type,
+        .config = sampled.config,
+        .by_frequency = sampled.by_frequency,
+        .period = sampled.period,
+        .leaves_idle_out = sampled.leaves_idle_out,
+    };
+    struct text why = {0};
+    int result = ring_source_add(&profiling->rings.source, &event, &nowhere);
+
+    if (!result)
+        return 0;
+    if (result == -ENOENT || result == -EOPNOTSUPP)
+        return refuse_event();
+    ring_source_explain(&profiling->rings.source, result, &why);
+    say("cannot sample: %s", why.data ? why.data : strerror(-result));
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
+static struct collector *make_rings(struct profiling *profiling)
+{
+    const struct ring_wishes wishes = {
+        .scope = &profiling->counting.session.scope,
+        .kernel = !settings.trace.user_only,
+        .user = !settings.trace.kernel_only,
+        .without_idle = !settings.idle,
+        .per_process = true,
+        .per_thread = settings.trace.by == WHO_THREAD,
+        .depth = settings.trace.depth,
+        .stacks = settings.trace.storage,
+    };
+
+    ring_counts_init(&profiling->rings, &wishes);
+    return &profiling->rings.collector;
+}
+
 /* ---- The run ---- */
 
 static int refuse_event(void)
@@ -188,6 +237,15 @@ static int open_sampling(struct profiling *profiling)
     say("CPU %lld is offline: there is nothing to sample until it is brought online",
         (long long)settings.trace.cpu);
     return EXIT_FAILURE;
+}
+
+static int attach_program(struct profiling *profiling)
+{
+    struct text log = {0};
+    int status = load_program(profiling, &log);
+
+    text_free(&log);
+    return status ? status : open_sampling(profiling);
 }
 
 static void look_at_cpus(void *context)
@@ -219,12 +277,17 @@ static void print_header(struct profiling *profiling)
 }
 
 /* The kernel stops an event that overflows too often until the next tick. */
-static void add_stops(struct sampling *sampling, struct missing *missing)
+static void add_stops(struct profiling *profiling, struct missing *missing)
 {
-    bool clock = sampling->wishes.event->clock;
-    struct sampling_stops stops;
+    const bool clock = profiling->wishes.event->clock;
+    struct sampling_stops stops = {.samples = 0};
 
-    sampling_stops(sampling, &stops);
+    if (settings.trace.by_rings) {
+        rings_stopped(&profiling->rings.source.rings, &stops.times, &stops.nanoseconds);
+        stops.samples = clock ? stops.nanoseconds / sampling_clock_period(&profiling->wishes) : 0;
+    } else {
+        sampling_stops(&profiling->sampling, &stops);
+    }
     const struct loss loss = {
         .count = clock ? stops.samples : stops.times ? MISSING_UNCOUNTED : 0,
         .events = "samples",
@@ -243,17 +306,17 @@ static void add_losses(void *context, struct missing *missing)
     struct profiling *profiling = context;
     struct bpf_program_info info;
 
-    if (!bpf_program_info(profiling->wishes.program, &info))
+    if (profiling->wishes.program >= 0 && !bpf_program_info(profiling->wishes.program, &info))
         missing_add_recursion(missing, "events", info.recursion_misses);
-    add_stops(&profiling->sampling, missing);
+    add_stops(profiling, missing);
 }
 
 /* What the kernel knows about the program that has run. */
 static void say_account(const struct profiling *profiling)
 {
-    struct bpf_program_info info;
+    struct bpf_program_info info = {.id = 0};
 
-    if (bpf_program_info(profiling->wishes.program, &info))
+    if (profiling->wishes.program >= 0 && bpf_program_info(profiling->wishes.program, &info))
         return;
     if (settings.trace.debug && info.run_count)
         say("program %u: %llu runs, ns per event: %llu", info.id,
@@ -264,16 +327,12 @@ static void say_account(const struct profiling *profiling)
 
 static int profile(struct profiling *profiling)
 {
-    struct text log = {0};
-    int status = load_program(profiling, &log);
+    int status = settings.trace.by_rings ? attach_to_rings(profiling) : attach_program(profiling);
 
-    text_free(&log);
-    if (!status)
-        status = open_sampling(profiling);
     if (!status)
         status = counting_start(&profiling->counting);
     if (!status) {
-        profiling->counting.tick = look_at_cpus;
+        profiling->counting.tick = settings.trace.by_rings ? NULL : look_at_cpus;
         profiling->counting.ticking = profiling;
         profiling->counting.add_losses = add_losses;
         profiling->counting.losing = profiling;
@@ -355,7 +414,7 @@ static struct report_measure measure_of(const struct sampling_wishes *wishes)
     return measure;
 }
 
-static int open_and_profile(struct profiling *profiling)
+static struct collector *make_counts(struct profiling *profiling)
 {
     /* Samples come rarely and meet ever new stacks: ids would seldom be settled when they come again. */
     const struct store_wishes wishes = {
@@ -365,7 +424,14 @@ static int open_and_profile(struct profiling *profiling)
     };
 
     bpf_counts_init(&profiling->counts, &wishes);
-    int status = counting_open(&profiling->counting, &settings.trace, &profiling->counts.collector);
+    return &profiling->counts.collector;
+}
+
+static int open_and_profile(struct profiling *profiling)
+{
+    collecting_choose(&settings.trace, true);
+    struct collector *collector = settings.trace.by_rings ? make_rings(profiling) : make_counts(profiling);
+    int status = counting_open(&profiling->counting, &settings.trace, collector);
 
     profiling->counting.report.layout = LAYOUT_PROFILE;
     profiling->counting.report.show_process = true;

@@ -16,7 +16,9 @@
 #include "kernel/bpf.h"
 #include "machine/machine.h"
 #include "options/applet.h"
+#include "rings/ring_counts.h"
 #include "session/attaching.h"
+#include "session/collecting.h"
 
 #define SEE_HELP " (see stackcount -h)"
 
@@ -85,6 +87,7 @@ static const struct manual_row notes[] = {
 
 struct tracing {
     struct bpf_counts counts;
+    struct ring_counts rings; /* instead, where there is no bpf(2) */
     struct find find;
     enum attach_way way;
     struct attachment attachment;
@@ -236,6 +239,37 @@ static int trace(struct counting *counting, struct tracing *tracing)
     return status;
 }
 
+/* ---- By rings ---- */
+
+static int trace_by_rings(struct counting *counting, struct tracing *tracing)
+{
+    int status = attaching_attach_to_rings(&tracing->attachment, &tracing->rings.source, tracing->way,
+                                           &tracing->find, settings.trace.debug);
+
+    if (!status)
+        status = count(counting, tracing);
+    rings_close_events(&tracing->rings.source.rings);
+    attaching_detach(&tracing->attachment, settings.trace.debug);
+    return status;
+}
+
+static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
+{
+    const struct ring_wishes wishes = {
+        .scope = scope,
+        .kernel = !settings.trace.user_only,
+        .user = !settings.trace.kernel_only,
+        .raw = true,
+        .per_process = per_process(),
+        .per_thread = settings.trace.by == WHO_THREAD,
+        .depth = settings.trace.depth,
+        .stacks = settings.trace.storage,
+    };
+
+    ring_counts_init(&tracing->rings, &wishes);
+    return &tracing->rings.collector;
+}
+
 /* ---- The command line ---- */
 
 /* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
@@ -270,8 +304,11 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct counting counting;
 
+    collecting_choose(&settings.trace, false);
     bpf_counts_init(&tracing->counts, &wishes);
-    int status = counting_open(&counting, &settings.trace, &tracing->counts.collector);
+    int status = counting_open(&counting, &settings.trace,
+                               settings.trace.by_rings ? make_rings(tracing, &counting.session.scope)
+                                                       : &tracing->counts.collector);
 
     counting.report.measure = (struct report_measure){.events = "events"};
     counting.report.show_process = per_process();
@@ -282,7 +319,7 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, counting.session.kallsyms,
                                 trace_options_process(&settings.trace));
     if (!status)
-        status = trace(&counting, tracing);
+        status = settings.trace.by_rings ? trace_by_rings(&counting, tracing) : trace(&counting, tracing);
     return counting_close(&counting, status);
 }
 

@@ -13,7 +13,9 @@
 #include "insns/snoop.h"
 #include "machine/machine.h"
 #include "options/applet.h"
+#include "rings/ring_snoops.h"
 #include "session/attaching.h"
+#include "session/collecting.h"
 #include "snooping/snooping.h"
 
 #define SEE_HELP " (see stacksnoop -h)"
@@ -93,6 +95,7 @@ static const struct manual_row notes[] = {
 
 struct tracing {
     struct bpf_events events;
+    struct ring_snoops rings; /* instead, where there is no bpf(2) */
     struct find find;
     enum attach_way way;
     enum recorder_kind buffer;
@@ -130,7 +133,7 @@ static void build_program(const struct session *session, const struct recorder *
 /* ---- The run ---- */
 
 /* What is attached is printed until the end. */
-static int snoop(struct snooping *snooping, struct tracing *tracing)
+static int snoop(struct snooping *snooping, struct tracing *tracing, uint32_t depth)
 {
     struct text heading = {0};
 
@@ -143,7 +146,7 @@ static int snoop(struct snooping *snooping, struct tracing *tracing)
         session_header(&snooping->session, heading.data);
     text_free(&heading);
     if (!status)
-        status = snooping_run(snooping, &tracing->find.places, tracing->events.recorder.depth);
+        status = snooping_run(snooping, &tracing->find.places, depth);
     if (!status && !snooping->printed)
         attaching_say_rivals(&tracing->find, &settings.trace);
     snooping_say_losses(snooping, attach_missed(&tracing->attachment));
@@ -157,7 +160,7 @@ static int trace_with(struct snooping *snooping, struct tracing *tracing,
                                   settings.trace.debug);
 
     if (!status)
-        status = snoop(snooping, tracing);
+        status = snoop(snooping, tracing, tracing->events.recorder.depth);
     attaching_detach(&tracing->attachment, settings.trace.debug);
     return status;
 }
@@ -204,6 +207,37 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
         program_free(&programs[i]);
     return status;
+}
+
+/* ---- By rings ---- */
+
+static int trace_by_rings(struct snooping *snooping, struct tracing *tracing)
+{
+    struct ring_source *source = &tracing->rings.source;
+    int status = attaching_attach_to_rings(&tracing->attachment, source, tracing->way, &tracing->find,
+                                           settings.trace.debug);
+
+    if (!status)
+        status = snoop(snooping, tracing, source->depth);
+    rings_close_events(&source->rings);
+    attaching_detach(&tracing->attachment, settings.trace.debug);
+    return status;
+}
+
+static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
+{
+    const struct ring_wishes wishes = {
+        .scope = scope,
+        .kernel = !settings.trace.user_only,
+        .user = !settings.trace.kernel_only,
+        .raw = true,
+        .per_process = true,
+        .per_thread = true,
+        .depth = settings.trace.depth,
+    };
+
+    ring_snoops_init(&tracing->rings, &wishes);
+    return &tracing->rings.collector;
 }
 
 /* ---- The command line ---- */
@@ -306,14 +340,17 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct snooping snooping;
 
+    collecting_choose(&settings.trace, false);
+    const bool by_rings = settings.trace.by_rings;
     bpf_events_init(&tracing->events, &events);
-    int status = snooping_open(&snooping, &wishes, &tracing->events.collector);
+    int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session.scope)
+                                                            : &tracing->events.collector);
 
     if (!status)
         status = attaching_find(&tracing->find, snooping.session.kallsyms,
                                 trace_options_process(&settings.trace));
     if (!status)
-        status = trace(&snooping, tracing);
+        status = by_rings ? trace_by_rings(&snooping, tracing) : trace(&snooping, tracing);
     return snooping_close(&snooping, status);
 }
 

@@ -231,7 +231,7 @@ static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start
     return -E2BIG;
 }
 
-static void allow_descriptors(size_t wanted)
+void attach_allow_descriptors(size_t wanted)
 {
     struct rlimit limit;
 
@@ -249,7 +249,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
     size_t before = work->attachment->attached, kept_before = work->attachment->count;
     uint64_t start = now_ns();
 
-    allow_descriptors(work->count * (work->request->numbered ? 3 : 2));
+    attach_allow_descriptors(work->count * (work->request->numbered ? 3 : 2));
     for (size_t i = 0; i < work->count; i++) {
         struct place *place = work->places[i];
         if (work->request->stop && *work->request->stop)
@@ -272,7 +272,7 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
 {
     struct attachment *attachment = work->attachment;
     uint32_t id;
-    int result = attach_text_define(work->request->tracefs, &attachment->maker, group, count, &id);
+    int result = attach_text_define(work->request->tracefs, &attachment->maker, group, count, NULL, &id);
 
     if (!result)
         result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
@@ -290,7 +290,7 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
     int result = 0;
 
     if (apart)
-        allow_descriptors(attachment->count + attachment->own_count + 2 * count);
+        attach_allow_descriptors(attachment->count + attachment->own_count + 2 * count);
     for (uint32_t i = 0; i < count && !result; i += apart ? 1 : count)
         result = attach_text_event(work, group + i, apart ? 1 : count);
     return result;

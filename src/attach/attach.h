@@ -35,7 +35,15 @@ enum attach_program {
 
 enum attach_program attach_program_of(const struct place *place);
 
+struct attachment;
+struct attach_request;
+/* As attach_open, by who attaches without programs. */
+typedef int attach_instead(void *context, struct attachment *attachment, const struct attach_request *request,
+                           struct places *places);
+
 struct attach_request {
+    attach_instead *instead; /* of attach_open, or NULL */
+    void *context;
     struct linked programs[ATTACH_PROGRAMS]; /* loaded as places need them */
     /*
      * Programs are to know which of the places was hit. `number_at` is the index, in each, of an
@@ -91,6 +99,13 @@ struct attachment {
  */
 int attach_open(struct attachment *attachment, const struct attach_request *request,
                 struct places *places);
+
+/* ---- For who attaches instead ---- */
+
+/* Is it this one place that is refused, and may the next do? */
+bool attach_concerns_one_place(int error);
+/* So many descriptors are to come. */
+void attach_allow_descriptors(size_t wanted);
 
 /* Events that the kernel kept from the programs, as far as it tells (kernel/misses.h). */
 uint64_t attach_missed(const struct attachment *attachment);

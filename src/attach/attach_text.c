@@ -156,6 +156,10 @@ uint64_t attach_text_missed(int tracefs, const struct maker *maker)
 
 /* ---- Defining ---- */
 
+struct definition {
+    const char *event, *caller; /* NULL: it is not told */
+};
+
 /*
  * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Without /proc the
  * kernel could not find it by that: there it is the path, when it can be.
@@ -169,12 +173,12 @@ static void add_file(struct text *line, const struct place *place, int file)
 }
 
 /* Functions go by their addresses, where these are to be told. */
-static int define_at(int events, const char *event, const struct place *place, int file, bool by_address,
+static int define_at(int events, const struct definition *as, const struct place *place, int file, bool by_address,
                      uint64_t offset)
 {
     struct text line = {0};
 
-    text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', event);
+    text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', as->event);
     if (file >= 0)
         add_file(&line, place, file);
     if (file >= 0)
@@ -185,18 +189,20 @@ static int define_at(int events, const char *event, const struct place *place, i
         text_format(&line, "%s+%llu", place->name, (unsigned long long)offset);
     if (file >= 0 && place->semaphore)
         text_format(&line, "(0x%llx)", (unsigned long long)place->semaphore);
+    if (as->caller)
+        text_format(&line, " caller=%s", as->caller);
     text_add(&line, "\n");
     int result = write_line(events, &line);
     text_free(&line);
     return result;
 }
 
-static int define(int events, const char *event, const struct place *place, int file, bool by_address)
+static int define(int events, const struct definition *as, const struct place *place, int file, bool by_address)
 {
     const uint64_t later = place_later(place);
-    int result = define_at(events, event, place, file, by_address, place->offset);
+    int result = define_at(events, as, place, file, by_address, place->offset);
 
-    return result == -EINVAL && later ? define_at(events, event, place, file, by_address, later) : result;
+    return result == -EINVAL && later ? define_at(events, as, place, file, by_address, later) : result;
 }
 
 /* The file to write to, and that of user places, else *file is below 0. */
@@ -216,7 +222,7 @@ static int open_for(int tracefs, const struct place *place, int *file)
     return events;
 }
 
-static int define_all(int tracefs, const char *event, struct place *const *places, size_t count)
+static int define_all(int tracefs, const struct definition *as, struct place *const *places, size_t count)
 {
     int file, events = open_for(tracefs, places[0], &file);
     size_t defined = 0;
@@ -224,10 +230,10 @@ static int define_all(int tracefs, const char *event, struct place *const *place
     if (events < 0)
         return events;
     for (size_t i = 0; i < count; i++) {
-        places[i]->error = define(events, event, places[i], file, places[i]->address);
+        places[i]->error = define(events, as, places[i], file, places[i]->address);
         /* Some kernels (5.10) take all addresses of one event for the same place, others none at a return (before 4.12). */
         if ((places[i]->error == -EEXIST || places[i]->error == -EINVAL) && file < 0)
-            places[i]->error = define(events, event, places[i], file, false);
+            places[i]->error = define(events, as, places[i], file, false);
         defined += !places[i]->error;
     }
     if (file >= 0)
@@ -241,10 +247,10 @@ struct event {
     char both[2 * (sizeof(GROUP) + MAKER_NAME_ROOM) + NUMBER_ROOM];
 };
 
-static void next_event(struct maker *maker, struct event *event)
+static void name_event(struct maker *maker, unsigned number, struct event *event)
 {
     snprintf(event->group, sizeof(event->group), GROUP "%s", maker_name(maker));
-    snprintf(event->name, sizeof(event->name), "%s_%u", event->group, maker->events++);
+    snprintf(event->name, sizeof(event->name), "%s_%u", event->group, number);
     snprintf(event->both, sizeof(event->both), "%s/%s", event->group, event->name);
 }
 
@@ -252,14 +258,15 @@ bool attach_text_adds(int tracefs, struct maker *maker, const struct place *plac
 {
     struct text removal = {0};
     struct event event;
+    const struct definition as = {event.both, NULL};
     int file, events = open_for(tracefs, place, &file);
 
     if (events < 0)
         return false;
-    next_event(maker, &event);
-    bool defined = !define(events, event.both, place, file, place->address);
+    name_event(maker, maker->events++, &event);
+    bool defined = !define(events, &as, place, file, place->address);
     /* It is there already: it would have been added. */
-    bool adds = defined && define(events, event.both, place, file, place->address) == -EEXIST;
+    bool adds = defined && define(events, &as, place, file, place->address) == -EEXIST;
     text_format(&removal, "-:%s\n", event.both);
     if (defined)
         (void)write_line(events, &removal);
@@ -271,11 +278,19 @@ bool attach_text_adds(int tracefs, struct maker *maker, const struct place *plac
 }
 
 int attach_text_define(int tracefs, struct maker *maker, struct place *const *places, size_t count,
-                       uint32_t *id)
+                       const char *caller, uint32_t *id)
 {
     struct event event;
 
-    next_event(maker, &event);
-    int result = define_all(tracefs, event.both, places, count);
+    name_event(maker, maker->events++, &event);
+    int result = define_all(tracefs, &(struct definition){event.both, caller}, places, count);
     return result ? result : tracefs_event_id(tracefs, event.group, event.name, id);
+}
+
+int attach_text_find_caller(int tracefs, struct maker *maker, struct tracefs_field *field)
+{
+    struct event event;
+
+    name_event(maker, maker->events - 1, &event);
+    return tracefs_find_field(tracefs, event.group, event.name, "caller", field);
 }

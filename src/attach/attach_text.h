@@ -11,6 +11,7 @@
 
 #include "attach/maker.h"
 #include "find/place.h"
+#include "kernel/tracefs.h"
 
 /* Removes the probes of makers that are no more. */
 void attach_text_sweep(int tracefs);
@@ -24,11 +25,14 @@ bool attach_text_adds(int tracefs, struct maker *maker, const struct place *plac
 /*
  * Defines the probes of all `places` (`count` pointers: all entries or all returns, all of the kernel
  * or all of user programs) as one event, and gives its id, to be opened as a tracepoint.
+ * `caller`, which is not NULL where that is wanted, is the argument that tells it (struct machine).
  * A place that is refused gets its `error`. 0, or a negative errno when no place is left
  * (-EOPNOTSUPP: this kernel has no such file); attach_text_remove is needed after either.
  */
 int attach_text_define(int tracefs, struct maker *maker, struct place *const *places, size_t count,
-                       uint32_t *id);
+                       const char *caller, uint32_t *id);
+/* Where among the fields of the event that was defined last it is. 0 or a negative errno. */
+int attach_text_find_caller(int tracefs, struct maker *maker, struct tracefs_field *field);
 
 /* Hits of the maker's probes of the kernel that were missed, until now. */
 uint64_t attach_text_missed(int tracefs, const struct maker *maker);

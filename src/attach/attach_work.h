@@ -48,9 +48,6 @@ int attach_cookies(const struct work *work, struct place *const *part, uint32_t 
  */
 int attach_as_text(struct work *work, struct place **group, uint32_t count);
 
-/* Is it this one place that is refused, and may the next do? */
-bool attach_concerns_one_place(int error);
-
 /*
  * One link to all of `part`; where that is refused, to each half, and so on down to the culprits,
  * which get their error. `link` attaches all or nothing.

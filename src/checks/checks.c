@@ -29,6 +29,7 @@ const struct check_title check_titles[CHECKS] = {
     [CHECK_SWITCHES] = {"switches", "switches and wakes"},
     [CHECK_PERF_EVENTS] = {"perf_events", "perf_event_open(2)"},
     [CHECK_SAMPLING] = {"sampling", "perf sampling"},
+    [CHECK_RINGS] = {"rings", "collecting by rings"},
     [CHECK_HARDWARE] = {"hardware_events", "hardware events"},
     [CHECK_COMMANDS] = {"commands", "-- COMMAND"},
     [CHECK_LIVES] = {"process_ends", "execs and ends"},

@@ -10,10 +10,11 @@
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
+#include "rings/rings_try.h"
 
 static int open_tasks(void *context, unsigned cpu)
 {
-    int event = perf_open_tasks(cpu, 1);
+    int event = perf_open_tasks(cpu, 1, 0);
 
     (void)context;
     if (event < 0)
@@ -29,6 +30,18 @@ static void check_perf_events(struct check *check)
     check_decide(check, REFUSED_PROBES, cpus_each_online(open_tasks, NULL), 0);
     if (check->yes && paranoid >= 0)
         text_format(&check->detail, "kernel.perf_event_paranoid is %ld", paranoid);
+}
+
+/* What takes no bpf(2), and of one's own programs no right. */
+static void check_rings(struct check *check)
+{
+    int result = rings_try(false);
+
+    if (result && !rings_try(true)) {
+        result = 0;
+        text_add(&check->detail, "of your own programs alone: profile with -p PID or -- COMMAND");
+    }
+    check_decide(check, REFUSED_SAMPLING, result, 0);
 }
 
 static void check_sampling(struct check *check)
@@ -72,5 +85,6 @@ void check_events(struct checks *checks)
 {
     check_perf_events(&checks->of[CHECK_PERF_EVENTS]);
     check_sampling(&checks->of[CHECK_SAMPLING]);
+    check_rings(&checks->of[CHECK_RINGS]);
     check_hardware(&checks->of[CHECK_HARDWARE]);
 }

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "apart/apart.h"
 #include "kernel/bpf.h"
@@ -26,13 +29,20 @@ void scope_close(struct scope *scope)
     lives_close(&scope->lives);
 }
 
-int scope_open_cgroup(const char *path)
+int scope_open_cgroup(const char *path, bool by_rings)
 {
+    struct statfs about;
     uint32_t zero = 0;
     int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (directory < 0)
         return -errno;
+    if (by_rings && !fstatfs(directory, &about) && about.f_type == CGROUP2_SUPER_MAGIC)
+        return directory;
+    if (by_rings) {
+        close(directory);
+        return -EBADF;
+    }
     int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t), 1);
     if (!result)
         result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
@@ -42,9 +52,9 @@ int scope_open_cgroup(const char *path)
     return result ? result : map;
 }
 
-void scope_leave_own_out(struct scope *scope)
+void scope_leave_own_out(struct scope *scope, bool by_rings)
 {
-    if (own_open(&scope->own))
+    if (by_rings ? own_open_in_memory(&scope->own) : own_open(&scope->own))
         return;
     scope->filter.own = scope->own.map;
     apart_watch(own_watch, &scope->own);

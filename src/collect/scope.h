@@ -18,6 +18,7 @@ struct scope {
     struct own own;       /* whose events are left out */
     struct lives lives;
     int lives_refused; /* 0, or why there are none: a negative errno */
+    uint32_t command; /* that is held, by its pid; 0: none */
 };
 
 /* One that holds nothing, which scope_close takes; the filter's numbers are the caller's. */
@@ -25,13 +26,13 @@ void scope_init(struct scope *scope);
 void scope_close(struct scope *scope);
 
 /*
- * For filter.cgroup: a map of the cgroup of that directory. A descriptor, which is the caller's or the
- * filter's, or a negative errno: -EBADF where it is no directory of cgroup v2.
+ * For filter.cgroup: a map of the cgroup of that directory, or, `by_rings`, the directory itself. A descriptor,
+ * which is the caller's or the filter's, or a negative errno: -EBADF where it is no directory of cgroup v2.
  */
-int scope_open_cgroup(const char *path);
+int scope_open_cgroup(const char *path, bool by_rings);
 
 /* None of ours. Where there can be no such map there can be none of those that matter. */
-void scope_leave_own_out(struct scope *scope);
+void scope_leave_own_out(struct scope *scope, bool by_rings);
 
 /*
  * From here on whom the calling thread forks is followed, and nobody else (follow.h). 0 or a negative

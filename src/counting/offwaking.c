@@ -15,8 +15,11 @@
 #include "counting/blocked.h"
 #include "counting/counting.h"
 #include "kernel/bpf.h"
+#include "kernel/tracefs.h"
 #include "kernel/refusal.h"
 #include "kernel/switches.h"
+#include "rings/ring_waits.h"
+#include "session/collecting.h"
 #include "session/decisions.h"
 #include "session/heading.h"
 
@@ -35,6 +38,7 @@ struct tracing {
     const struct offwaking_wishes *wishes;
     struct counting counting;
     struct bpf_waits collector;
+    struct ring_waits rings; /* instead, where there is no bpf(2) */
     struct switches switches;
     struct interrupts interrupts;
     struct waiting_text waiting; /* where a flat table is to have it */
@@ -131,6 +135,47 @@ static int attach(struct tracing *tracing)
     }
     text_free(&refusal.log);
     return result ? EXIT_FAILURE : 0;
+}
+
+static int attach_to_rings(struct tracing *tracing)
+{
+    struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
+
+    /* Who comes to a CPU is told in the name of who leaves it, whose cgroup is another. */
+    if (tracing->wishes->trace->cgroup) {
+        say("--cgroup: waits of one cgroup cannot be had by perf's rings: -p and -t can");
+        return EXIT_FAILURE;
+    }
+    int tracefs = tracefs_open();
+
+    refusal.error = tracefs < 0 ? tracefs : ring_waits_attach(&tracing->rings, tracefs, &refusal.event);
+    if (tracefs >= 0) {
+        close(tracefs);
+        refusal.what = REFUSED_PROBES;
+        refusal.no_field = refusal.error == -ENOENT;
+    }
+    if (refusal.error)
+        say_refused(&refusal);
+    return refusal.error ? EXIT_FAILURE : 0;
+}
+
+static struct collector *make_rings(struct tracing *tracing)
+{
+    const struct trace_options *trace = tracing->wishes->trace;
+    const struct ring_waits_wishes wishes = {
+        .scope = &tracing->counting.session.scope,
+        .view = tracing->wishes->view,
+        .threads = tracing->wishes->threads,
+        .states = tracing->wishes->states,
+        .runnable = tracing->wishes->runnable,
+        .kernel = !trace->user_only,
+        .user = !trace->kernel_only,
+        .depth = trace->depth,
+        .stacks = trace->storage,
+    };
+
+    ring_waits_init(&tracing->rings, &wishes, &tracing->collector.waits);
+    return &tracing->rings.collector;
 }
 
 static void print_header(struct tracing *tracing)
@@ -280,7 +325,10 @@ static int trace(struct tracing *tracing)
     };
 
     bpf_waits_init(&tracing->collector, &wishes, &waits);
-    int status = counting_open(counting, tracing->wishes->trace, &tracing->collector.counts.collector);
+    collecting_choose(tracing->wishes->trace, false);
+    const bool by_rings = tracing->wishes->trace->by_rings;
+    int status = counting_open(counting, tracing->wishes->trace,
+                               by_rings ? make_rings(tracing) : &tracing->collector.counts.collector);
 
     counting->report.layout = layouts[tracing->wishes->view];
     counting->report.unit = 1000;
@@ -295,7 +343,7 @@ static int trace(struct tracing *tracing)
     if (!status && report_files_have(&counting->files, REPORT_FLAT) && counting->session.kallsyms >= 0)
         (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* else by names */
     if (!status)
-        status = attach(tracing);
+        status = by_rings ? attach_to_rings(tracing) : attach(tracing);
     if (!status)
         status = count(tracing);
     switches_close(&tracing->switches);

@@ -7,7 +7,7 @@
 #include "session/trace_options.h"
 
 struct offwaking_wishes {
-    const struct trace_options *trace;
+    struct trace_options *trace;
     enum offwake_view view;
     enum offwake_threads threads;
     uint32_t states;      /* of STATE_BLOCKED: those that count */

@@ -21,14 +21,24 @@
 #define SEMAPHORE_SHIFT 32 /* 4.20; its format file says the same on every architecture */
 
 /* -EINTR: a signal came while it waited for a process that execs. */
-static int open_once(struct perf_event_attr *attributes, pid_t pid, int cpu)
+static int open_with(struct perf_event_attr *attributes, pid_t pid, int cpu, unsigned long flags)
 {
     long fd;
 
     do
-        fd = syscall(SYS_perf_event_open, attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        fd = syscall(SYS_perf_event_open, attributes, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : (int)fd;
+}
+
+static int open_once(struct perf_event_attr *attributes, pid_t pid, int cpu)
+{
+    return open_with(attributes, pid, cpu, 0);
+}
+
+int perf_open(struct perf_event_attr *attributes, int pid, unsigned cpu, unsigned long flags)
+{
+    return cpu < MOST_CPUS ? open_with(attributes, pid, (int)cpu, flags) : -EINVAL;
 }
 
 /*
@@ -126,7 +136,7 @@ int perf_open_tracepoint(uint32_t id)
 }
 
 /* All that is asked for is older than 4.4, and so is the event that counts nothing. */
-int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes)
+int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes, uint32_t task)
 {
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_SOFTWARE,
@@ -135,6 +145,7 @@ int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes)
         .sample_type = PERF_SAMPLE_TIME,
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* for perf_armed_ns */
         .sample_id_all = 1,
+        .inherit = task != 0,
         .exclude_kernel = 1, /* of the event, not of the records: it takes fewer rights */
         .exclude_hv = 1,
         .mmap = 1,
@@ -148,9 +159,7 @@ int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes)
         .clockid = CLOCK_MONOTONIC,
     };
 
-    if (cpu >= MOST_CPUS)
-        return -EINVAL;
-    return open_once(&attributes, -1, (int)cpu);
+    return perf_open(&attributes, task ? (int)task : -1, cpu, 0);
 }
 
 int perf_attach(int event, int program)
@@ -217,6 +226,16 @@ int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
     if (cpu >= MOST_CPUS)
         return -EINVAL;
     return open_once(&attributes, -1, (int)cpu);
+}
+
+int perf_redirect(int event, int ring)
+{
+    return ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, ring) ? -errno : 0;
+}
+
+int perf_id(int event, uint64_t *id)
+{
+    return ioctl(event, PERF_EVENT_IOC_ID, id) ? -errno : 0;
 }
 
 int perf_enable(int event)

@@ -38,8 +38,9 @@ int perf_open_tracepoint(uint32_t id);
  * What processes do on one CPU (fork, exec, executable mappings, exit), to be read from a ring that
  * the caller maps; records end with their time of CLOCK_MONOTONIC. It is readable each time that so
  * many bytes of them came. -ENODEV: that CPU is offline; -EINVAL: there is no such CPU.
+ * Of all, or, where `task` is not 0, of that one and of all that it forks.
  */
-int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes);
+int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes, uint32_t task);
 
 /* Runs `program` at every hit of the event, on all CPUs and whoever hits it. */
 int perf_attach(int event, int program);
@@ -67,6 +68,17 @@ int perf_armed_ns(int event, uint64_t *armed);
  * It becomes readable when so many bytes are there. Errors as above; perf_enable lets records in.
  */
 int perf_open_output(unsigned cpu, uint32_t wakeup_bytes);
+/*
+ * An event of anybody's making, of a task (`pid`; 0: the caller, -1: all), on a CPU; `flags` beside that it is
+ * closed by exec. A descriptor or a negative errno.
+ */
+struct perf_event_attr;
+int perf_open(struct perf_event_attr *attributes, int pid, unsigned cpu, unsigned long flags);
+/* What the event tells goes into the ring of that other one, of the same CPU. */
+int perf_redirect(int event, int ring);
+/* By which number its samples name it. */
+int perf_id(int event, uint64_t *id);
+
 int perf_enable(int event);
 /* What happens until it is enabled again is not told. */
 int perf_disable(int event);

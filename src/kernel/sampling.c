@@ -62,10 +62,11 @@ uint64_t sampling_clock_period(const struct sampling_wishes *wishes)
  * A clock's period never changes: the kernel's search for a frequency would wander about it. What else
  * is counted comes as often as it likes, and there that search is the only way to a frequency.
  */
-static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
+struct perf_sampled sampling_event_of(const struct sampling_wishes *wishes, unsigned cpu)
 {
     const struct sampling_event *event = wishes->event;
-    const struct perf_sampled sampled = {
+
+    return (struct perf_sampled){
         .type = event->type,
         .config = event->config,
         .by_frequency = !wishes->count && !event->clock,
@@ -75,8 +76,13 @@ static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
         .leaves_idle_out = !wishes->idle && event->clock,
         .cpu = cpu,
     };
+}
 
+static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
+{
+    const struct perf_sampled sampled = sampling_event_of(wishes, cpu);
     int result = perf_open_sampled(&sampled);
+
     return result == -EOPNOTSUPP ? -ENOENT : result;
 }
 

@@ -40,6 +40,8 @@ struct sampling_wishes {
 };
 
 /* Of a clock: the nanoseconds from one sample to the next. */
+struct perf_sampled;
+struct perf_sampled sampling_event_of(const struct sampling_wishes *wishes, unsigned cpu);
 uint64_t sampling_clock_period(const struct sampling_wishes *wishes);
 
 /* What the kernel did not sample because samples came faster than it allows. */

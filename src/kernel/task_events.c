@@ -52,6 +52,7 @@ struct ring {
 struct task_events {
     struct ring *rings;
     size_t count, room;
+    uint32_t task; /* 0: all */
     size_t bytes; /* of the data of a ring, if there is room: a power of two */
     int epoll;
     int timer;     /* makes the other one readable when it is time to look */
@@ -217,7 +218,7 @@ static int watch(const struct task_events *events, int fd)
 /* Without one it is looked for ever. */
 static void add_bell(const struct task_events *events, struct ring *ring)
 {
-    int fd = perf_open_tasks(ring->cpu, 1);
+    int fd = perf_open_tasks(ring->cpu, 1, events->task);
 
     ring->bell = (struct perf_ring){.fd = -1};
     if (fd >= 0 && (perf_ring_open(&ring->bell, fd, (size_t)sysconf(_SC_PAGESIZE)) ||
@@ -239,7 +240,7 @@ static int add_ring(void *context, unsigned cpu)
     for (size_t i = 0; i < events->count; i++)
         if (events->rings[i].cpu == cpu && !events->rings[i].dead)
             return 0;
-    int fd = perf_open_tasks(cpu, WAKEUP_BYTES);
+    int fd = perf_open_tasks(cpu, WAKEUP_BYTES, events->task);
     if (fd < 0)
         return fd;
     if (array_reserve(&events->rings, &events->room, events->count + 1, sizeof(*events->rings))) {
@@ -306,13 +307,14 @@ int task_events_look(struct task_events *events)
     return cpus_each_online(add_ring, events);
 }
 
-int task_events_open(struct task_events **made)
+int task_events_open(struct task_events **made, uint32_t task)
 {
     struct task_events *events = calloc(1, sizeof(*events));
 
     *made = NULL;
     if (!events)
         return -ENOMEM;
+    events->task = task;
     events->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     events->epoll = epoll_create1(EPOLL_CLOEXEC);
     int result = events->timer < 0 || events->epoll < 0 ? -errno : watch(events, events->timer);

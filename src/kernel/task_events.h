@@ -35,8 +35,11 @@ typedef void task_event_callback(void *context, const struct task_event *event);
 
 struct task_events;
 
-/* 0, -ENOMEM, or why the kernel does not let us listen: -EACCES, -EPERM, -ENOSYS, -ENOENT ... */
-int task_events_open(struct task_events **made);
+/*
+ * Of all, or, where `task` is not 0, of that one and of all that it forks, which takes fewer rights. 0, -ENOMEM, or
+ * why the kernel does not let us listen: -EACCES, -EPERM, -ENOSYS, -ENOENT ...
+ */
+int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*

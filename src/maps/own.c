@@ -26,8 +26,22 @@ static void put(const struct own *own, size_t place, uint32_t pid)
         (void)bpf_update(own->map, &zero, own->pids, BPF_ANY);
 }
 
-/* Where the map is no memory of ours, the processes that trace share a copy of it. */
-static int open_map(struct own *own)
+/* Of a map, or below 0 of nothing but memory that the processes which trace share. */
+static int map_pids(struct own *own, int map)
+{
+    void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | (map < 0 ? MAP_ANONYMOUS : 0), map, 0);
+
+    if (at == MAP_FAILED)
+        return -errno;
+    own->pids = at;
+    for (size_t i = 0; i < OWN_PROCESSES; i++)
+        put(own, i, OWN_NOBODY);
+    put(own, OWN_TRACER, (uint32_t)getpid());
+    return 0;
+}
+
+int own_open(struct own *own)
 {
     struct bpf_map_shape shape = {
         .type = BPF_MAP_TYPE_ARRAY,
@@ -43,37 +57,27 @@ static int open_map(struct own *own)
         shape.flags = 0;
         *own = (struct own){.map = bpf_create_map(&shape), .is_copied = true};
     }
-    return own->map < 0 ? own->map : 0;
-}
-
-int own_open(struct own *own)
-{
-    int result = open_map(own);
-    void *at = result ? MAP_FAILED
-                      : mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE,
-                             own->is_copied ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED,
-                             own->is_copied ? -1 : own->map, 0);
-
-    if (at == MAP_FAILED) {
-        result = result ? result : -errno;
+    int result = own->map < 0 ? own->map : map_pids(own, own->is_copied ? -1 : own->map);
+    if (result) {
         if (own->map >= 0)
             close(own->map);
         *own = (struct own){.map = 0};
-        return result;
     }
-    own->pids = at;
-    for (size_t i = 0; i < OWN_PROCESSES; i++)
-        put(own, i, OWN_NOBODY);
-    put(own, OWN_TRACER, (uint32_t)getpid());
-    return 0;
+    return result;
+}
+
+int own_open_in_memory(struct own *own)
+{
+    *own = (struct own){.map = 0};
+    return map_pids(own, -1);
 }
 
 void own_close(struct own *own)
 {
-    if (!own->map)
-        return;
-    munmap(own->pids, mapped_bytes());
-    close(own->map);
+    if (own->pids)
+        munmap(own->pids, mapped_bytes());
+    if (own->map)
+        close(own->map);
     *own = (struct own){.map = 0};
 }
 

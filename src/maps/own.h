@@ -18,6 +18,8 @@ struct own {
 
 /* This process is one of them. 0 or a negative errno, and nothing to close. */
 int own_open(struct own *own);
+/* The same in memory alone, without a map: for who asks from here. */
+int own_open_in_memory(struct own *own);
 void own_close(struct own *own);
 
 /* As an apart_watcher, of a struct own. */

@@ -321,7 +321,9 @@ int processes_open(struct processes **made, const struct processes_wishes *wishe
     if (wishes->pid_count)
         memcpy(processes->pids, wishes->pids, wishes->pid_count * sizeof(*processes->pids));
     processes->pid_count = wishes->pid_count;
-    processes->listening = wishes->silent ? -ECANCELED : task_events_open(&processes->events);
+    processes->listening = wishes->silent ? -ECANCELED : task_events_open(&processes->events, 0);
+    if ((processes->listening == -EACCES || processes->listening == -EPERM) && wishes->task)
+        processes->listening = task_events_open(&processes->events, wishes->task);
     if (processes->listening)
         return 0;
     result = processes_look_at_all(processes);

@@ -34,6 +34,7 @@ struct process_place {
 struct processes_wishes {
     const uint32_t *pids; /* of these alone, where there are any */
     size_t pid_count;
+    uint32_t task; /* who may not listen to all listens to this one and what it forks; 0: to nobody */
     bool silent; /* neither listen nor look: everything is looked up when it is asked for */
     uint64_t free_memory; /* bytes; 0: nobody told */
 };

@@ -16,10 +16,13 @@
 #include "find/rivals.h"
 #include "insns/layout.h"
 #include "kernel/refusal.h"
+#include "kernel/tracefs.h"
 #include "machine/machine.h"
 #include "options/applet.h"
+#include "rings/ring_attach.h"
 #include "session/command.h"
 #include "session/decisions.h"
+#include "session/run.h"
 
 #define MOST_LISTED 5 /* functions that could not be traced */
 
@@ -263,7 +266,8 @@ static void say_ways(const struct attachment *attachment)
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug)
 {
-    int result = attach_open(attachment, request, &find->places);
+    int result = request->instead ? request->instead(request->context, attachment, request, &find->places)
+                                  : attach_open(attachment, request, &find->places);
 
     if (debug && attachment->log.length)
         fprintf(stderr, "%s\n", attachment->log.data);
@@ -303,6 +307,28 @@ const struct attaching_variant attaching_variants[ATTACH_PROGRAMS] = {
     [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
                             KEY_USER_PROBE | KEY_NO_CALLER},
 };
+
+int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source, enum attach_way way,
+                              struct find *find, bool debug)
+{
+    struct ring_attaching attaching = {.source = source};
+
+    for (size_t i = 0; i < ATTACH_PROGRAMS; i++) {
+        attaching.callers[i] = attaching_variants[i].caller;
+        attaching.flags[i] = attaching_variants[i].flags;
+    }
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
+    const struct attach_request request = {
+        .instead = ring_attach,
+        .context = &attaching,
+        .tracefs = find->tracefs,
+        .way = way,
+        .stop = &run_stopped,
+        .progress = attaching_show_progress,
+    };
+    return attaching_attach(attachment, &request, find, debug);
+}
 
 bool attaching_needs(enum attach_program which, const struct places *places)
 {

@@ -39,6 +39,14 @@ void attaching_show_progress(size_t done, size_t total);
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug);
 
+/*
+ * The same by rings, whose events attaching_detach's caller closes before: rings_close_events(). tracefs is opened
+ * for probes where it is there.
+ */
+struct ring_source;
+int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source, enum attach_way way,
+                              struct find *find, bool debug);
+
 /* attach_close, and says what is left behind; with `debug` how long it took, too. */
 void attaching_detach(struct attachment *attachment, bool debug);
 

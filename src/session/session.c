@@ -56,6 +56,7 @@ static int open_processes(struct session *session)
     const struct processes_wishes wishes = {
         .pids = options->pids.numbers,
         .pid_count = options->pids.count,
+        .task = options->command ? (uint32_t)session->command.pid : trace_options_process(options),
         .free_memory = kernel_free_memory(),
     };
 
@@ -65,7 +66,8 @@ static int open_processes(struct session *session)
         return EXIT_FAILURE;
     }
     int listening = processes_listening(session->processes);
-    scope_tell_lives(&session->scope);
+    if (!options->by_rings)
+        scope_tell_lives(&session->scope);
     if (options->debug && listening)
         say("processes are looked up in /proc alone: %s", strerror(-listening));
     processes_begin(session->processes);
@@ -92,6 +94,7 @@ static int start_command(struct session *session)
 
     if (result)
         say("cannot start \"%s\": %s", session->options->command[0], strerror(-result));
+    session->scope.command = (uint32_t)session->command.pid;
     return result ? EXIT_FAILURE : 0;
 }
 
@@ -99,7 +102,7 @@ static int start_command(struct session *session)
 static int hold_command(struct session *session)
 {
     struct text why = {0};
-    int result = scope_follow(&session->scope, &why);
+    int result = session->options->by_rings ? 0 : scope_follow(&session->scope, &why);
 
     if (!result)
         return start_command(session);
@@ -142,12 +145,16 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         session->run.watches_reader = false;
     if (!status)
         status = check_stdout(session);
+    if (!status && options->collect == COLLECT_RINGS && !options->by_rings) {
+        say("--collect rings: this is collected by bpf alone");
+        status = EXIT_USAGE;
+    }
     if (!status)
         status = check_depth(options);
     if (!status)
         status = session_filter_open(&session->scope.filter, options);
     if (!status && !options->include_self)
-        scope_leave_own_out(&session->scope);
+        scope_leave_own_out(&session->scope, options->by_rings);
     return status || !options->command ? status : hold_command(session);
 }
 
@@ -157,6 +164,8 @@ static void say_no_tables(const struct session *session)
     const int refused = session->unwinding.refused;
     struct text why = {0};
 
+    if (session->options->by_rings && session->options->unwind == UNWIND_WAY_TABLES)
+        say("user stacks are walked along frame pointers, not along tables: with rings the kernel walks them");
     if (session->unwinding.wishes.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
         say("user stacks are their first function alone, and its caller where a probe is at its start: "
             "code of this machine keeps no frames that could be walked");
@@ -194,7 +203,7 @@ void session_await_tables(struct session *session)
 
 int session_follow_processes(struct session *session, uint32_t depth)
 {
-    const enum unwind_way way = session->options->unwind;
+    const enum unwind_way way = session->options->by_rings ? UNWIND_WAY_FRAME_POINTERS : session->options->unwind;
     int status = session->options->kernel_only ? 0 : open_processes(session);
 
     if (status || !session->processes)

@@ -75,26 +75,26 @@ static void find_cgroup_mount(struct text *path)
 }
 
 /* By its path; "system.slice" and "/system.slice", as systemd has them, also below the mount. */
-static int find_cgroup(const char *typed)
+static int find_cgroup(const char *typed, bool by_rings)
 {
     struct text path = {0};
-    int map = scope_open_cgroup(typed);
+    int map = scope_open_cgroup(typed, by_rings);
 
     if (map != -ENOENT && map != -ENOTDIR && map != -EBADF)
         return map;
     find_cgroup_mount(&path);
     if (path.length) {
         text_format(&path, "%s%s", *typed == '/' ? "" : "/", typed);
-        int below = path.failed ? -ENOMEM : scope_open_cgroup(path.data);
+        int below = path.failed ? -ENOMEM : scope_open_cgroup(path.data, by_rings);
         map = below >= 0 ? below : map;
     }
     text_free(&path);
     return map;
 }
 
-static int open_cgroup(struct event_filter *filter, const char *path)
+static int open_cgroup(struct event_filter *filter, const char *path, bool by_rings)
 {
-    int map = path ? find_cgroup(path) : 0;
+    int map = path ? find_cgroup(path, by_rings) : 0;
 
     if (map >= 0) {
         filter->cgroup = map;
@@ -127,5 +127,5 @@ int session_filter_open(struct event_filter *filter, const struct trace_options 
 {
     int status = check_cpu(options);
 
-    return status ? status : open_cgroup(filter, options->cgroup);
+    return status ? status : open_cgroup(filter, options->cgroup, options->by_rings);
 }

@@ -91,6 +91,18 @@ static int take_unwind_way(const struct option *option, const char *text, void *
     return error->length || error->failed ? -EINVAL : 0;
 }
 
+static int take_collect_way(const struct option *option, const char *text, void *destination,
+                            struct text *error)
+{
+    enum collect_way *way = destination;
+
+    (void)option;
+    *way = !strcmp(text, "bpf") ? COLLECT_BPF : !strcmp(text, "rings") ? COLLECT_RINGS : COLLECT_BEST;
+    if (*way == COLLECT_BEST)
+        text_format(error, "\"%s\" is none of bpf, rings", text);
+    return *way == COLLECT_BEST ? -EINVAL : 0;
+}
+
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
     {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
@@ -154,6 +166,9 @@ const struct option trace_options[] = {
      "numbers only where this asks for them"},
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "the same as --by name"},
     OPTION_HEADING("Other"),
+    {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
+     "how events are collected: bpf (by programs in the kernel) or rings (perf's, read one by one: without "
+     "bpf(2), and of your own programs without any right); default: the first that works"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with a command: where tracing is not possible say so, and run it all the same"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,

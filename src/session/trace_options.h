@@ -9,6 +9,13 @@
 #include "report/who.h"
 #include "session/unwind_way.h"
 
+/* How events come to us. */
+enum collect_way {
+    COLLECT_BEST,
+    COLLECT_BPF,   /* counted by programs in the kernel */
+    COLLECT_RINGS, /* told one by one in perf's rings */
+};
+
 struct trace_options {
     struct number_list pids, tids;
     int64_t cpu; /* -1: all */
@@ -30,6 +37,8 @@ struct trace_options {
     const char *symfs;           /* a directory, or NULL */
     enum who by;
     bool best_effort, include_self;
+    enum collect_way collect;
+    bool by_rings;               /* what that came to: see collecting.h */
     bool graph;                  /* -g of perf: stacks are taken anyway */
     char **command, **line;      /* the arguments' own: the check sets them */
 };

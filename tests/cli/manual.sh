@@ -58,10 +58,11 @@ listed_is_taken()
             "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
             is "$applet: $option takes $argument" "$with_value $?" "0 0"
         elif [ "$option" = --output ] || [ "$option" = --format ] || [ "$option" = --by ] ||
-            [ "$option" = --unwind ]; then
+            [ "$option" = --unwind ] || [ "$option" = --collect ]; then
             word=text
             [ "$option" != --by ] || word=thread
             [ "$option" != --unwind ] || word=tables
+            [ "$option" != --collect ] || word=rings
             "$STACKBOX" "$applet" "$option" $word --help >"$scratch/out" 2>&1
             with_value=$?
             "$STACKBOX" "$applet" "$option=$word" --help >"$scratch/out" 2>&1
@@ -129,7 +130,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by by-name cgroup cpu debug delimited depth dump-program duration flat folded force format help include-self \
+by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded force format help include-self \
 interval kernel-stacks-only list man \
 offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
@@ -149,7 +150,7 @@ examples
 
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup count cpu debug delimited depth dump-program duration event flat folded format frequency help \
+by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded format frequency help \
 include-idle include-self interval \
 kernel-stacks-only man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top unwind user-stacks-only verbose "
 listed_is_taken
@@ -162,7 +163,7 @@ for name in offcputime wakeuptime offwaketime; do
     pairs=
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup cpu debug delimited depth dump-program duration flat folded format help include-self interval \
+by-name cgroup collect cpu debug delimited depth dump-program duration flat folded format help include-self interval \
 kernel-stacks-only kernel-threads-only man max-block-time min-block-time offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
 symfs tid timestamp top unfinished unwind user-stacks-only user-threads-only verbose "
@@ -173,7 +174,7 @@ done
 # Rows of its own stand in the stead of those that all have.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
-best-effort buffer buffer-size by cgroup cpu debug delimited depth dump-program duration force format help \
+best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration force format help \
 include-self \
 kernel-stacks-only list man max offset pid raw-names regex shorten symfs tid timestamp unwind user-stacks-only verbose "
 listed_is_taken

@@ -431,7 +431,7 @@ int main(int argc, char **argv)
     TEST(records_that_do_not_matter);
     TEST(short_records);
     TEST(lengths_that_overflow);
-    int result = task_events_open(&events);
+    int result = task_events_open(&events, 0);
     if (result) {
         printf("SKIP what_children_do: the kernel does not let us listen: %s\n", strerror(-result));
         return tests_done();

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "rings/records.h"
+
+#include <string.h>
+
+/* What ends all records but samples: sample_id_all, of what RECORD_SAMPLE_TYPE has. */
+struct trailer {
+    uint32_t pid, tid;
+    uint64_t time;
+    uint32_t cpu, unused;
+    uint64_t event;
+};
+
+/* And what samples begin with. */
+struct sample_head {
+    struct perf_event_header header;
+    uint64_t event, ip;
+    uint32_t pid, tid;
+    uint64_t time;
+    uint32_t cpu, unused;
+    uint64_t frames;
+};
+
+struct fork_record {
+    struct perf_event_header header;
+    uint32_t pid, ppid, tid, ptid;
+    uint64_t time;
+};
+
+struct comm_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+};
+
+struct lost_record {
+    struct perf_event_header header;
+    uint64_t id, lost;
+    struct trailer trailer;
+};
+
+/* Words above this one stand for where the frames behind them are of. */
+static bool is_context(uint64_t word)
+{
+    return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/* The kernel's part comes first, each behind a word that says whose it is. */
+static void split_chain(const uint64_t *words, size_t count, struct ring_sample *sample)
+{
+    uint64_t context = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const bool kernel = context == (uint64_t)PERF_CONTEXT_KERNEL;
+        if (is_context(words[i])) {
+            context = words[i];
+        } else if (kernel) {
+            sample->kernel = sample->kernel_count ? sample->kernel : words + i;
+            sample->kernel_count++;
+        } else if (context == (uint64_t)PERF_CONTEXT_USER) {
+            sample->user = sample->user_count ? sample->user : words + i;
+            sample->user_count++;
+        }
+    }
+}
+
+/* Chains of 32-bit programs and of broken stacks may end with zeros. */
+static size_t without_zeros(const uint64_t *frames, size_t count)
+{
+    while (count && !frames[count - 1])
+        count--;
+    return count;
+}
+
+static bool parse_raw(const char *at, size_t left, struct ring_sample *sample)
+{
+    uint32_t size;
+
+    if (left < sizeof(size))
+        return false;
+    memcpy(&size, at, sizeof(size));
+    if (size > left - sizeof(size))
+        return false;
+    sample->raw = (const unsigned char *)at + sizeof(size);
+    sample->raw_size = size;
+    return true;
+}
+
+static enum record_kind parse_sample(const char *bytes, size_t size, const struct record_shape *shape,
+                                     struct ring_record *record)
+{
+    struct ring_sample *sample = &record->sample;
+    struct sample_head head;
+
+    *sample = (struct ring_sample){.raw_size = 0};
+    if (size < sizeof(head))
+        return RECORD_BROKEN;
+    memcpy(&head, bytes, sizeof(head));
+    record->time = head.time;
+    sample->event = head.event;
+    sample->pid = head.pid;
+    sample->tid = head.tid;
+    sample->cpu = head.cpu;
+    const size_t left = size - sizeof(head);
+    if (head.frames > left / sizeof(uint64_t))
+        return RECORD_BROKEN;
+    const uint64_t *words = (const void *)(bytes + sizeof(head));
+    split_chain(words, (size_t)head.frames, sample);
+    sample->kernel_count = without_zeros(sample->kernel, sample->kernel_count);
+    sample->user_count = without_zeros(sample->user, sample->user_count);
+    const size_t chain = (size_t)head.frames * sizeof(uint64_t);
+    return !shape->raw || parse_raw(bytes + sizeof(head) + chain, left - chain, sample) ? RECORD_SAMPLE
+                                                                                       : RECORD_BROKEN;
+}
+
+static enum record_kind parse_task(char *bytes, size_t size, struct ring_record *record)
+{
+    const struct perf_event_header *header = (const void *)bytes;
+    struct ring_task *task = &record->task;
+    struct fork_record fork;
+    struct comm_record comm;
+
+    if (header->type == PERF_RECORD_COMM) { /* no longer than what is at least there */
+        memcpy(&comm, bytes, sizeof(comm));
+        bytes[size - sizeof(struct trailer)] = '\0'; /* over the trailer, which was read */
+        *task = (struct ring_task){
+            .kind = header->misc & PERF_RECORD_MISC_COMM_EXEC ? RING_TASK_EXECS : RING_TASK_NAMED,
+            .pid = comm.pid, .tid = comm.tid, .name = bytes + sizeof(comm),
+        };
+        return RECORD_TASK;
+    }
+    if (size < sizeof(fork) + sizeof(struct trailer))
+        return RECORD_OTHER;
+    memcpy(&fork, bytes, sizeof(fork));
+    *task = (struct ring_task){
+        .kind = header->type == PERF_RECORD_FORK ? RING_TASK_FORKED : RING_TASK_ENDED,
+        .pid = fork.pid, .tid = fork.tid, .by = fork.ptid,
+    };
+    return RECORD_TASK;
+}
+
+void ring_record_parse(char *bytes, size_t size, const struct record_shape *shape, struct ring_record *record)
+{
+    struct perf_event_header header;
+    struct lost_record lost;
+    struct trailer trailer;
+
+    *record = (struct ring_record){.kind = RECORD_BROKEN};
+    if (size < sizeof(header))
+        return;
+    memcpy(&header, bytes, sizeof(header));
+    if (header.type == PERF_RECORD_SAMPLE) {
+        record->kind = parse_sample(bytes, size, shape, record);
+        return;
+    }
+    record->kind = RECORD_OTHER;
+    if (size < sizeof(header) + sizeof(trailer))
+        return;
+    memcpy(&trailer, bytes + size - sizeof(trailer), sizeof(trailer));
+    record->time = trailer.time;
+    switch (header.type) {
+    case PERF_RECORD_LOST:
+        if (size < sizeof(lost))
+            break;
+        memcpy(&lost, bytes, sizeof(lost));
+        record->kind = RECORD_LOST;
+        record->lost = lost.lost;
+        break;
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+    case PERF_RECORD_COMM:
+        record->kind = parse_task(bytes, size, record);
+        break;
+    case PERF_RECORD_THROTTLE:
+    case PERF_RECORD_UNTHROTTLE:
+        record->kind = RECORD_THROTTLE;
+        break;
+    }
+}

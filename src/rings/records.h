@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * One record of a ring whose events all tell RECORD_SAMPLE_TYPE, from its bytes: a sample, or what the
+ * kernel tells of tasks and of what it lost. Nothing in it is trusted.
+ */
+#ifndef STACKBOX_RINGS_RECORDS_H
+#define STACKBOX_RINGS_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+/* What each sample has, and, but for the address and the stack, what ends each other record. */
+#define RECORD_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+                            PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
+
+enum record_kind {
+    RECORD_OTHER, /* of no interest, or of a kind that is younger than this: its time may be 0 */
+    RECORD_SAMPLE,
+    RECORD_TASK,  /* a fork, an exec, a name, an end */
+    RECORD_LOST,  /* so many records, of whatever kind */
+    RECORD_THROTTLE,
+    RECORD_BROKEN, /* its parts do not fit into it */
+};
+
+/* What it points to lies in the record. */
+struct ring_sample {
+    uint64_t event; /* perf_id's number */
+    uint32_t pid, tid, cpu;
+    const uint64_t *kernel, *user; /* frames, leaf first */
+    size_t kernel_count, user_count;
+    const unsigned char *raw; /* of a tracepoint or a probe: its fields, by their offsets; or NULL */
+    size_t raw_size;
+};
+
+enum ring_task_kind {
+    RING_TASK_FORKED, /* `by` is the thread that did it */
+    RING_TASK_NAMED,
+    RING_TASK_EXECS, /* which names it, too */
+    RING_TASK_ENDED,
+};
+
+struct ring_task {
+    enum ring_task_kind kind;
+    uint32_t pid, tid, by;
+    const char *name;
+};
+
+struct ring_record {
+    enum record_kind kind;
+    uint64_t time; /* CLOCK_MONOTONIC, ns */
+    union {
+        struct ring_sample sample;
+        struct ring_task task;
+        uint64_t lost;
+    };
+};
+
+/* How records are made up. */
+struct record_shape {
+    bool raw; /* samples have PERF_SAMPLE_RAW, too */
+};
+
+/*
+ * The record of `size` bytes, aligned to 8 bytes and followed by a byte of room, which is written to, as
+ * well as what ends the record.
+ */
+void ring_record_parse(char *bytes, size_t size, const struct record_shape *shape, struct ring_record *record);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "rings/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int ring_open(struct ring *ring, unsigned cpu, int fd, size_t bytes)
+{
+    *ring = (struct ring){.cpu = cpu, .throttle.ring.fd = -1};
+    int result = perf_ring_open(&ring->ring, fd, bytes);
+    ring->bytes = result ? NULL : malloc(PERF_RING_MOST_RECORD_BYTES + 1);
+    return result ? result : ring->bytes ? 0 : -ENOMEM;
+}
+
+void ring_close(struct ring *ring)
+{
+    perf_ring_close(&ring->ring);
+    free(ring->bytes);
+    ring->bytes = NULL;
+}
+
+/*
+ * What lies about its size has no end that could be gone on from: all that is there now is given up. So it
+ * is where the kernel's position makes no sense.
+ */
+static void give_up(struct ring_reading *reading, struct ring *ring)
+{
+    reading->broken++;
+    ring->at = ring->head;
+}
+
+/* Finds the next record that is somebody's, and takes in what is the rings' own. */
+static void find_next(struct ring_reading *reading, struct ring *ring)
+{
+    struct ring_record *next = &ring->next;
+
+    for (ring->size = 0; ring->at != ring->head; ring->at += ring->size) {
+        ring->size = perf_ring_copy(&ring->ring, ring->at, ring->head, ring->bytes);
+        if (!ring->size) {
+            give_up(reading, ring);
+            return;
+        }
+        ring_record_parse(ring->bytes, ring->size, &reading->shape, next);
+        if (next->kind == RECORD_SAMPLE || next->kind == RECORD_TASK)
+            return;
+        reading->lost += next->kind == RECORD_LOST ? next->lost : 0;
+        reading->broken += next->kind == RECORD_BROKEN;
+        if (next->kind == RECORD_THROTTLE)
+            throttle_take(&ring->throttle, ring->bytes, ring->size);
+    }
+    ring->size = 0;
+}
+
+static void look(struct ring_reading *reading, struct ring *ring)
+{
+    ring->head = perf_ring_head(&ring->ring);
+    if (ring->head - ring->at > ring->ring.bytes)
+        give_up(reading, ring);
+    if (!ring->size)
+        find_next(reading, ring);
+}
+
+static struct ring *earliest(const struct ring_reading *reading)
+{
+    struct ring *first = NULL;
+
+    for (size_t i = 0; i < reading->count; i++) {
+        struct ring *ring = &reading->rings[i];
+        if (ring->size && (!first || ring->next.time < first->next.time))
+            first = ring;
+    }
+    return first;
+}
+
+int rings_read(struct ring_reading *reading, uint64_t until, ring_take_record *take, void *context)
+{
+    struct ring *ring;
+    int result = 0;
+
+    for (size_t i = 0; i < reading->count; i++)
+        look(reading, &reading->rings[i]);
+    while (!result && (ring = earliest(reading)) && ring->next.time <= until) {
+        reading->samples += ring->next.kind == RECORD_SAMPLE;
+        result = take(context, &ring->next);
+        ring->at += ring->size;
+        perf_ring_release(&ring->ring, ring->at);
+        find_next(reading, ring);
+    }
+    for (size_t i = 0; i < reading->count; i++) /* what was skipped, too */
+        perf_ring_release(&reading->rings[i].ring, reading->rings[i].at);
+    return result;
+}
+
+bool rings_are_filling(const struct ring_reading *reading)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct ring *ring = &reading->rings[i];
+        if (perf_ring_head(&ring->ring) - ring->at > ring->ring.bytes / 4)
+            return true;
+    }
+    return false;
+}

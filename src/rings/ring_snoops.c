@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "rings/ring_snoops.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ring_snoops *snoops_of(struct collector *collector)
+{
+    return (struct ring_snoops *)collector;
+}
+
+static const struct ring_snoops *seen_snoops_of(const struct collector *collector)
+{
+    return (const struct ring_snoops *)collector;
+}
+
+static int32_t put_frames(uint64_t *to, const struct ring_stack *stack)
+{
+    if (stack->count)
+        memcpy(to, stack->frames, stack->count * sizeof(*to));
+    return (int32_t)(stack->count * sizeof(*to));
+}
+
+static size_t make_record(struct ring_snoops *snoops, const struct ring_record *read)
+{
+    const struct ring_sample *sample = &read->sample;
+    const uint32_t number = rings_number(&snoops->source.rings, sample->event);
+    struct snoop_record *record = snoops->record;
+    struct ring_party party;
+
+    ring_source_party(&snoops->source, sample, number, &party);
+    *record = (struct snoop_record){
+        .time = read->time,
+        .born = party.who.born,
+        .caller = party.caller,
+        .pid = sample->pid,
+        .tid = sample->tid,
+        .cpu = sample->cpu,
+        .flags = (uint32_t)party.flags,
+        .place = number < snoops->source.place_count ? snoops->source.places[number].place : 0,
+        .walker = sample->tid,
+    };
+    memcpy(record->comm, party.who.comm, sizeof(record->comm));
+    record->kernel_bytes = put_frames(record->frames, &party.kernel);
+    record->user_bytes = put_frames(record->frames + party.kernel.count, &party.user);
+    return offsetof(struct snoop_record, frames) + (size_t)record->kernel_bytes + (size_t)record->user_bytes;
+}
+
+static int take(void *context, const struct ring_record *record)
+{
+    struct ring_snoops *snoops = context;
+    struct ring_source *source = &snoops->source;
+
+    if (record->kind != RECORD_SAMPLE)
+        return 0;
+    if (!ring_source_wants(source, &record->sample)) {
+        source->filtered++;
+        return 0;
+    }
+    source->counted++;
+    snoops->taken++;
+    const size_t size = make_record(snoops, record);
+    return snoops->take(snoops->taking, snoops->record, size);
+}
+
+static int open_snoops(struct collector *collector, struct text *why)
+{
+    struct ring_snoops *snoops = snoops_of(collector);
+    int result = ring_source_open(&snoops->source, take, snoops, why);
+
+    if (result)
+        return result;
+    snoops->record = malloc(SNOOP_RECORD_BYTES(2, snoops->source.depth));
+    return snoops->record ? 0 : -ENOMEM;
+}
+
+static int start(struct collector *collector)
+{
+    return ring_source_start(&snoops_of(collector)->source);
+}
+
+static void account(const struct collector *collector, struct collector_account *account)
+{
+    ring_source_account(&seen_snoops_of(collector)->source, account);
+}
+
+static void add_losses(const struct collector *collector, struct missing *missing)
+{
+    ring_source_add_losses(&seen_snoops_of(collector)->source, missing);
+}
+
+static void describe(const struct collector *collector, bool again, struct text *lines)
+{
+    (void)again;
+    ring_source_describe(&seen_snoops_of(collector)->source, lines);
+}
+
+static void close_snoops(struct collector *collector)
+{
+    struct ring_snoops *snoops = snoops_of(collector);
+
+    ring_source_close(&snoops->source);
+    free(snoops->record);
+    snoops->record = NULL;
+}
+
+static int event_fd(const struct collector *collector, size_t index)
+{
+    const struct ring_reading *reading = &seen_snoops_of(collector)->source.rings.reading;
+
+    return index < reading->count ? reading->rings[index].ring.fd : -1;
+}
+
+/* Once they have stopped all is read at once. */
+static int read_snoops(struct collector *collector, collector_take *take_one, void *context)
+{
+    struct ring_snoops *snoops = snoops_of(collector);
+
+    snoops->take = take_one;
+    snoops->taking = context;
+    snoops->taken = 0;
+    int result = snoops->has_stopped ? ring_source_read(&snoops->source, true)
+                                     : ring_source_read_settled(&snoops->source);
+    return result ? result : snoops->taken;
+}
+
+static uint64_t settled(const struct collector *collector)
+{
+    return seen_snoops_of(collector)->source.settled;
+}
+
+static bool is_behind(const struct collector *collector)
+{
+    const struct ring_reading *reading = &seen_snoops_of(collector)->source.rings.reading;
+    bool any = false;
+
+    for (size_t i = 0; i < reading->count; i++)
+        any = any || reading->rings[i].size;
+    return any;
+}
+
+static int stop(struct collector *collector)
+{
+    struct ring_snoops *snoops = snoops_of(collector);
+
+    snoops->has_stopped = true;
+    return rings_stop(&snoops->source.rings);
+}
+
+/* Rings wake nobody before they are half full. */
+static bool wakes_at_once(const struct collector *collector)
+{
+    (void)collector;
+    return false;
+}
+
+static const struct collector_calls calls = {
+    .open = open_snoops,
+    .start = start,
+    .account = account,
+    .add_losses = add_losses,
+    .describe = describe,
+    .close = close_snoops,
+    .fd = event_fd,
+    .read = read_snoops,
+    .settled = settled,
+    .is_behind = is_behind,
+    .stop = stop,
+    .wakes_at_once = wakes_at_once,
+};
+
+void ring_snoops_init(struct ring_snoops *snoops, const struct ring_wishes *wishes)
+{
+    *snoops = (struct ring_snoops){.collector.calls = &calls, .source.wishes = *wishes};
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "rings/ring_source.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "insns/layout.h"
+#include "maps/callers.h"
+#include "maps/store.h"
+
+/* So often rings are read; and so long records of other CPUs are waited for. */
+#define READ_MS 5
+#define SETTLES_NS 1000000
+
+/* ---- Opening ---- */
+
+/* Of the threads that were listed, with that result. */
+static int open_for_tasks(struct ring_source *source, struct rings_wishes *wishes, int listed)
+{
+    wishes->tids = source->threads.tids;
+    wishes->tid_count = source->threads.count;
+    return listed ? listed : rings_open(&source->rings, wishes);
+}
+
+/*
+ * A command's events are its own, as they are inherited; those of others only where there is no right to
+ * those of all, as which threads there are changes while their events are opened.
+ */
+static int open_rings(struct ring_source *source)
+{
+    const struct event_filter *filter = &source->wishes.scope->filter;
+    const uint32_t command = source->wishes.scope->command;
+    struct rings_wishes wishes = {
+        .cpu = source->wishes.of_all ? -1 : filter->cpu, /* who leaves one may come to another */
+        .kernel = source->wishes.kernel,
+        .user = source->wishes.user,
+        .raw = source->wishes.raw,
+        .cgroup = filter->cgroup,
+    };
+
+    wishes.from_exec = command && !source->wishes.of_all;
+    if (wishes.from_exec)
+        return open_for_tasks(source, &wishes, ring_threads_add(&source->threads, command));
+    int result = rings_open(&source->rings, &wishes);
+    if ((result != -EACCES && result != -EPERM) || source->wishes.of_all || filter->cgroup ||
+        !(filter->pid_count || filter->tid_count))
+        return result;
+    rings_close(&source->rings);
+    wishes.alone = !filter->pid_count;
+    return open_for_tasks(source, &wishes, ring_threads_list(&source->threads, filter));
+}
+
+int ring_source_open(struct ring_source *source, ring_take_record *take, void *context, struct text *why)
+{
+    const uint32_t limit = (uint32_t)store_depth_limit();
+
+    source->take = take;
+    source->taking = context;
+    source->depth = source->wishes.depth ? (uint32_t)source->wishes.depth : limit;
+    pthread_mutex_init(&source->lock, NULL);
+    source->is_open = true;
+    int result = open_rings(source);
+    if (!result)
+        result = ring_tasks_open(&source->tasks);
+    if (result) {
+        text_add(why, "cannot collect by perf's rings: ");
+        ring_source_explain(source, result, why);
+        return result;
+    }
+    /* What is told of tasks is told from before they are looked at. */
+    source->tasks.held = source->wishes.scope->command;
+    ring_tasks_look(&source->tasks);
+    return 0;
+}
+
+void ring_source_close(struct ring_source *source)
+{
+    if (source->has_reader) {
+        __atomic_store_n(&source->ends, true, __ATOMIC_RELAXED);
+        pthread_join(source->reader, NULL);
+    }
+    if (source->is_open)
+        pthread_mutex_destroy(&source->lock);
+    rings_close(&source->rings);
+    ring_tasks_close(&source->tasks);
+    free(source->threads.tids);
+    free(source->places);
+    *source = (struct ring_source){.is_open = false};
+}
+
+int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place)
+{
+    if (array_reserve(&source->places, &source->place_room, source->place_count + 1, sizeof(*source->places)))
+        return -ENOMEM;
+    source->places[source->place_count] = *place;
+    return rings_add(&source->rings, event, (uint32_t)source->place_count++);
+}
+
+int ring_source_start(struct ring_source *source)
+{
+    return rings_start(&source->rings);
+}
+
+/* ---- Reading ---- */
+
+static int take_record(void *context, const struct ring_record *record)
+{
+    struct ring_source *source = context;
+
+    if (record->kind == RECORD_TASK)
+        ring_tasks_take(&source->tasks, &record->task, record->time);
+    return source->take(source->taking, record);
+}
+
+static int read_until(struct ring_source *source, uint64_t until)
+{
+    return rings_read(&source->rings.reading, until, take_record, source);
+}
+
+int ring_source_read_settled(struct ring_source *source)
+{
+    const uint64_t now = now_ns(), until = now > SETTLES_NS ? now - SETTLES_NS : 0;
+
+    source->settled = until;
+    return read_until(source, until);
+}
+
+int ring_source_read(struct ring_source *source, bool for_good)
+{
+    const uint64_t now = now_ns();
+
+    if (!for_good) {
+        (void)poll(NULL, 0, 1);
+        return read_until(source, now);
+    }
+    int result = rings_stop(&source->rings);
+    if (!result)
+        result = read_until(source, UINT64_MAX);
+    rings_have_losses_told(&source->rings);
+    source->settled = UINT64_MAX;
+    return result ? result : read_until(source, UINT64_MAX);
+}
+
+static void *keep_reading(void *context)
+{
+    struct ring_source *source = context;
+
+    while (!__atomic_load_n(&source->ends, __ATOMIC_RELAXED)) {
+        (void)poll(NULL, 0, READ_MS);
+        pthread_mutex_lock(&source->lock);
+        if (!source->failure)
+            source->failure = ring_source_read_settled(source);
+        pthread_mutex_unlock(&source->lock);
+    }
+    return NULL;
+}
+
+int ring_source_begin_reading(struct ring_source *source)
+{
+    sigset_t all, before;
+
+    if (source->has_reader)
+        return source->failure;
+    /* Signals are for who waits for them. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    source->has_reader = !pthread_create(&source->reader, NULL, keep_reading, source);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (source->has_reader)
+        return 0;
+    /* Without a thread it is whenever we are asked. */
+    source->failure = ring_source_read_settled(source);
+    return source->failure;
+}
+
+/* ---- Whose it is ---- */
+
+static bool is_one_of(const uint32_t *numbers, size_t count, uint32_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return !count;
+}
+
+/* Whoever is asked for by number, or as a command, is nobody of them. */
+static bool is_own(const struct scope *scope, uint32_t pid)
+{
+    const uint32_t *pids = scope->own.pids;
+
+    if (!pids || scope->filter.pid_count || scope->filter.tid_count || scope->command)
+        return false;
+    for (size_t i = 0; i < OWN_PROCESSES; i++)
+        if (__atomic_load_n(&pids[i], __ATOMIC_RELAXED) == pid)
+            return true;
+    return false;
+}
+
+bool ring_source_wants(struct ring_source *source, const struct ring_sample *sample)
+{
+    const struct scope *scope = source->wishes.scope;
+    const struct event_filter *filter = &scope->filter;
+
+    return is_one_of(filter->pids, filter->pid_count, sample->pid) &&
+           is_one_of(filter->tids, filter->tid_count, sample->tid) && !is_own(scope, sample->pid) &&
+           (sample->tid || !source->wishes.without_idle) &&
+           (!scope->command || !source->wishes.of_all ||
+            ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed);
+}
+
+/* The caller, by its size: of kernels of 32 and of 64 bits. */
+static uint64_t read_caller(const struct ring_place *place, const struct ring_sample *sample)
+{
+    uint64_t wide;
+    uint32_t narrow;
+
+    if (!place->caller_bytes || (size_t)place->caller + place->caller_bytes > sample->raw_size)
+        return 0;
+    if (place->caller_bytes == sizeof(narrow)) {
+        memcpy(&narrow, sample->raw + place->caller, sizeof(narrow));
+        return narrow;
+    }
+    memcpy(&wide, sample->raw + place->caller, sizeof(wide));
+    return wide;
+}
+
+static struct ring_stack cut(const uint64_t *frames, size_t count, uint32_t depth)
+{
+    return (struct ring_stack){frames, count < depth ? count : depth};
+}
+
+void ring_source_party(struct ring_source *source, const struct ring_sample *sample, uint32_t number,
+                       struct ring_party *party)
+{
+    static const struct ring_place nothing = {.flags = 0};
+    const struct ring_place *place = number < source->place_count ? &source->places[number] : &nothing;
+    const struct ring_task_state *task = ring_tasks_of(&source->tasks, sample->pid, sample->tid);
+
+    *party = (struct ring_party){
+        .kernel = cut(sample->kernel, sample->kernel_count, source->depth),
+        .user = cut(sample->user, sample->user_count, source->depth),
+        .caller = read_caller(place, sample),
+        .flags = place->flags,
+    };
+    if (place->flags & KEY_TRACEPOINT && callers_count_twice(party->kernel.frames, party->kernel.count)) {
+        party->kernel.frames++;
+        party->kernel.count--;
+    }
+    if (!source->wishes.per_process)
+        return;
+    party->who.pid = sample->pid;
+    party->who.tid = source->wishes.per_thread ? sample->tid : 0;
+    party->who.born = ring_tasks_process(&source->tasks, sample->pid)->born;
+    if (sample->tid)
+        memcpy(party->who.comm, task->comm, sizeof(task->comm));
+    else
+        snprintf(party->who.comm, sizeof(party->who.comm), "swapper/%u", sample->cpu);
+}
+
+/* ---- What is said of it ---- */
+
+void ring_source_account(const struct ring_source *source, struct collector_account *account)
+{
+    const struct ring_reading *reading = &source->rings.reading;
+
+    *account = (struct collector_account){
+        .seen = reading->samples - source->twice + reading->lost,
+        .filtered = source->filtered,
+        .counted = source->counted,
+        .lost = reading->lost,
+        .bytes = (uint64_t)source->rings.bytes * reading->count,
+        .depth = source->depth,
+    };
+    account->unknown = (int64_t)(account->seen - account->filtered - account->counted - account->lost);
+}
+
+void ring_source_add_losses(const struct ring_source *source, struct missing *missing)
+{
+    const struct ring_reading *reading = &source->rings.reading;
+
+    missing_add(missing, &(struct loss){.count = reading->lost, .beside = true},
+                "were lost: they came faster than they were read, and the rings of %zu KB of each CPU were "
+                "full; narrow the pattern or the filters, or take shorter stacks (-K, -U)",
+                source->rings.bytes / 1024);
+    missing_add(missing, &(struct loss){.count = reading->broken ? MISSING_UNCOUNTED : 0, .events = "records",
+                                        .beside = true},
+                "of the kernel made no sense, and were left out with all that was behind them");
+}
+
+void ring_source_describe(const struct ring_source *source, struct text *lines)
+{
+    text_format(lines, "rings: %zu, of %zu KB each, events of %s%s\n", source->rings.reading.count,
+                source->rings.bytes / 1024, source->rings.wishes.tid_count ? "tasks" : "all",
+                source->rings.user_part_alone ? ", their user part alone" : "");
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "rings/ring_tasks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "insns/layout.h"
+
+#define MOST_PID (4u << 20) /* PID_MAX_LIMIT */
+
+static size_t most_pids(void)
+{
+    struct text content = {0};
+    uint64_t most = MOST_PID;
+
+    if (!read_file(AT_FDCWD, "/proc/sys/kernel/pid_max", 64, &content) && content.data)
+        most = strtoull(content.data, NULL, 10);
+    text_free(&content);
+    return most && most <= MOST_PID ? (size_t)most : MOST_PID;
+}
+
+/* Room for all, of which the kernel gives what is written to. Number 0 is of all that have none. */
+int ring_tasks_open(struct ring_tasks *tasks)
+{
+    const size_t count = most_pids() + 1;
+    void *at = mmap(NULL, count * sizeof(*tasks->tasks), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    *tasks = (struct ring_tasks){.count = 0};
+    if (at == MAP_FAILED)
+        return -errno;
+    *tasks = (struct ring_tasks){.tasks = at, .count = count};
+    return 0;
+}
+
+void ring_tasks_close(struct ring_tasks *tasks)
+{
+    if (tasks->tasks)
+        munmap(tasks->tasks, tasks->count * sizeof(*tasks->tasks));
+    *tasks = (struct ring_tasks){.count = 0};
+}
+
+static struct ring_task_state *at(struct ring_tasks *tasks, uint32_t tid)
+{
+    return &tasks->tasks[tid < tasks->count ? tid : 0];
+}
+
+struct ring_task_state *ring_tasks_process(struct ring_tasks *tasks, uint32_t pid)
+{
+    return at(tasks, pid);
+}
+
+static void name(struct ring_task_state *task, const char *comm)
+{
+    const size_t length = strnlen(comm, COMM_BYTES - 1);
+
+    memset(task->comm, 0, sizeof(task->comm));
+    memcpy(task->comm, comm, length);
+}
+
+static void look_up(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+    struct ring_task_state *task = at(tasks, tid);
+    struct text path = {0}, content = {0};
+
+    text_format(&path, "/proc/%u/task/%u/comm", pid, tid);
+    if (!path.failed && !read_file(AT_FDCWD, path.data, 64, &content) && content.length) {
+        content.data[content.length - 1] = '\0'; /* the newline */
+        name(task, content.data);
+        task->pid = pid;
+        at(tasks, pid)->threads++;
+    }
+    text_free(&path);
+    text_free(&content);
+}
+
+/* Calls `each` with the numbers that a directory of /proc has. */
+static void each_number(struct ring_tasks *tasks, const char *path, uint32_t pid,
+                        void (*each)(struct ring_tasks *tasks, uint32_t pid, uint32_t number))
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    uint64_t number;
+
+    while (directory && (entry = readdir(directory)))
+        if (!parse_number(entry->d_name, 1, tasks->count - 1, &number))
+            each(tasks, pid, (uint32_t)number);
+    if (directory)
+        closedir(directory);
+}
+
+static void look_at_process(struct ring_tasks *tasks, uint32_t none, uint32_t pid)
+{
+    struct text path = {0};
+
+    (void)none;
+    text_format(&path, "/proc/%u/task", pid);
+    if (!path.failed)
+        each_number(tasks, path.data, pid, look_up);
+    text_free(&path);
+}
+
+void ring_tasks_look(struct ring_tasks *tasks)
+{
+    each_number(tasks, "/proc", 0, look_at_process);
+}
+
+struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+    struct ring_task_state *task = at(tasks, tid);
+
+    if (tid && !task->pid && tid < tasks->count)
+        look_up(tasks, pid, tid);
+    return task;
+}
+
+/* ---- What is told ---- */
+
+static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
+{
+    const struct ring_task_state *parent = at(tasks, told->by);
+    struct ring_task_state *task = at(tasks, told->tid), *process = at(tasks, told->pid);
+
+    memcpy(task->comm, parent->comm, sizeof(task->comm));
+    task->pid = told->pid;
+    task->event = 0;
+    task->followed = parent->followed;
+    process->threads = told->pid == told->tid ? 1 : process->threads + 1;
+}
+
+/* A time of an exec is even, that of an end odd: insns/layout.h. */
+static void take_end(struct ring_tasks *tasks, const struct ring_task *told, uint64_t time)
+{
+    struct ring_task_state *process = at(tasks, told->pid);
+
+    at(tasks, told->tid)->pid = 0;
+    process->threads -= process->threads != 0;
+    if (!process->threads)
+        process->born = time | LIFE_ENDED;
+}
+
+void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *told, uint64_t time)
+{
+    struct ring_task_state *task = at(tasks, told->tid);
+
+    if (!told->tid || told->tid >= tasks->count || !told->pid || told->pid >= tasks->count)
+        return;
+    switch (told->kind) {
+    case RING_TASK_FORKED:
+        take_fork(tasks, told);
+        return;
+    case RING_TASK_ENDED:
+        take_end(tasks, told, time);
+        return;
+    case RING_TASK_EXECS: /* all other threads of it have ended */
+        at(tasks, told->pid)->born = time & ~(uint64_t)LIFE_ENDED;
+        task->followed = task->followed || told->pid == tasks->held;
+        break;
+    case RING_TASK_NAMED:
+        break;
+    }
+    task->pid = told->pid;
+    name(task, told->name);
+}

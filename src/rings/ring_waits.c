@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "rings/ring_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "insns/layout.h"
+#include "rings/ring_counts.h"
+
+enum event_number { NUMBER_SWITCH, NUMBER_WAKING };
+
+/* A thread at a moment, with frames of its own. */
+struct kept {
+    struct ring_party party;
+    uint64_t *frames;
+    size_t room;
+    bool is_there;
+};
+
+struct ring_wait {
+    uint64_t since; /* 0: it does not wait */
+    uint32_t tid;   /* as samples have it; 0: it was not seen to leave */
+    bool woken;     /* since it waits */
+    struct kept target, waker;
+};
+
+static struct ring_waits *waits_of(struct collector *collector)
+{
+    return (struct ring_waits *)collector;
+}
+
+/* ---- What is kept of threads ---- */
+
+static struct ring_wait *find(const struct ring_waits *of, uint32_t tid)
+{
+    return tid < of->count ? of->by_tid[tid] : NULL;
+}
+
+static struct ring_wait *make(struct ring_waits *of, uint32_t tid)
+{
+    if (tid < of->count && !of->by_tid[tid])
+        of->by_tid[tid] = calloc(1, sizeof(struct ring_wait));
+    return find(of, tid);
+}
+
+static void forget(struct ring_waits *of, uint32_t tid)
+{
+    struct ring_wait *wait = find(of, tid);
+
+    if (!wait)
+        return;
+    free(wait->target.frames);
+    free(wait->waker.frames);
+    free(wait);
+    of->by_tid[tid] = NULL;
+}
+
+static void copy(uint64_t *to, struct ring_stack *stack)
+{
+    if (stack->count)
+        memcpy(to, stack->frames, stack->count * sizeof(*to));
+    stack->frames = to;
+}
+
+static int keep(struct kept *kept, const struct ring_party *party)
+{
+    const size_t kernel = party->kernel.count;
+
+    if (array_reserve(&kept->frames, &kept->room, kernel + party->user.count + 1, sizeof(*kept->frames)))
+        return -ENOMEM;
+    kept->party = *party;
+    copy(kept->frames, &kept->party.kernel);
+    copy(kept->frames + kernel, &kept->party.user);
+    kept->is_there = true;
+    return 0;
+}
+
+/* ---- Counting ---- */
+
+static bool is_long_enough(const struct ring_waits *of, uint64_t time)
+{
+    return time >= of->waits->least && time <= of->waits->most;
+}
+
+static int end_wait(struct ring_waits *of, struct ring_wait *wait, uint64_t time, bool counts)
+{
+    const struct ring_key key = {wait->target.party, wait->waker.is_there ? &wait->waker.party : NULL};
+    const uint64_t waited = time > wait->since ? time - wait->since : 0;
+
+    wait->since = 0;
+    if (!counts || !is_long_enough(of, waited)) {
+        of->source.filtered++;
+        return 0;
+    }
+    of->source.counted++;
+    return ring_table_add(&of->table, &key, waited);
+}
+
+static uint64_t field(const struct ring_sample *sample, const struct tracefs_field *of)
+{
+    uint64_t wide = 0;
+    uint32_t narrow = 0;
+
+    if ((size_t)of->offset + of->size > sample->raw_size)
+        return 0;
+    if (of->size == sizeof(wide))
+        memcpy(&wide, sample->raw + of->offset, sizeof(wide));
+    else if (of->size == sizeof(narrow))
+        memcpy(&narrow, sample->raw + of->offset, sizeof(narrow));
+    return wide | narrow;
+}
+
+static bool is_asked_for(struct ring_waits *of, const struct ring_sample *sample)
+{
+    const int64_t cpu = of->wishes.scope->filter.cpu;
+    const enum offwake_threads threads = of->wishes.threads;
+
+    return ring_source_wants(&of->source, sample) && (cpu < 0 || cpu == sample->cpu) &&
+           (threads == THREADS_ALL || (threads == THREADS_USER) == (sample->user_count != 0));
+}
+
+static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32_t tid, uint64_t time)
+{
+    const uint64_t state = field(sample, &of->prev_state);
+    struct ring_wait *wait = find(of, tid);
+    struct ring_party party;
+
+    if (wait && wait->since) { /* a switch to it was not seen */
+        wait->since = 0;
+        of->ends_unseen++;
+    }
+    if (state & STATE_ENDING) {
+        forget(of, tid);
+        return 0;
+    }
+    if (!(state & of->wishes.states) && !(of->wishes.runnable && !(state & STATE_ANY)))
+        return 0;
+    of->seen++;
+    if (!is_asked_for(of, sample)) {
+        of->source.filtered++;
+        return 0;
+    }
+    ring_source_party(&of->source, sample, NUMBER_SWITCH, &party);
+    if (of->wishes.view == VIEW_WAKEUP || !of->wishes.kernel)
+        party.kernel.count = 0;
+    if (of->wishes.view == VIEW_WAKEUP || !of->wishes.user)
+        party.user.count = 0;
+    wait = make(of, tid);
+    if (!wait || keep(&wait->target, &party))
+        return -ENOMEM;
+    wait->tid = sample->tid;
+    wait->woken = false;
+    wait->since = time;
+    return 0;
+}
+
+/* For wakeuptime a wait that still runs was woken before it began, or nobody was seen to wake it. */
+static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
+{
+    struct ring_wait *wait = find(of, tid);
+    int result = 0;
+
+    if (!wait)
+        return 0;
+    if (wait->since)
+        result = end_wait(of, wait, time, of->wishes.view != VIEW_WAKEUP || !wait->waker.is_there);
+    wait->waker.is_there = false;
+    return result;
+}
+
+static int wake(struct ring_waits *of, const struct ring_sample *sample, uint64_t time)
+{
+    const uint32_t tid = (uint32_t)field(sample, &of->pid);
+    struct ring_wait *wait = tid ? make(of, tid) : NULL;
+    struct ring_party party;
+
+    if (!wait)
+        return tid && tid < of->count ? -ENOMEM : 0;
+    ring_source_party(&of->source, sample, NUMBER_WAKING, &party);
+    if (!of->wishes.user)
+        party.user.count = 0;
+    if (keep(&wait->waker, &party))
+        return -ENOMEM;
+    wait->woken = wait->since != 0;
+    if (of->wishes.view != VIEW_WAKEUP || !wait->since)
+        return 0;
+    int result = end_wait(of, wait, time, true);
+    wait->waker.is_there = false;
+    return result;
+}
+
+static int take(void *context, const struct ring_record *record)
+{
+    struct ring_waits *of = context;
+    const struct ring_sample *sample = &record->sample;
+
+    if (record->kind != RECORD_SAMPLE)
+        return 0;
+    if (rings_number(&of->source.rings, sample->event) == NUMBER_WAKING)
+        return wake(of, sample, record->time);
+    const uint32_t previous = (uint32_t)field(sample, &of->prev_pid), next = (uint32_t)field(sample, &of->next_pid);
+    int result = previous ? leave(of, sample, previous, record->time) : 0;
+    return result || !next ? result : come(of, next, record->time);
+}
+
+/* ---- The collector ---- */
+
+static int open_waits(struct collector *collector, struct text *why)
+{
+    struct ring_waits *of = waits_of(collector);
+
+    of->table.most = ring_counts_most(of->wishes.stacks);
+    of->source.wishes = (struct ring_wishes){
+        .scope = of->wishes.scope,
+        .kernel = true, /* tells wakes by an interrupt, too */
+        .user = of->wishes.user || of->wishes.threads != THREADS_ALL,
+        .raw = true,
+        .of_all = true,
+        .per_process = true,
+        .per_thread = true,
+        .depth = of->wishes.depth,
+    };
+    int result = ring_source_open(&of->source, take, of, why);
+    if (result)
+        return result;
+    of->by_tid = calloc(of->source.tasks.count, sizeof(*of->by_tid));
+    of->count = of->by_tid ? of->source.tasks.count : 0;
+    return of->by_tid ? 0 : -ENOMEM;
+}
+
+static int add(struct ring_waits *of, int tracefs, const char *event)
+{
+    uint32_t id;
+    int result = tracefs_event_id(tracefs, "sched", event, &id);
+
+    return result ? result : ring_source_add(&of->source, &(struct rings_event){PERF_TYPE_TRACEPOINT, .config = id},
+                                             &(struct ring_place){.flags = KEY_TRACEPOINT});
+}
+
+int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
+{
+    *event = "sched_switch";
+    int result = tracefs_find_field(tracefs, "sched", "sched_switch", "prev_pid", &of->prev_pid);
+    if (!result)
+        result = tracefs_find_field(tracefs, "sched", "sched_switch", "prev_state", &of->prev_state);
+    if (!result)
+        result = tracefs_find_field(tracefs, "sched", "sched_switch", "next_pid", &of->next_pid);
+    if (!result)
+        result = add(of, tracefs, *event);
+    if (result || of->wishes.view == VIEW_OFFCPU)
+        return result;
+    *event = "sched_waking";
+    result = tracefs_find_field(tracefs, "sched", *event, "pid", &of->pid);
+    return result ? result : add(of, tracefs, *event);
+}
+
+static int start(struct collector *collector)
+{
+    return ring_source_start(&waits_of(collector)->source);
+}
+
+static void account(const struct collector *collector, struct collector_account *account)
+{
+    const struct ring_waits *of = (const struct ring_waits *)collector;
+
+    ring_source_account(&of->source, account);
+    account->seen = of->seen;
+    account->lost = of->ends_unseen;
+    account->open = of->open;
+    account->unknown = (int64_t)(of->seen - account->filtered - account->counted - of->ends_unseen - of->open);
+}
+
+static void add_losses(const struct collector *collector, struct missing *missing)
+{
+    const struct ring_waits *of = (const struct ring_waits *)collector;
+
+    ring_source_add_losses(&of->source, missing);
+    missing_add(missing, &(struct loss){of->ends_unseen, "waits", .beside = true},
+                "are not counted: their threads were not seen to come to the CPU again");
+    missing_add(missing, &(struct loss){.count = of->table_full},
+                "are only in the sum, as [table full]: the table of %zu counts was full; raise "
+                "--stack-storage-size", of->table.most);
+}
+
+static void describe(const struct collector *collector, bool again, struct text *lines)
+{
+    (void)again;
+    ring_source_describe(&((const struct ring_waits *)collector)->source, lines);
+}
+
+static void close_waits(struct collector *collector)
+{
+    struct ring_waits *of = waits_of(collector);
+
+    ring_source_close(&of->source);
+    for (size_t tid = 0; tid < of->count; tid++)
+        forget(of, (uint32_t)tid);
+    free(of->by_tid);
+    of->by_tid = NULL;
+    of->count = 0;
+    ring_table_free(&of->table);
+}
+
+static enum collector_news look(struct collector *collector)
+{
+    struct ring_waits *of = waits_of(collector);
+
+    pthread_mutex_lock(&of->source.lock);
+    const size_t count = of->table.tally.count;
+    pthread_mutex_unlock(&of->source.lock);
+    return count > of->table.most / 2 ? COLLECTOR_IS_FILLING : count ? COLLECTOR_HAS_NEWS : COLLECTOR_NOTHING_NEW;
+}
+
+static int settle(struct collector *collector)
+{
+    return ring_source_begin_reading(&waits_of(collector)->source);
+}
+
+/* Of one that has not ended. */
+static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uint64_t now, struct tally *tally)
+{
+    struct waits *waits = of->waits;
+    const uint64_t time = now > wait->since ? now - wait->since : 0;
+    const struct ring_key key = {wait->target.party,
+                                 wait->woken && wait->waker.is_there ? &wait->waker.party : NULL};
+
+    if (wait->tid) {
+        if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1, sizeof(*waits->seen)))
+            return -ENOMEM;
+        waits->seen[waits->seen_count++] = wait->tid;
+    }
+    if (!wait->since)
+        return 0;
+    of->open++;
+    if (!is_long_enough(of, time))
+        return 0;
+    waits->waiting++;
+    waits->waited += time;
+    return waits->unfinished ? ring_table_put(tally, &key, time, MARK_UNFINISHED) : 0;
+}
+
+static int list_waiting(struct ring_waits *of, struct tally *tally)
+{
+    const uint64_t now = now_ns();
+    int result = 0;
+
+    of->open = 0;
+    for (size_t tid = 0; tid < of->count && !result; tid++)
+        if (of->by_tid[tid])
+            result = take_waiting(of, of->by_tid[tid], now, tally);
+    of->waits->seen_count = sort_numbers(of->waits->seen, of->waits->seen_count);
+    return result;
+}
+
+static int collect(struct collector *collector, bool again, struct tally *tally)
+{
+    struct ring_waits *of = waits_of(collector);
+
+    pthread_mutex_lock(&of->source.lock);
+    int result = of->source.failure;
+    if (!result)
+        result = ring_source_read(&of->source, !again);
+    of->table_full += of->table.full;
+    if (!result)
+        result = ring_table_move(&of->table, tally);
+    if (!result && !again)
+        result = list_waiting(of, tally);
+    pthread_mutex_unlock(&of->source.lock);
+    return result;
+}
+
+static const struct collector_calls calls = {
+    .open = open_waits,
+    .start = start,
+    .account = account,
+    .add_losses = add_losses,
+    .describe = describe,
+    .close = close_waits,
+    .look = look,
+    .settle = settle,
+    .collect = collect,
+};
+
+void ring_waits_init(struct ring_waits *collector, const struct ring_waits_wishes *wishes, struct waits *waits)
+{
+    *collector = (struct ring_waits){.collector.calls = &calls, .wishes = *wishes, .waits = waits};
+}

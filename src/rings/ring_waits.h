@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Waits, by the scheduler's tracepoints in rings of all CPUs: which of them count, and by whom, is as
+ * insns/offwake.c has it.
+ */
+#ifndef STACKBOX_RINGS_RING_WAITS_H
+#define STACKBOX_RINGS_RING_WAITS_H
+
+#include "kernel/tracefs.h"
+#include "maps/waits.h"
+#include "rings/ring_source.h"
+
+struct ring_waits_wishes {
+    const struct scope *scope;
+    enum offwake_view view;
+    enum offwake_threads threads;
+    uint32_t states; /* of STATE_BLOCKED: those that count */
+    bool runnable;   /* being able to run and not running counts, too */
+    bool kernel, user;
+    uint64_t depth, stacks;
+};
+
+struct ring_waits {
+    struct collector collector;
+    struct ring_waits_wishes wishes;
+    struct ring_source source;
+    struct ring_table table;
+    struct waits *waits;     /* bounds of times; and what is known after the last report */
+    struct ring_wait **by_tid; /* as the tracepoints number threads */
+    size_t count;
+    struct tracefs_field next_pid, prev_pid, prev_state, pid;
+    uint64_t seen, ends_unseen, open, table_full;
+};
+
+/* `waits` is the caller's, without a map, and outlives the collector. */
+void ring_waits_init(struct ring_waits *collector, const struct ring_waits_wishes *wishes, struct waits *waits);
+/* The tracepoints, of an open directory. 0 or a negative errno, with the one that was refused in `event`. */
+int ring_waits_attach(struct ring_waits *collector, int tracefs, const char **event);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "rings/rings_try.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include "kernel/cpus.h"
+#include "kernel/perf.h"
+
+/* -ECANCELED: it could be, which is all there is to know. */
+static int try_one(void *own, unsigned cpu)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .size = PERF_ATTR_SIZE_VER3,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    int fd = perf_open(&attributes, own ? 0 : -1, cpu, 0);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return -ECANCELED;
+}
+
+int rings_try(bool own)
+{
+    int result = cpus_each_online(try_one, own ? &own : NULL);
+
+    return result == -ECANCELED ? 0 : result ? result : -ENODEV;
+}

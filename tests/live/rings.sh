@@ -1,0 +1,64 @@
+#!/bin/sh
+# guests: all
+# host: yes
+#
+# The collector without bpf(2): the same workloads know the same truth.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# counted NAME ARGUMENT...: stackcount by rings, of a command; its folded lines are in $scratch/out
+counted()
+{
+    "$STACKBOX" stackcount --collect rings -f "$@" > "$scratch/out" 2> "$scratch/err"
+}
+
+choose_event
+start_workload one calls -w -n 14000
+start_stackbox stackcount --collect rings -f -p "$(pid_of one)" "$EVENT"
+go one
+finish_stackbox
+is "each call is counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+is "and with its chain" "$(folded_sum "$scratch/out" 'work;make_calls')" "$(calls_of one)"
+finish_workload one
+
+counted "$EVENT" -- "$WORKLOADS/calls" -n 14000
+is "and of a command" "$(folded_sum "$scratch/out" 'work;make_calls')" 14000
+
+"$STACKBOX" stackcount --collect rings --debug -o "$scratch/reports.%n.folded" -i 0.1 "$EVENT" \
+    -- "$WORKLOADS/calls" -n 14000 > "$scratch/none" 2> "$scratch/err"
+cat "$scratch"/reports.*.folded > "$scratch/out"
+is "each event is in one report" "$(folded_sum "$scratch/out")" 14000
+
+counted "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
+is "a user function: one caller" "$(folded_sum "$scratch/out" 'chain_a1;chain_a2;target')" 2000
+is "a user function: the other, of another thread" "$(folded_sum "$scratch/out" 'chain_b1;chain_b2;target')" 1000
+counted "r:$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
+is "returns from it" "$(folded_sum "$scratch/out")" 3000
+
+if have_kprobes; then
+    counted "r::${CALL}getppid" -- "$WORKLOADS/calls" -n 14000
+    is "returns from a function of the kernel" "$(folded_sum "$scratch/out")" 14000
+fi
+
+"$STACKBOX" profile --collect rings -F 997 -f -- "$WORKLOADS/burn" -s 2000 -F 997 > "$scratch/out" 2> "$scratch/burn"
+greater=$(folded_sum "$scratch/out" ';greater;')
+all=$(folded_sum "$scratch/out" ';main')
+between "seven tenths of the samples are in the one function" $((greater * 1000 / all)) 670 730
+
+"$WORKLOADS/deny" --syscall bpf:ENOSYS -- "$STACKBOX" stackcount -f "$EVENT" -- "$WORKLOADS/calls" -n 3000 \
+    > "$scratch/out" 2> "$scratch/err"
+is "rings are taken where there is no bpf(2)" "$(folded_sum "$scratch/out")" 3000
+contains "and that is said" "$scratch/err" "stacks are collected by perf's rings, as this kernel has no bpf(2)"
+
+for format in text flat svg pprof speedscope; do
+    "$STACKBOX" stackcount --collect rings --format $format "$EVENT" -- "$WORKLOADS/calls" -n 100 \
+        > "$scratch/$format" 2> "$scratch/err"
+    [ -s "$scratch/$format" ] && pass "format $format" || fail "format $format" "$(cat "$scratch/err")"
+done
+
+"$STACKBOX" stacksnoop --collect rings "$EVENT" -- "$WORKLOADS/calls" -n 500 > "$scratch/out" 2> "$scratch/err"
+is "stacksnoop prints each" "$(grep -c make_calls "$scratch/out")" 500
+
+"$STACKBOX" offcputime --collect rings -f -- sleep 2 > "$scratch/out" 2> "$scratch/err"
+between "a sleep of 2 s, in us" "$(folded_sum "$scratch/out" 'nanosleep')" 2000000 2100000

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Rings made by hand: what is read of them, in which order, and what of those that make no sense. */
+#include "rings/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/test.h"
+
+#define DATA_BYTES 4096
+#define OTHER_TYPE 77 /* of a kernel that is younger */
+
+struct made {
+    struct ring ring;
+    struct perf_event_mmap_page page;
+    char data[DATA_BYTES];
+};
+
+static void make_ring(struct made *made, uint64_t begin)
+{
+    memset(made, 0, sizeof(*made));
+    made->ring.ring = (struct perf_ring){
+        .fd = -1, .page = &made->page, .data = made->data, .bytes = DATA_BYTES};
+    made->ring.bytes = malloc(PERF_RING_MOST_RECORD_BYTES + 1);
+    made->ring.at = begin;
+    made->page.data_head = made->page.data_tail = begin;
+}
+
+static void put(struct made *made, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        made->data[made->page.data_head++ % DATA_BYTES] = ((const char *)bytes)[i];
+}
+
+static void put64(struct made *made, uint64_t word)
+{
+    put(made, &word, sizeof(word));
+}
+
+static void put_header(struct made *made, uint32_t type, size_t size)
+{
+    const struct perf_event_header header = {.type = type, .size = (uint16_t)size};
+
+    put(made, &header, sizeof(header));
+}
+
+static uint64_t pair(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* Of thread 12 of process 11, with a stack of three kernel frames and two of the user. */
+static void put_sample(struct made *made, uint64_t time)
+{
+    const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xff1, 0xff2, 0xff3, (uint64_t)PERF_CONTEXT_USER,
+                              0x401, 0x402, 0};
+
+    put_header(made, PERF_RECORD_SAMPLE, 8 + 6 * 8 + sizeof(chain));
+    put64(made, 5);
+    put64(made, 0xff1);
+    put64(made, pair(11, 12));
+    put64(made, time);
+    put64(made, pair(3, 0));
+    put64(made, sizeof(chain) / sizeof(*chain));
+    put(made, chain, sizeof(chain));
+}
+
+static void put_trailer(struct made *made, uint64_t time)
+{
+    put64(made, pair(11, 12));
+    put64(made, time);
+    put64(made, pair(3, 0));
+    put64(made, 5);
+}
+
+static void put_lost(struct made *made, uint64_t lost)
+{
+    put_header(made, PERF_RECORD_LOST, 8 + 2 * 8 + 4 * 8);
+    put64(made, 5);
+    put64(made, lost);
+    put_trailer(made, 7);
+}
+
+static void put_name(struct made *made, uint16_t misc, uint64_t time)
+{
+    const struct perf_event_header header = {.type = PERF_RECORD_COMM, .misc = misc, .size = 8 + 8 + 8 + 32};
+
+    put(made, &header, sizeof(header));
+    put64(made, pair(11, 12));
+    put(made, "renamed", 8);
+    put_trailer(made, time);
+}
+
+struct seen {
+    size_t count, tasks, kernel, user;
+    uint64_t times[256];
+    char name[16];
+    int result;
+};
+
+static int see(void *context, const struct ring_record *record)
+{
+    struct seen *seen = context;
+
+    seen->times[seen->count++ % 256] = record->time;
+    if (record->kind == RECORD_TASK) {
+        seen->tasks++;
+        snprintf(seen->name, sizeof(seen->name), "%s", record->task.name ? record->task.name : "");
+    } else {
+        seen->kernel = record->sample.kernel_count;
+        seen->user = record->sample.user_count;
+    }
+    return seen->result;
+}
+
+static struct seen read_one(struct made *made, struct ring_reading *reading)
+{
+    struct seen seen = {.count = 0};
+
+    *reading = (struct ring_reading){.rings = &made->ring, .count = 1};
+    CHECK_NUMBER(rings_read(reading, UINT64_MAX, see, &seen), 0);
+    CHECK_NUMBER(made->page.data_tail, made->page.data_head);
+    free(made->ring.bytes);
+    return seen;
+}
+
+/* Wherever the end of the ring falls into a record. */
+static void records_wrap_around(void)
+{
+    static struct made made;
+    struct ring_reading reading;
+
+    for (uint64_t begin = DATA_BYTES - 200; begin < DATA_BYTES + 8; begin += 8) {
+        make_ring(&made, begin);
+        put_sample(&made, 10);
+        put_sample(&made, 20);
+        const struct seen seen = read_one(&made, &reading);
+        CHECK_NUMBER(seen.count, 2);
+        CHECK_NUMBER(seen.times[1], 20);
+        CHECK_NUMBER(seen.kernel, 3);
+        CHECK_NUMBER(seen.user, 2);
+    }
+}
+
+static void losses_are_counted_and_unknown_types_are_skipped(void)
+{
+    static struct made made;
+    struct ring_reading reading;
+
+    make_ring(&made, 0);
+    put_sample(&made, 10);
+    put_lost(&made, 4711);
+    put_header(&made, OTHER_TYPE, 24);
+    put64(&made, 1);
+    put64(&made, 2);
+    put_name(&made, 0, 15);
+    put_sample(&made, 20);
+    put_lost(&made, 1);
+    const struct seen seen = read_one(&made, &reading);
+    CHECK_NUMBER(seen.count, 3);
+    CHECK_NUMBER(seen.tasks, 1);
+    CHECK_STRING(seen.name, "renamed");
+    CHECK_NUMBER(reading.samples, 2);
+    CHECK_NUMBER(reading.lost, 4712);
+    CHECK_NUMBER(reading.broken, 0);
+}
+
+/* Whatever size it claims to have: nothing is read beyond what is there, and reading goes on behind it. */
+static void sizes_that_lie_end_the_reading(void)
+{
+    static struct made made;
+    struct ring_reading reading;
+
+    for (size_t size = 0; size < 600; size++) {
+        make_ring(&made, 0);
+        put_sample(&made, 10);
+        put_header(&made, PERF_RECORD_SAMPLE, size);
+        for (size_t i = 0; i < 20; i++)
+            put64(&made, UINT64_MAX - i);
+        const struct seen seen = read_one(&made, &reading);
+        CHECK_NUMBER(seen.times[0], 10);
+        CHECK(reading.broken || seen.count > 1);
+    }
+    make_ring(&made, 0);
+    made.page.data_head = 5 * DATA_BYTES;
+    CHECK_NUMBER(read_one(&made, &reading).count, 0);
+    CHECK_NUMBER(reading.broken, 1);
+}
+
+/* Every length that a record may be cut to. */
+static void short_records_are_no_samples(void)
+{
+    static struct made made;
+    static const uint32_t types[] = {PERF_RECORD_SAMPLE, PERF_RECORD_LOST, PERF_RECORD_COMM, PERF_RECORD_FORK,
+                                     PERF_RECORD_EXIT, PERF_RECORD_THROTTLE};
+    struct ring_reading reading;
+
+    for (size_t type = 0; type < sizeof(types) / sizeof(*types); type++)
+        for (size_t size = 8; size < 48; size += 8) {
+            make_ring(&made, 0);
+            put_header(&made, types[type], size);
+            for (size_t i = 8; i < size; i += 8)
+                put64(&made, 0);
+            CHECK(read_one(&made, &reading).count <= 1);
+            CHECK_NUMBER(reading.samples, 0);
+        }
+}
+
+static void rings_are_merged_by_time(void)
+{
+    static struct made made[2];
+    struct ring rings[2];
+    struct ring_reading reading = {.rings = rings, .count = 2};
+    struct seen seen = {.count = 0};
+
+    for (size_t i = 0; i < 2; i++) {
+        make_ring(&made[i], 0);
+        put_sample(&made[i], 10 + i);
+        put_sample(&made[i], 20 - i);
+        put_sample(&made[i], 30);
+        rings[i] = made[i].ring;
+    }
+    CHECK_NUMBER(rings_read(&reading, 29, see, &seen), 0);
+    CHECK_NUMBER(seen.count, 4);
+    for (size_t i = 1; i < seen.count; i++)
+        CHECK(seen.times[i] > seen.times[i - 1]);
+    CHECK(made[0].page.data_tail < made[0].page.data_head);
+    CHECK_NUMBER(rings_read(&reading, 30, see, &seen), 0);
+    CHECK_NUMBER(seen.count, 6);
+    CHECK_NUMBER(reading.samples, 6);
+    free(rings[0].bytes);
+    free(rings[1].bytes);
+}
+
+static void fields_have_to_fit(void)
+{
+    static struct made made;
+    struct ring_reading reading = {.rings = &made.ring, .count = 1, .shape = {.raw = true}};
+    struct seen seen = {.count = 0};
+
+    for (uint32_t claimed = 0; claimed < 16; claimed++) {
+        make_ring(&made, 0);
+        put_header(&made, PERF_RECORD_SAMPLE, 8 + 6 * 8 + 8);
+        for (size_t i = 0; i < 6; i++)
+            put64(&made, 0);
+        put64(&made, pair(claimed, 0));
+        reading.samples = reading.broken = 0;
+        CHECK_NUMBER(rings_read(&reading, UINT64_MAX, see, &seen), 0);
+        CHECK_NUMBER(reading.samples, claimed <= 4);
+        CHECK_NUMBER(reading.broken, claimed > 4);
+        free(made.ring.bytes);
+    }
+}
+
+int main(void)
+{
+    TEST(records_wrap_around);
+    TEST(losses_are_counted_and_unknown_types_are_skipped);
+    TEST(sizes_that_lie_end_the_reading);
+    TEST(short_records_are_no_samples);
+    TEST(rings_are_merged_by_time);
+    TEST(fields_have_to_fit);
+    return tests_done();
+}
