@@ -107,6 +107,9 @@ $(patsubst %,$(BUILD)/src/demangle/cxx_%.o,nodes names types templates unqualifi
 $(patsubst %,$(BUILD)/src/elf/frame_%.o,bytes cfi entries rows rule): private ALL_CFLAGS += -O2
 endif
 
+# Bytecode of which all is constant is bytes, too, and no code that writes them.
+$(filter $(BUILD)/insns/%,$(OBJECTS)): private ALL_CFLAGS += -fmerge-all-constants
+
 # The assembler reads them, of which the compiler knows nothing.
 $(BUILD)/src/picture/svg_parts.o: src/picture/flame.js src/picture/flame.css
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The BPF instruction set: one macro per instruction, every operand shown, what it does in C above
- * it. Each is a struct insn, so that a program reads as a listing:
+ * it. Each is a union insn or two, so that a program reads as a listing:
  *
  *     EMIT(program,
  *         MOV_REG(R6, R1),                    r6 = context
@@ -27,6 +27,9 @@
  *
  *     | code: 8 | dst: 4 | src: 4 | off: 16 | imm: 32 |
  *
+ * Each is what stands between braces in an array: where all its operands are constant, the compiler has
+ * an EMIT as bytes, and needs no code for it.
+ *
  * A number that is known only at run time must have its field's type already (off is a short): no
  * macro casts, so that the compiler tells of one that does not fit.
  *
@@ -50,27 +53,25 @@
  */
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
 
-enum insn_kind {
-    INSN_PLAIN,     /* `code` is all */
-    INSN_WIDE,      /* two slots: `value` is shared out to their imm */
-    INSN_LABEL,     /* no slot: names the next instruction */
-    INSN_FUNCTION,  /* the same, of one that others of the program call */
-    INSN_JUMP,      /* code.off becomes the distance to `label` */
-    INSN_JUMP_LONG, /* code.imm becomes the distance to `label` */
+/* Behind the code of a label, a jump or what loads 64 bits is what it names, or loads. */
+union insn {
+    struct bpf_insn code;
+    const char *label; /* kept by pointer: a string literal, or what outlives the program */
+    uint64_t value;
 };
 
-struct insn {
-    struct bpf_insn code;
-    enum insn_kind kind;
-    union {
-        const char *label; /* kept by pointer: a string literal, or what outlives the program */
-        uint64_t value;
-    };
-};
+/* The codes of what is no instruction: loads that the kernel has not. */
+#define INSN_LABEL    (BPF_LD | BPF_IMM | BPF_B) /* names the next instruction */
+#define INSN_FUNCTION (BPF_LD | BPF_IMM | BPF_H) /* the same, of one that others of the program call */
 
 /* Any plain instruction, by its fields. */
-#define INSN(opcode, dst, src, offset, immediate) ((struct insn){.code = { \
-    .code = (opcode), .dst_reg = (dst), .src_reg = (src), .off = (offset), .imm = (immediate)}})
+#define INSN(opcode, dst, src, offset, immediate) {.code = { \
+    .code = (opcode), .dst_reg = (dst), .src_reg = (src), .off = (offset), .imm = (immediate)}}
+/* One with a label */
+#define NAMED(opcode, dst, src, immediate, target) \
+    INSN(opcode, dst, src, 0, immediate), {.label = (target)}
+/* An instruction alone, as the kernel takes it: INSN_CODE(EXIT()) */
+#define INSN_CODE(...) ((const union insn)__VA_ARGS__.code)
 
 /* ---- Arithmetic ---- */
 
@@ -161,8 +162,8 @@ struct insn {
 
 /* ---- Constants of 64 bits, maps: two slots ---- */
 
-#define LD_WIDE(dst, pseudo, number) ((struct insn){.kind = INSN_WIDE, .value = (number), \
-    .code = {.code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = (dst), .src_reg = (pseudo)}})
+#define LD_WIDE(dst, pseudo, number) \
+    INSN(BPF_LD | BPF_IMM | BPF_DW, dst, pseudo, 0, 0), {.value = (number)}
 
 /* dst = number */
 #define LD_IMM64(dst, number)   LD_WIDE(dst, 0, number)
@@ -191,29 +192,23 @@ struct insn {
 
 /* ---- Jumps ---- */
 
-#define JUMP(opcode, dst, src, immediate, target) ((struct insn){ \
-    .kind = INSN_JUMP, .label = (target), \
-    .code = {.code = (opcode), .dst_reg = (dst), .src_reg = (src), .imm = (immediate)}})
-#define JUMP_LONG(opcode, src, target) ((struct insn){ \
-    .kind = INSN_JUMP_LONG, .label = (target), .code = {.code = (opcode), .src_reg = (src)}})
-
-#define JUMP_REG(test, dst, src, label)   JUMP(BPF_JMP | (test) | BPF_X, dst, src, 0, label)
-#define JUMP_IMM(test, dst, imm, label)   JUMP(BPF_JMP | (test) | BPF_K, dst, 0, imm, label)
+#define JUMP_REG(test, dst, src, label)   NAMED(BPF_JMP | (test) | BPF_X, dst, src, 0, label)
+#define JUMP_IMM(test, dst, imm, label)   NAMED(BPF_JMP | (test) | BPF_K, dst, 0, imm, label)
 /* All of these: Linux 5.1. */
-#define JUMP32_REG(test, dst, src, label) JUMP(BPF_JMP32 | (test) | BPF_X, dst, src, 0, label)
-#define JUMP32_IMM(test, dst, imm, label) JUMP(BPF_JMP32 | (test) | BPF_K, dst, 0, imm, label)
+#define JUMP32_REG(test, dst, src, label) NAMED(BPF_JMP32 | (test) | BPF_X, dst, src, 0, label)
+#define JUMP32_IMM(test, dst, imm, label) NAMED(BPF_JMP32 | (test) | BPF_K, dst, 0, imm, label)
 
 /* label: */
-#define LABEL(name)             ((struct insn){.kind = INSN_LABEL, .label = (name)})
+#define LABEL(name)             NAMED(INSN_LABEL, 0, 0, 0, name)
 
 /*
  * name: of a function of numbers (CALL_LABEL), which stands behind the program's end, and whose code ends
  * with EXIT. It is verified once, by itself: what it needs of its caller it looks up again.
  */
-#define FUNCTION(name)          ((struct insn){.kind = INSN_FUNCTION, .label = (name)})
+#define FUNCTION(name)          NAMED(INSN_FUNCTION, 0, 0, 0, name)
 
 /* goto label */
-#define JA(label)               JUMP(BPF_JMP | BPF_JA, 0, 0, 0, label)
+#define JA(label)               NAMED(BPF_JMP | BPF_JA, 0, 0, 0, label)
 
 /* if (dst == it) goto label */
 #define JEQ_REG(dst, src, label)    JUMP_REG(BPF_JEQ, dst, src, label)
@@ -286,7 +281,7 @@ struct insn {
 /* r0 = helper(r1, r2, r3, r4, r5)         helper: BPF_FUNC_... */
 #define CALL(helper)            INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper)
 /* r0 = label(r1, r2, r3, r4, r5)          a function of this program; Linux 4.16 */
-#define CALL_LABEL(label)       JUMP_LONG(BPF_JMP | BPF_CALL, BPF_PSEUDO_CALL, label)
+#define CALL_LABEL(label)       NAMED(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, label)
 /* return r0 */
 #define EXIT()                  INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 

@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 
-void program_emit(struct program *program, const struct insn *insns, size_t count)
+void program_emit(struct program *program, const union insn *insns, size_t count)
 {
     size_t need;
 
@@ -41,14 +41,41 @@ const char *program_map_name(const struct program *program, int fd)
     return NULL;
 }
 
-static bool is_label(const struct insn *insn)
+static bool is_label(const union insn *insn)
 {
-    return insn->kind == INSN_LABEL || insn->kind == INSN_FUNCTION;
+    return insn->code.code == INSN_LABEL || insn->code.code == INSN_FUNCTION;
 }
 
-static size_t slots(const struct insn *insn)
+static bool is_wide(const union insn *insn)
 {
-    return is_label(insn) ? 0 : insn->kind == INSN_WIDE ? 2 : 1;
+    return insn->code.code == (BPF_LD | BPF_IMM | BPF_DW);
+}
+
+static bool is_local_call(const union insn *insn)
+{
+    return insn->code.code == (BPF_JMP | BPF_CALL) && insn->code.src_reg == BPF_PSEUDO_CALL;
+}
+
+static bool is_jump(const union insn *insn)
+{
+    switch (insn->code.code) {
+    case BPF_JMP | BPF_CALL:
+        return is_local_call(insn);
+    case BPF_JMP | BPF_EXIT:
+        return false;
+    }
+    return BPF_CLASS(insn->code.code) == BPF_JMP || BPF_CLASS(insn->code.code) == BPF_JMP32;
+}
+
+/* The one behind it: what is behind an instruction that names or loads something is that. */
+static const union insn *next_insn(const union insn *insn)
+{
+    return insn + (is_label(insn) || is_jump(insn) || is_wide(insn) ? 2 : 1);
+}
+
+static size_t slots(const union insn *insn)
+{
+    return is_label(insn) ? 0 : is_wide(insn) ? 2 : 1;
 }
 
 static int out_of_memory(struct text *why)
@@ -70,22 +97,23 @@ static int add_function(struct program *program, size_t slot)
     return 0;
 }
 
-/* Gives every label its slot, and tells how many slots there are. 0 or -ENOMEM. */
-static int place_labels(struct program *program, size_t *length)
+/* Gives every label its slot, and tells how many slots there are, and the last of all. 0 or -ENOMEM. */
+static int place_labels(struct program *program, size_t *length, const union insn **last)
 {
+    const union insn *end = program->insns + program->count;
     size_t slot = 0;
 
     program->label_count = 0;
     program->function_count = 0;
-    for (size_t i = 0; i < program->count; i++) {
-        const struct insn *insn = &program->insns[i];
-        if (insn->kind == INSN_FUNCTION && add_function(program, slot))
+    for (const union insn *insn = program->insns; insn < end; insn = next_insn(insn)) {
+        *last = insn;
+        if (insn->code.code == INSN_FUNCTION && add_function(program, slot))
             return -ENOMEM;
         if (is_label(insn)) {
             if (array_reserve(&program->labels, &program->label_room, program->label_count + 1,
                               sizeof(*program->labels)))
                 return -ENOMEM;
-            program->labels[program->label_count++] = (struct program_label){insn->label, slot};
+            program->labels[program->label_count++] = (struct program_label){insn[1].label, slot};
         }
         slot += slots(insn);
     }
@@ -94,8 +122,7 @@ static int place_labels(struct program *program, size_t *length)
 }
 
 /* Refuses what is wrong with the whole, whatever its jumps are. */
-static int check_shape(const struct program *program, size_t length, size_t limit,
-                       struct text *why)
+static int check_shape(const union insn *last, size_t length, size_t limit, struct text *why)
 {
     if (!length) {
         text_add(why, "the program is empty");
@@ -105,9 +132,8 @@ static int check_shape(const struct program *program, size_t length, size_t limi
         text_format(why, "the program has %zu instructions, the limit is %zu", length, limit);
         return -E2BIG;
     }
-    const struct insn *last = &program->insns[program->count - 1];
     if (is_label(last)) {
-        text_format(why, "the label \"%s\" has no instruction after it", last->label);
+        text_format(why, "the label \"%s\" has no instruction after it", last[1].label);
         return -EINVAL;
     }
     switch (last->code.code) {
@@ -160,21 +186,21 @@ static const struct program_label *find_label(const struct program_label *by_nam
 }
 
 /* Writes the distance from the jump at `slot` to its label into `code`. */
-static int resolve_jump(const struct insn *insn, size_t slot, const struct program_label *target,
+static int resolve_jump(const union insn *insn, size_t slot, const struct program_label *target,
                         struct bpf_insn *code, struct text *why)
 {
     if (!target) {
         text_format(why, "instruction %zu jumps to \"%s\", a label that is not defined", slot,
-                    insn->label);
+                    insn[1].label);
         return -EINVAL;
     }
     /* A distance counts from the next instruction. */
     int64_t distance = (int64_t)target->slot - (int64_t)slot - 1;
-    bool is_long = insn->kind == INSN_JUMP_LONG;
+    bool is_long = is_local_call(insn);
     if (distance < (is_long ? INT32_MIN : INT16_MIN) ||
         distance > (is_long ? INT32_MAX : INT16_MAX)) {
         text_format(why, "instruction %zu jumps %lld instructions to \"%s\", which is too far",
-                    slot, (long long)distance, insn->label);
+                    slot, (long long)distance, insn[1].label);
         return -ERANGE;
     }
     if (is_long)
@@ -187,20 +213,20 @@ static int resolve_jump(const struct insn *insn, size_t slot, const struct progr
 static int write_code(struct program *program, const struct program_label *by_name,
                       struct text *why)
 {
+    const union insn *end = program->insns + program->count;
     size_t slot = 0;
 
-    for (size_t i = 0; i < program->count; i++) {
-        const struct insn *insn = &program->insns[i];
+    for (const union insn *insn = program->insns; insn < end; insn = next_insn(insn)) {
         if (is_label(insn))
             continue;
         struct bpf_insn *code = &program->code[slot];
         *code = insn->code;
-        if (insn->kind == INSN_WIDE) {
-            code[0].imm = (__s32)(uint32_t)insn->value;
-            code[1] = (struct bpf_insn){.imm = (__s32)(insn->value >> 32)};
-        } else if (insn->kind != INSN_PLAIN) {
+        if (is_wide(insn)) {
+            code[0].imm = (__s32)(uint32_t)insn[1].value;
+            code[1] = (struct bpf_insn){.imm = (__s32)(insn[1].value >> 32)};
+        } else if (is_jump(insn)) {
             const struct program_label *target =
-                find_label(by_name, program->label_count, insn->label);
+                find_label(by_name, program->label_count, insn[1].label);
             int error = resolve_jump(insn, slot, target, code, why);
             if (error)
                 return error;
@@ -213,13 +239,14 @@ static int write_code(struct program *program, const struct program_label *by_na
 int program_link(struct program *program, size_t limit, struct linked *linked, struct text *why)
 {
     struct program_label *by_name = NULL;
+    const union insn *last = NULL;
     size_t length, room = 0;
     int result;
 
     *linked = (struct linked){0};
-    if (program->failed || place_labels(program, &length))
+    if (program->failed || place_labels(program, &length, &last))
         return out_of_memory(why);
-    result = check_shape(program, length, limit, why);
+    result = check_shape(last, length, limit, why);
     if (result)
         return result;
     if (array_reserve(&program->code, &program->code_room, length, sizeof(*program->code)) ||

@@ -27,7 +27,7 @@ struct program_map {
 
 struct program {
     bool failed; /* memory ran out: what was emitted is not whole, and linking says so */
-    struct insn *insns;
+    union insn *insns;
     size_t count, room;
     struct program_map *maps;
     size_t map_count, map_room;
@@ -50,10 +50,10 @@ struct linked {
 
 /* Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). It cannot fail here: linking tells. */
 #define EMIT(program, ...)                                            \
-    program_emit(program, (const struct insn[]){__VA_ARGS__},         \
-                 sizeof((const struct insn[]){__VA_ARGS__}) / sizeof(struct insn))
+    program_emit(program, (const union insn[]){__VA_ARGS__},         \
+                 sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn))
 
-void program_emit(struct program *program, const struct insn *insns, size_t count);
+void program_emit(struct program *program, const union insn *insns, size_t count);
 
 /* The dump shows the map open as `fd` by this name, which must outlive the program. */
 void program_name_map(struct program *program, int fd, const char *name);

@@ -89,8 +89,8 @@ static int load_numbered(struct work *work, struct bpf_load load, enum attach_pr
     if (!insns)
         return -ENOMEM;
     memcpy(insns, load.insns, load.count * sizeof(*insns));
-    insns[at] = kind == PROGRAM_MULTI ? CALL(BPF_FUNC_get_attach_cookie).code
-                                      : MOV_IMM(R0, (int32_t)number).code;
+    insns[at] = kind == PROGRAM_MULTI ? INSN_CODE(CALL(BPF_FUNC_get_attach_cookie))
+                                      : INSN_CODE(MOV_IMM(R0, (int32_t)number));
     load.insns = insns;
     int program = load_logged(work, &load);
     free(insns);

@@ -48,9 +48,9 @@ static void check_bpf(struct checks *checks)
 static bool is_interpreted(void)
 {
     const struct bpf_insn insns[] = {
-        CALL(BPF_FUNC_get_smp_processor_id).code,
-        MOV_IMM(R0, 0).code,
-        EXIT().code,
+        INSN_CODE(CALL(BPF_FUNC_get_smp_processor_id)),
+        INSN_CODE(MOV_IMM(R0, 0)),
+        INSN_CODE(EXIT()),
     };
     const struct bpf_load load = {
         .type = BPF_PROG_TYPE_SOCKET_FILTER,

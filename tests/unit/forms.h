@@ -17,15 +17,17 @@
 
 struct form {
     const char *macro;
-    struct insn insn;
+    union insn insn[2];
+    size_t words; /* of them */
     const char *bytes, *text;
     bool young;
     const char *llvm; /* NULL: as `text` */
 };
 
-#define FORM(macro, bytes, text) {#macro, macro, bytes, text, false, NULL}
-#define YOUNG(macro, bytes, text) {#macro, macro, bytes, text, true, NULL}
-#define OTHER(macro, bytes, text, llvm) {#macro, macro, bytes, text, true, llvm}
+#define WORDS(...) {__VA_ARGS__}, sizeof((union insn[]){__VA_ARGS__}) / sizeof(union insn)
+#define FORM(macro, bytes, text) {#macro, WORDS(macro), bytes, text, false, NULL}
+#define YOUNG(macro, bytes, text) {#macro, WORDS(macro), bytes, text, true, NULL}
+#define OTHER(macro, bytes, text, llvm) {#macro, WORDS(macro), bytes, text, true, llvm}
 
 static const struct form forms[] = {
     /* Arithmetic: the class is 7 (64 bits) or 4 (32), the source bit 8. */

@@ -14,13 +14,13 @@
 
 /* ---- Every form ---- */
 
-/* Links `insn`, with the label "there" five instructions after it. */
-static struct linked link_form(struct program *program, struct insn insn)
+/* Links it, with the label "there" five instructions after it. */
+static struct linked link_form(struct program *program, const struct form *form)
 {
     struct linked linked;
     struct text why = {0};
 
-    program_emit(program, &insn, 1);
+    program_emit(program, form->insn, form->words);
     for (int i = 0; i < 5; i++)
         EMIT(program, MOV_IMM(R0, i));
     EMIT(program, LABEL("there"), EXIT());
@@ -45,7 +45,7 @@ static void every_form_has_the_bytes_of_the_document(void)
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
         struct text bytes = {0};
-        struct linked linked = link_form(&program, forms[i].insn);
+        struct linked linked = link_form(&program, &forms[i]);
 
         CHECK_NUMBER(linked.count, form_slots(&forms[i]) + 6);
         hexadecimal(&bytes, linked.insns, form_slots(&forms[i]) * sizeof(*linked.insns));
@@ -62,7 +62,7 @@ static void every_form_has_its_text(void)
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
         struct text dump = {0}, expected = {0};
-        struct linked linked = link_form(&program, forms[i].insn);
+        struct linked linked = link_form(&program, &forms[i]);
 
         dump_insns(&dump, linked.insns, form_slots(&forms[i]), NULL);
         text_format(&expected, "     0: %s\n", forms[i].text);
@@ -171,7 +171,7 @@ static void linking_refuses_more_than_the_limit(void)
 static void linking_tells_that_memory_ran_out(void)
 {
     struct program program = {0};
-    struct insn insn = EXIT();
+    union insn insn = EXIT();
 
     /* A size that no memory has: the array is refused before anything is read from `insn`. */
     EMIT(&program, MOV_IMM(R0, 0));
@@ -180,8 +180,8 @@ static void linking_tells_that_memory_ran_out(void)
     refused(&program, 4096, -ENOMEM, "out of memory for a program");
 }
 
-/* A jump over `distance` instructions, forward, or back to before them. */
-static int link_jump(struct insn jump, int distance, bool back, struct text *why)
+/* A jump (two words) over `distance` instructions, forward, or back to before them. */
+static int link_jump(const union insn *jump, int distance, bool back, struct text *why)
 {
     struct program program = {0};
     struct linked linked;
@@ -189,11 +189,11 @@ static int link_jump(struct insn jump, int distance, bool back, struct text *why
     if (back)
         EMIT(&program, LABEL("there"));
     else
-        program_emit(&program, &jump, 1);
+        program_emit(&program, jump, 2);
     for (int i = 0; i < distance; i++)
         EMIT(&program, MOV_IMM(R0, 0));
     if (back)
-        program_emit(&program, &jump, 1);
+        program_emit(&program, jump, 2);
     else
         EMIT(&program, LABEL("there"));
     EMIT(&program, EXIT());
@@ -201,31 +201,33 @@ static int link_jump(struct insn jump, int distance, bool back, struct text *why
     if (!result) {
         const struct bpf_insn *code = &linked.insns[back ? distance : 0];
         int expected = back ? -distance - 1 : distance;
-        CHECK_NUMBER(jump.kind == INSN_JUMP_LONG ? code->imm : code->off, expected);
+        CHECK_NUMBER(jump->code.src_reg == BPF_PSEUDO_CALL ? code->imm : code->off, expected);
     }
     program_free(&program);
     return result;
 }
 
+#define LINK_JUMP(jump, ...) link_jump((const union insn[]){jump}, __VA_ARGS__)
+
 static void jumps_reach_as_far_as_16_bits_do(void)
 {
     struct text why = {0};
 
-    CHECK_NUMBER(link_jump(JA("there"), 0, false, &why), 0);
-    CHECK_NUMBER(link_jump(JA("there"), 0, true, &why), 0);
-    CHECK_NUMBER(link_jump(JEQ_IMM(R0, 0, "there"), 32767, false, &why), 0);
-    CHECK_NUMBER(link_jump(JEQ_IMM(R0, 0, "there"), 32767, true, &why), 0);
+    CHECK_NUMBER(LINK_JUMP(JA("there"), 0, false, &why), 0);
+    CHECK_NUMBER(LINK_JUMP(JA("there"), 0, true, &why), 0);
+    CHECK_NUMBER(LINK_JUMP(JEQ_IMM(R0, 0, "there"), 32767, false, &why), 0);
+    CHECK_NUMBER(LINK_JUMP(JEQ_IMM(R0, 0, "there"), 32767, true, &why), 0);
     CHECK_NUMBER(why.length, 0);
-    CHECK_NUMBER(link_jump(JA("there"), 32768, false, &why), -ERANGE);
+    CHECK_NUMBER(LINK_JUMP(JA("there"), 32768, false, &why), -ERANGE);
     CHECK_STRING(why.data,
                  "instruction 0 jumps 32768 instructions to \"there\", which is too far");
     text_clear(&why);
-    CHECK_NUMBER(link_jump(JLT_REG(R1, R2, "there"), 32768, true, &why), -ERANGE);
+    CHECK_NUMBER(LINK_JUMP(JLT_REG(R1, R2, "there"), 32768, true, &why), -ERANGE);
     CHECK_STRING(why.data,
                  "instruction 32768 jumps -32769 instructions to \"there\", which is too far");
     text_clear(&why);
-    CHECK_NUMBER(link_jump(CALL_LABEL("there"), 32768, false, &why), 0);
-    CHECK_NUMBER(link_jump(CALL_LABEL("there"), 32768, true, &why), 0);
+    CHECK_NUMBER(LINK_JUMP(CALL_LABEL("there"), 32768, false, &why), 0);
+    CHECK_NUMBER(LINK_JUMP(CALL_LABEL("there"), 32768, true, &why), 0);
     CHECK_NUMBER(why.length, 0);
     text_free(&why);
 }
@@ -367,7 +369,7 @@ static void a_field_that_should_be_0_is_unknown(void)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
-        struct bpf_insn good = *link_form(&program, forms[i].insn).insns, bad;
+        struct bpf_insn good = *link_form(&program, &forms[i]).insns, bad;
         bool jump = BPF_CLASS(good.code) == BPF_JMP || BPF_CLASS(good.code) == BPF_JMP32;
         bool memory = BPF_CLASS(good.code) == BPF_LDX || BPF_CLASS(good.code) == BPF_ST ||
                       BPF_CLASS(good.code) == BPF_STX;
@@ -401,7 +403,7 @@ static void all_opcodes_but_those_of_the_forms_are_unknown(void)
     bool expected[256] = {false};
 
     for (size_t i = 0; i < COUNT_OF(forms); i++)
-        expected[forms[i].insn.code.code] = true;
+        expected[forms[i].insn->code.code] = true;
     for (int code = 0; code < 256; code++) {
         bool known = false;
         static const int immediates[] = {0, 16, 64, -1};
