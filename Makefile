@@ -47,13 +47,22 @@ ALL_LDFLAGS += -fsanitize=address,undefined
 else
 # What is linked stands at fixed addresses anyhow: code that can stand anywhere is 8 KB more.
 ALL_CFLAGS  += -fno-pie
-ALL_LDFLAGS += -static -s
+ALL_LDFLAGS += -static -s -Wl,-z,noseparate-code
 endif
 ifdef FUZZER
 ALL_CFLAGS  += -fsanitize=fuzzer-no-link
 FUZZ_DRIVER := -fsanitize=fuzzer
 else
 FUZZ_DRIVER := tests/fuzz/driver.c
+endif
+
+FAST     := -O2
+CONSTANT := -fmerge-all-constants
+# What gcc does under -Os for speed alone: 23 KB without.
+ifneq ($(and $(filter -Os,$(CFLAGS)),$(if $(SANITIZE),,not),$(findstring gcc,$(shell $(CC) -v 2>&1))),)
+LEAN := -fno-schedule-insns2 -fno-reorder-blocks -fno-caller-saves -fno-if-conversion \
+        -fno-expensive-optimizations -fno-ira-hoist-pressure -fno-inline-functions \
+        -fno-guess-branch-probability
 endif
 
 # musl's headers come without the kernel's: those are taken from the system, after musl's own.
@@ -90,25 +99,25 @@ $(PROGRAM): $(OBJECTS)
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
 
 # What a compiler and its flags were is part of every object: a change of either rebuilds.
-FLAGS = $(CC) $(ALL_CFLAGS), of workloads $(WORKLOAD_CFLAGS)
+FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(FAST), $(CONSTANT), of workloads $(WORKLOAD_CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' > $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $<
 
 # A run may show a hundred thousand names: what reads and prints those of C++ is built for speed.
 ifndef SANITIZE
 $(patsubst %,$(BUILD)/src/demangle/cxx_%.o,nodes names types templates unqualified print \
-    print_names): private ALL_CFLAGS += -O2
+    print_names): private LEAN = $(FAST)
 # And what reads tables of unwinding: of all that runs, before it is traced.
-$(patsubst %,$(BUILD)/src/elf/frame_%.o,bytes cfi entries rows rule): private ALL_CFLAGS += -O2
+$(patsubst %,$(BUILD)/src/elf/frame_%.o,bytes cfi entries rows rule): private LEAN = $(FAST)
 endif
 
 # Bytecode of which all is constant is bytes, too, and no code that writes them.
-$(filter $(BUILD)/insns/%,$(OBJECTS)): private ALL_CFLAGS += -fmerge-all-constants
+$(filter $(BUILD)/insns/%,$(OBJECTS)): private LEAN += $(CONSTANT)
 
 # The assembler reads them, of which the compiler knows nothing.
 $(BUILD)/src/picture/svg_parts.o: src/picture/flame.js src/picture/flame.css
