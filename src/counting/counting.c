@@ -79,6 +79,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .functions = options->functions,
+            .narrow = options->narrow,
             .by = options->by,
         },
     };

@@ -11,6 +11,7 @@
 
 #include "base/say.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "report/whole_file.h"
 
 #define NS_PER_SECOND 1000000000
@@ -18,14 +19,35 @@
 
 /* ---- Which ---- */
 
+struct asked {
+    bool is;
+    const char *option;
+    enum report_format format;
+};
+
+static int refuse_two(const struct asked *one, const char *other, const char *name, struct text *error)
+{
+    text_format(error, "%s and %s%s exclude each other: they are two formats", one->option, other, name);
+    return -EINVAL;
+}
+
 static int find_format(const struct report_files_wishes *wishes, enum report_format *format,
                        struct text *error)
 {
-    *format = wishes->folded ? REPORT_FOLDED : wishes->flat ? REPORT_FLAT : REPORT_TEXT;
-    if (wishes->folded && wishes->flat) {
-        text_add(error, "-f and --flat exclude each other: they are two formats");
-        return -EINVAL;
+    const struct asked asked[] = {
+        {wishes->folded, "-f", REPORT_FOLDED},
+        {wishes->flat, "--flat", REPORT_FLAT},
+        {wishes->tree, "--tree", REPORT_TREE},
+    };
+    const struct asked *one = NULL;
+
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        if (one && asked[i].is)
+            return refuse_two(one, asked[i].option, "", error);
+        if (asked[i].is)
+            one = &asked[i];
     }
+    *format = one ? one->format : REPORT_TEXT;
     if (!wishes->format)
         return 0;
     if (!format_by_name(wishes->format, format)) {
@@ -33,12 +55,7 @@ static int find_format(const struct report_files_wishes *wishes, enum report_for
         formats_add_names(error);
         return -EINVAL;
     }
-    if ((wishes->folded && *format != REPORT_FOLDED) || (wishes->flat && *format != REPORT_FLAT)) {
-        text_format(error, "%s and --format %s exclude each other: they are two formats",
-                    wishes->folded ? "-f" : "--flat", wishes->format);
-        return -EINVAL;
-    }
-    return 0;
+    return one && *format != one->format ? refuse_two(one, "--format ", wishes->format, error) : 0;
 }
 
 static int refuse_ending(const char *path, struct text *error)
@@ -134,7 +151,7 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
                         struct text *error)
 {
     enum report_format format, ending;
-    bool given = wishes->format || wishes->folded || wishes->flat, used = false;
+    bool given = wishes->format || wishes->folded || wishes->flat || wishes->tree, used = false;
     int result = find_format(wishes, &format, error);
 
     *files = (struct report_files){.plain = !given && !wishes->paths->count};

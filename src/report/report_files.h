@@ -25,7 +25,7 @@ struct report_files {
 struct report_files_wishes {
     const struct string_list *paths;
     const char *format; /* a format's name, or NULL */
-    bool folded, flat;  /* the same by options of their own */
+    bool folded, flat, tree; /* the same by options of their own */
     uint64_t interval;  /* ns: how often there is a report; 0: once */
 };
 
