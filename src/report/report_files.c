@@ -47,7 +47,7 @@ static int find_format(const struct report_files_wishes *wishes, enum report_for
         if (asked[i].is)
             one = &asked[i];
     }
-    *format = one ? one->format : REPORT_TEXT;
+    *format = one ? one->format : wishes->live ? REPORT_TREE : REPORT_TEXT;
     if (!wishes->format)
         return 0;
     if (!format_by_name(wishes->format, format)) {
@@ -147,11 +147,22 @@ bool report_files_print_document(const struct report_files *files)
     return false;
 }
 
+/* What is seen grows until the end. */
+static int check_live(const struct report_files_wishes *wishes, enum report_format format,
+                      struct text *error)
+{
+    if (wishes->interval)
+        text_add(error, "--live and -i exclude each other: --live shows the run until now, -i parts of it");
+    else if (format != REPORT_TREE && format != REPORT_FLAT)
+        text_add(error, "--live: shows --tree or --flat; -o FILE writes other formats beside it");
+    return error->length ? -EINVAL : 0;
+}
+
 int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
                         struct text *error)
 {
     enum report_format format, ending;
-    bool given = wishes->format || wishes->folded || wishes->flat || wishes->tree, used = false;
+    bool given = wishes->format || wishes->folded || wishes->flat || wishes->tree || wishes->live, used = false;
     int result = find_format(wishes, &format, error);
 
     *files = (struct report_files){.plain = !given && !wishes->paths->count};
@@ -166,7 +177,10 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
         used = used || !format_by_ending(path, &ending) || ending == format;
         result = add_file(files, path, given ? &format : NULL, wishes, error);
     }
-    if (!result && (!wishes->paths->count || (given && !used)))
+    if (!result && wishes->live)
+        result = check_live(wishes, format, error);
+    if (!result && (!wishes->paths->count || (given && !used) ||
+                    (wishes->live && !report_files_use_stdout(files))))
         files->items[files->count++] = (struct report_file){.format = format};
     if (!result && wishes->interval && report_files_print_document(files)) {
         text_add(error, "-i: every report is a document of its own in this format: -o FILE, with %n for "

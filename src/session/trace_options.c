@@ -48,6 +48,15 @@ int trace_option_tree(const struct option *option, const char *text, void *desti
     return 0;
 }
 
+int trace_option_live(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    struct trace_options *options = destination;
+
+    options->live = true;
+    return text ? option_seconds(option, text, &options->live_every, error) : 0;
+}
+
 /* Asked for twice it must be the same. */
 static int take_who(enum who *by, enum who asked, struct text *error)
 {
@@ -160,6 +169,9 @@ const struct option trace_options[] = {
     {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
      "who calls whom, as a tree, with the share of each function alone (self) and with what it calls "
      "(total); branches below 1 percent of the whole, or below PERCENT, are one line with their sum"},
+    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
+     "the tree, or with --flat the functions, of the run until now, every 2 seconds or SECONDS: in the "
+     "place of the last one on a terminal, where q ends it, p pauses, arrows and PageUp, PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
      "a delimiter between kernel and user stacks: --, in folded output -"},
     {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "offsets within functions: name+0x1f"},
@@ -206,6 +218,7 @@ int trace_options_choose_files(struct trace_options *options, struct text *error
         .folded = options->folded,
         .flat = options->flat,
         .tree = options->tree,
+        .live = options->live,
         .interval = options->interval,
     };
 

@@ -28,6 +28,8 @@ struct trace_options {
     uint64_t functions;          /* of --flat; 0: all */
     bool tree;
     uint64_t narrow;             /* of --tree, as report_options has it */
+    bool live;
+    uint64_t live_every;         /* ns */
     struct report_files files;   /* what these come to */
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
@@ -38,7 +40,8 @@ struct trace_options {
 };
 
 /* What settings start from. */
-#define TRACE_OPTIONS_DEFAULTS {.cpu = -1, .narrow = TREE_PERCENT}
+#define TRACE_OPTIONS_DEFAULTS {.cpu = -1, .narrow = TREE_PERCENT, .live_every = LIVE_NS}
+#define LIVE_NS 2000000000
 
 /* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
 extern const struct option trace_options[];
@@ -61,9 +64,10 @@ int trace_option_by(const struct option *, const char *, void *, struct text *);
 int trace_option_by_name(const struct option *, const char *, void *, struct text *);
 int trace_option_by_process(const struct option *, const char *, void *, struct text *);
 
-/* The parsers of --flat [N] and --tree [PERCENT]; their destination is all of the options. */
+/* The parsers of --flat [N], --tree [PERCENT] and --live [SECONDS]; their destination is all of the options. */
 int trace_option_flat(const struct option *, const char *, void *, struct text *);
 int trace_option_tree(const struct option *, const char *, void *, struct text *);
+int trace_option_live(const struct option *, const char *, void *, struct text *);
 
 /*
  * Takes the words of an applet whose one word is a duration, which -D may give instead. 0, or -EINVAL

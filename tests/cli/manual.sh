@@ -51,7 +51,7 @@ listed_is_taken()
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
         grep -v '^--help\|^--man' >"$scratch/options"
     while read -r option argument; do
-        if [ "$option" = --flat ] || [ "$option" = --tree ]; then
+        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ]; then
             # The number may be left out.
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
             with_value=$?
@@ -130,7 +130,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
 by by-name cgroup cpu debug delimited depth dump-program duration flat folded force format help include-self \
-interval kernel-stacks-only list man \
+interval kernel-stacks-only list live man \
 offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
@@ -151,7 +151,7 @@ read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup count cpu debug delimited depth dump-program duration event flat folded format frequency help \
 include-idle include-self interval \
-kernel-stacks-only man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
+kernel-stacks-only live man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
@@ -163,7 +163,7 @@ for name in offcputime wakeuptime offwaketime; do
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup cpu debug delimited depth dump-program duration flat folded format help include-self interval \
-kernel-stacks-only kernel-threads-only man max-block-time min-block-time offset output ${pairs}pid \
+kernel-stacks-only kernel-threads-only live man max-block-time min-block-time offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
 symfs tid timestamp top tree unfinished unwind user-stacks-only user-threads-only verbose "
     listed_is_taken

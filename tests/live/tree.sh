@@ -115,5 +115,15 @@ same "events" 30
 run_stackbox stackcount --tree -D 0.1 -o r.tree t:sched:sched_process_hang
 is "nothing came" "$(cat r.tree)" "  self%  total%  of 0 events"
 
+# Whole lines where nobody looks, and on a terminal as many columns as there are.
 run_stackbox profile -F 997 --tree 100 -- "$WORKLOADS/burn" -s 100
 is "on stdout" "$status $(head -n 1 "$scratch/out" | cut -c 1-20)" "0   self%  total%  of "
+if command -v script >/dev/null; then
+    script -qec "stty cols 26; '$STACKBOX' profile -F 997 --tree -o - -o r.tree -- '$WORKLOADS/burn' -s 100" \
+        /dev/null </dev/null 2>/dev/null | tr -d '\r' | sed -n '/^  self%/,$p' >shown
+    sed 's/^\(.\{23\}\)....\{1,\}$/\1.../' r.tree >cut
+    is "on a terminal lines are cut" "$(grep -c '\.\.\.$' shown) $(cksum <shown)" \
+        "$(grep -c '\.\.\.$' cut) $(cksum <cut)"
+else
+    skip "on a terminal lines are cut" "there is no script(1)"
+fi
