@@ -192,8 +192,11 @@ int tree_write_flame(FILE *out, const struct flame *flame, const struct tree_wis
     struct tree tree = {
         .out = out, .flame = flame, .wishes = wishes, .whole = whole ? (double)whole : 1};
 
-    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)whole, wishes->counted);
-    int result = print_trees(&tree);
+    text_format(&tree.line, "%7s %7s  of %llu %s", "self%", "total%", (unsigned long long)whole,
+                wishes->counted);
+    int result = end_line(&tree);
+    if (!result)
+        result = print_trees(&tree);
     free(tree.wide);
     text_free(&tree.marks);
     text_free(&tree.line);

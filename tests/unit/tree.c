@@ -163,12 +163,12 @@ static void widths(void)
 
     add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(long_one, greek, wide));
     EXPECT(&scene,
-           "  self%  total%  of 1 samples\n"
+           "  self%  total%  of...\n"
            "         100.00  \xe6\xbc\xa2...\n"
            "         100.00  \xce\xb1\xce\xb2\xce\xb3\xce\xb4\xce\xb5\n"
            " 100.00  100.00  a_...\n", TREE, .width = 22);
     EXPECT(&scene,
-           "  self%  total%  of 1 samples\n"
+           "  self%  total%  of 1 sam...\n"
            "         100.00  \xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\n"
            "         100.00  \xce\xb1\xce\xb2\xce\xb3\xce\xb4\xce\xb5\n"
            " 100.00  100.00  a_long_name\n", TREE, .width = 28);
