@@ -55,6 +55,8 @@ static const struct option own_options[] = {
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
     {'o', "output", "FILE", option_strings, AT(trace.outputs), 0, 0, NULL},
     {0, "flat", "[N]", trace_option_flat, AT(trace), 1, UINT64_MAX, NULL},
+    {0, "tree", "[PERCENT]", trace_option_tree, AT(trace), 0, 0, NULL},
+    {0, "live", "[SECONDS]", trace_option_live, AT(trace), 0, 0, NULL},
     {0, "top", "N", option_number, AT(trace.top), 1, UINT64_MAX, NULL},
     {0, "stack-storage-size", "N", option_number, AT(trace.storage), 1, 1 << 24, NULL},
     {0, "by", "WHO", trace_option_by, AT(trace.by), 0, 0,
@@ -253,8 +255,9 @@ static void refuse_reports(struct text *error)
     else if (trace->outputs.count)
         text_add(error, "-o: each event is printed as it comes, on stdout: there are no reports"
                  SEE_HELP);
-    else if (trace->flat)
-        text_add(error, "--flat: each event is printed as it comes, and none is counted" SEE_HELP);
+    else if (trace->flat || trace->tree || trace->live)
+        text_format(error, "--%s: each event is printed as it comes, and none is counted" SEE_HELP,
+                    trace->flat ? "flat" : trace->tree ? "tree" : "live");
     else if (trace->interval)
         text_add(error, "-i: each event is printed as it comes: there are no reports" SEE_HELP);
     else if (trace->top)

@@ -13,9 +13,10 @@
 
 const char *say_as = "stackbox";
 void (*before_say)(void);
+struct text *say_aside;
 
 /* All of it, or as much as can be: there is nobody to tell that this failed. */
-static void write_to_stderr(const char *bytes, size_t length)
+void say_write(const char *bytes, size_t length)
 {
     size_t written = 0;
     ssize_t count;
@@ -40,7 +41,7 @@ static __attribute__((format(printf, 1, 0))) void say_in_little_room(const char 
         if (line[i] < 0x20 || line[i] > 0x7e)
             line[i] = '?';
     line[end] = '\n';
-    write_to_stderr(line, end + 1);
+    say_write(line, end + 1);
 }
 
 /* False where memory is out: nothing was said. */
@@ -57,8 +58,10 @@ static __attribute__((format(printf, 1, 0))) bool say_in_full(const char *format
         escape_bytes(&shown, raw.data, raw.length);
     text_add(&shown, "\n");
     bool whole = !raw.failed && !shown.failed;
-    if (whole)
-        write_to_stderr(shown.data, shown.length);
+    if (whole && say_aside)
+        text_append(say_aside, shown.data, shown.length);
+    if (whole && (!say_aside || say_aside->failed))
+        say_write(shown.data, shown.length);
     text_free(&raw);
     text_free(&shown);
     return whole;

@@ -13,6 +13,9 @@ void say_lines(const struct text *lines);
 const char *output_error(int error);
 /* The name that say() puts first: set once, by main(). */
 extern const char *say_as;
+/* Lines are added here instead, for who says them with say_write() later; NULL, or without memory: not. */
+extern struct text *say_aside;
+void say_write(const char *bytes, size_t length);
 /* Called before such a line: what stands there and is no whole line must go first. Or NULL. */
 extern void (*before_say)(void);
 

@@ -13,6 +13,7 @@
 #include "options/applet.h"
 #include "processes/process.h"
 #include "session/progress.h"
+#include "view/terminal.h"
 
 static int say_failure(int result)
 {
@@ -79,13 +80,19 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .functions = options->functions,
+            .narrow = options->narrow,
             .by = options->by,
         },
     };
     counting->program = (struct traced_program){.fd = -1};
     int result = facts_init(&counting->facts, say_as, options->line);
     counting->report.about = &counting->facts.about;
+    int shown = live_open(&counting->live, options);
     int status = session_open(&counting->session, &session);
+    if (!status)
+        status = shown;
+    if (counting->live.drawn)
+        run_watch_keys(&counting->session.run, terminal_keys());
     if (!status && result)
         status = say_failure(result);
     if (!status)
@@ -261,6 +268,22 @@ static int show_progress(struct counting *counting)
     return result;
 }
 
+/* What has been counted until now, if it is to be seen. */
+static int show_live(struct counting *counting)
+{
+    int result = 0;
+
+    if (live_is_due(&counting->live)) {
+        result = gather(counting);
+        if (!result)
+            result = merge(counting);
+        if (!result)
+            result = live_show(&counting->live, counting, account_of(counting).lost);
+    }
+    live_look(&counting->live);
+    return result;
+}
+
 static void look_around(struct counting *counting)
 {
     uint64_t now = now_ns();
@@ -288,6 +311,8 @@ static int tick(struct counting *counting)
     int result = counting->collector->calls->settle(counting->collector);
     if (!result && news == COLLECTOR_IS_FILLING && now_ns() >= counting->next_gather)
         result = gather(counting);
+    if (!result)
+        result = show_live(counting);
     return result ? result : show_progress(counting);
 }
 
@@ -306,6 +331,10 @@ static bool is_reported(struct counting *counting, enum run_event event)
 {
     if (event == RUN_END)
         return !command_is_not_run(&counting->session.command);
+    if (counting->options->live) {
+        counting->live.due = 0;
+        return false;
+    }
     if (!report_files_print_document(&counting->files))
         return true;
     say("no report now: stdout takes one document in this format; -o FILE takes several");
@@ -333,9 +362,13 @@ int counting_run(struct counting *counting)
         enum run_event event = run_wait(&counting->session.run);
         if (event == RUN_WATCHED)
             result = take_told(counting);
+        else if (event == RUN_KEYS)
+            event = live_read_keys(&counting->live) ? RUN_END : event;
         else if (event == RUN_TICK)
             result = tick(counting);
-        else if (is_reported(counting, event))
+        if (event == RUN_END)
+            live_close(&counting->live);
+        if ((event == RUN_END || event == RUN_REPORT) && is_reported(counting, event))
             result = make_report(counting, event == RUN_REPORT);
         if (event == RUN_END)
             break;
@@ -366,6 +399,7 @@ void counting_say_account(const struct counting *counting, uint64_t missed)
 
 int counting_close(struct counting *counting, int status)
 {
+    live_close(&counting->live);
     counting->collector->calls->close(counting->collector);
     tally_free(&counting->tally);
     facts_free(&counting->facts);

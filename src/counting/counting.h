@@ -15,6 +15,7 @@
 
 #include "collect/collector.h"
 #include "counting/cut_stacks.h"
+#include "counting/live.h"
 #include "report/facts.h"
 #include "report/report_files.h"
 #include "session/session.h"
@@ -51,6 +52,7 @@ struct counting {
     bool has_all;         /* nothing is left in the tables */
     bool does_not_close;  /* at a report, events were seen of which nothing is known */
     struct cut_stacks cut;
+    struct live live;
     struct collector_account reported; /* as the account was at the last report */
     size_t merged;        /* entries of the tally when they were last merged */
     uint64_t next_gather, next_look; /* when to think of it again, ns */

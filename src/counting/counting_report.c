@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/say.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/tracing_frames.h"
+#include "view/terminal.h"
 
 /* What the formats of one report are made from. */
 struct writing {
@@ -23,6 +25,7 @@ static int write_format(void *context, FILE *out, enum report_format format)
     struct report_summary summary;
 
     counting->report.format = format;
+    counting->report.width = out == stdout ? terminal_width(STDOUT_FILENO) : 0;
     /* Shares are of all; what people read is cut. */
     bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
     counting->report.top = is_cut ? counting->options->top : 0;
@@ -57,7 +60,8 @@ static void finish_facts(struct counting *counting)
     facts_count(&counting->facts, events);
 }
 
-int counting_write_report(struct counting *counting, bool last)
+/* Names of all that is in the tally. 0 or a negative errno; free_names() after either. */
+static int make_names(struct counting *counting, struct symbols *symbols, struct process_names *names)
 {
     const struct traced_file program = {counting->program.path, counting->program.fd};
     bool mapped = report_files_have(&counting->files, REPORT_PPROF);
@@ -70,33 +74,64 @@ int counting_write_report(struct counting *counting, bool last)
         .symfs = counting->options->symfs,
         .mapped_for = mapped ? &program : NULL,
     };
+
+    session_before_names(&counting->session);
+    int result = symbols_make(symbols, &counting->tally, &wishes, &counting->session.notes);
+    if (!result && counting->at_tracepoints)
+        tracing_frames_drop(&counting->tally, symbols);
+    int named = process_names_make(names, &counting->tally, counting->session.processes);
+    counting->report.names = names;
+    return result ? result : named;
+}
+
+static void free_names(struct counting *counting, struct symbols *symbols, struct process_names *names)
+{
+    counting->report.names = NULL;
+    process_names_free(names);
+    symbols_free(symbols);
+}
+
+static struct writing begin_writing(struct counting *counting, const struct symbols *symbols)
+{
+    struct writing writing = {.counting = counting, .symbols = symbols};
+    time_t now = time(NULL);
+
+    localtime_r(&now, &writing.when);
+    return writing;
+}
+
+int counting_write_report(struct counting *counting, bool last)
+{
     const struct report_turn turn = {
         .number = ++counting->reports,
         .began = counting->facts.about.began,
         .last = last,
     };
     struct process_names names;
-    struct symbols symbols;
-    struct writing writing = {.counting = counting, .symbols = &symbols};
-    time_t now = time(NULL);
+    struct symbols symbols = {0};
+    struct writing writing = begin_writing(counting, &symbols);
+    int result = make_names(counting, &symbols, &names);
 
-    localtime_r(&now, &writing.when);
-    session_before_names(&counting->session);
-    int result = symbols_make(&symbols, &counting->tally, &wishes, &counting->session.notes);
-    if (!result && counting->at_tracepoints)
-        tracing_frames_drop(&counting->tally, &symbols);
-    int named = process_names_make(&names, &counting->tally, counting->session.processes);
-    if (!result)
-        result = named;
-    counting->report.names = &names;
     if (!result)
         finish_facts(counting);
     if (!result)
         cut_stacks_see(&counting->cut, &counting->tally, &symbols);
     if (!result)
         result = report_files_write(&counting->files, &turn, write_format, &writing);
-    counting->report.names = NULL;
-    process_names_free(&names);
-    symbols_free(&symbols);
+    free_names(counting, &symbols, &names);
+    return result;
+}
+
+int counting_print_report(struct counting *counting, FILE *out)
+{
+    struct process_names names;
+    struct symbols symbols = {0};
+    struct writing writing = begin_writing(counting, &symbols);
+    int result = make_names(counting, &symbols, &names);
+
+    for (size_t i = 0; i < counting->files.count && !result; i++)
+        if (!counting->files.items[i].path)
+            result = write_format(&writing, out, counting->files.items[i].format);
+    free_names(counting, &symbols, &names);
     return result;
 }

@@ -28,7 +28,10 @@ struct string_list {
 struct option {
     char letter;          /* -p; 0: none */
     const char *name;     /* --pid */
-    /* What it takes, as help shows it; NULL: nothing. "[N]": a number, if one comes right after it. */
+    /*
+     * What it takes, as help shows it; NULL: nothing. "[N]": a whole number, if one comes right after
+     * it; another word in brackets: one that may have a point in it.
+     */
     const char *argument;
     /*
      * Puts `text` into `destination`. 0, or -EINVAL with the rest of a sentence in `error`; above 0

@@ -21,6 +21,19 @@ const char *blocks_events_name(const struct report_measure *measure)
     return measure->events ? measure->events : "events";
 }
 
+bool blocks_are_times(const struct report_options *options)
+{
+    return options->measure.value && options->measure.unit &&
+           !strcmp(options->measure.unit, "microseconds");
+}
+
+const char *blocks_value_name(const struct report_options *options)
+{
+    return blocks_are_times(options)   ? "us"
+           : options->measure.events ? options->measure.events
+                                     : "samples";
+}
+
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options)
 {
     return options->unit ? value / options->unit : value;

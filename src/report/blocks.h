@@ -55,6 +55,9 @@ const char *blocks_numbers(char *room, const struct block_party *party,
                            const struct report_options *options);
 /* What its events are called. */
 const char *blocks_events_name(const struct report_measure *measure);
+/* Are the values times? And what is printed of them is so many of what: "us", "samples". */
+bool blocks_are_times(const struct report_options *options);
+const char *blocks_value_name(const struct report_options *options);
 /* What is printed of a sum of values. */
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options);
 
@@ -69,6 +72,7 @@ int text_write(FILE *out, const struct report *report);
 int folded_write(FILE *out, const struct report *report);
 int pairs_write(FILE *out, const struct report *report);
 int flat_write(FILE *out, const struct report *report);
+int tree_write(FILE *out, const struct report *report);
 int report_svg_write(FILE *out, const struct report *report);
 int speedscope_write(FILE *out, const struct report *report);
 int pprof_write(FILE *out, const struct report *report);

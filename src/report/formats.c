@@ -13,6 +13,7 @@ static const struct format {
     {"text", ".txt", REPORT_TEXT},
     {"folded", ".folded", REPORT_FOLDED},
     {"flat", ".flat", REPORT_FLAT},
+    {"tree", ".tree", REPORT_TREE},
     {"svg", ".svg", REPORT_SVG},
     {"pprof", ".pb.gz", REPORT_PPROF},
     {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},

@@ -11,6 +11,7 @@ enum report_format {
     REPORT_TEXT,
     REPORT_FOLDED,
     REPORT_FLAT,
+    REPORT_TREE,
     REPORT_SVG,
     REPORT_PPROF,
     REPORT_SPEEDSCOPE,

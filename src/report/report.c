@@ -346,6 +346,8 @@ static int write_format(FILE *out, const struct report *report)
         return folded_write(out, report);
     case REPORT_FLAT:
         return flat_write(out, report);
+    case REPORT_TREE:
+        return tree_write(out, report);
     case REPORT_SVG:
         return report_svg_write(out, report);
     case REPORT_SPEEDSCOPE:

@@ -18,6 +18,9 @@
 #include "symbolize/waiting_frames.h"
 #include "tally/tally.h"
 
+/* One percent of the whole, as report_options.narrow has it. */
+#define TREE_PERCENT 1000000000
+
 /* How the text of an applet looks. */
 enum report_layout {
     LAYOUT_STACKCOUNT,
@@ -62,6 +65,8 @@ struct report_options {
     bool time_as_root;    /* folded: the time as the root */
     uint64_t top;         /* the greatest alone; 0: all */
     uint64_t functions;   /* flat: so many alone; 0: all */
+    uint64_t narrow;      /* tree: branches of less are folded, in TREE_PERCENT of the whole */
+    size_t width;         /* tree: lines are cut to so many columns; 0: they are whole */
     struct report_measure measure;
     const struct report_about *about; /* NULL: nothing is known */
 };

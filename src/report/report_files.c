@@ -11,6 +11,7 @@
 
 #include "base/say.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "report/whole_file.h"
 
 #define NS_PER_SECOND 1000000000
@@ -18,14 +19,35 @@
 
 /* ---- Which ---- */
 
+struct asked {
+    bool is;
+    const char *option;
+    enum report_format format;
+};
+
+static int refuse_two(const struct asked *one, const char *other, const char *name, struct text *error)
+{
+    text_format(error, "%s and %s%s exclude each other: they are two formats", one->option, other, name);
+    return -EINVAL;
+}
+
 static int find_format(const struct report_files_wishes *wishes, enum report_format *format,
                        struct text *error)
 {
-    *format = wishes->folded ? REPORT_FOLDED : wishes->flat ? REPORT_FLAT : REPORT_TEXT;
-    if (wishes->folded && wishes->flat) {
-        text_add(error, "-f and --flat exclude each other: they are two formats");
-        return -EINVAL;
+    const struct asked asked[] = {
+        {wishes->folded, "-f", REPORT_FOLDED},
+        {wishes->flat, "--flat", REPORT_FLAT},
+        {wishes->tree, "--tree", REPORT_TREE},
+    };
+    const struct asked *one = NULL;
+
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        if (one && asked[i].is)
+            return refuse_two(one, asked[i].option, "", error);
+        if (asked[i].is)
+            one = &asked[i];
     }
+    *format = one ? one->format : wishes->live ? REPORT_TREE : REPORT_TEXT;
     if (!wishes->format)
         return 0;
     if (!format_by_name(wishes->format, format)) {
@@ -33,12 +55,7 @@ static int find_format(const struct report_files_wishes *wishes, enum report_for
         formats_add_names(error);
         return -EINVAL;
     }
-    if ((wishes->folded && *format != REPORT_FOLDED) || (wishes->flat && *format != REPORT_FLAT)) {
-        text_format(error, "%s and --format %s exclude each other: they are two formats",
-                    wishes->folded ? "-f" : "--flat", wishes->format);
-        return -EINVAL;
-    }
-    return 0;
+    return one && *format != one->format ? refuse_two(one, "--format ", wishes->format, error) : 0;
 }
 
 static int refuse_ending(const char *path, struct text *error)
@@ -130,11 +147,22 @@ bool report_files_print_document(const struct report_files *files)
     return false;
 }
 
+/* What is seen grows until the end. */
+static int check_live(const struct report_files_wishes *wishes, enum report_format format,
+                      struct text *error)
+{
+    if (wishes->interval)
+        text_add(error, "--live and -i exclude each other: --live shows the run until now, -i parts of it");
+    else if (format != REPORT_TREE && format != REPORT_FLAT)
+        text_add(error, "--live: shows --tree or --flat; -o FILE writes other formats beside it");
+    return error->length ? -EINVAL : 0;
+}
+
 int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
                         struct text *error)
 {
     enum report_format format, ending;
-    bool given = wishes->format || wishes->folded || wishes->flat, used = false;
+    bool given = wishes->format || wishes->folded || wishes->flat || wishes->tree || wishes->live, used = false;
     int result = find_format(wishes, &format, error);
 
     *files = (struct report_files){.plain = !given && !wishes->paths->count};
@@ -149,7 +177,10 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
         used = used || !format_by_ending(path, &ending) || ending == format;
         result = add_file(files, path, given ? &format : NULL, wishes, error);
     }
-    if (!result && (!wishes->paths->count || (given && !used)))
+    if (!result && wishes->live)
+        result = check_live(wishes, format, error);
+    if (!result && (!wishes->paths->count || (given && !used) ||
+                    (wishes->live && !report_files_use_stdout(files))))
         files->items[files->count++] = (struct report_file){.format = format};
     if (!result && wishes->interval && report_files_print_document(files)) {
         text_add(error, "-i: every report is a document of its own in this format: -o FILE, with %n for "

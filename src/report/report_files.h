@@ -25,7 +25,8 @@ struct report_files {
 struct report_files_wishes {
     const struct string_list *paths;
     const char *format; /* a format's name, or NULL */
-    bool folded, flat;  /* the same by options of their own */
+    bool folded, flat, tree; /* the same by options of their own */
+    bool live;          /* --live: the tree, or what is flat, to stdout besides */
     uint64_t interval;  /* ns: how often there is a report; 0: once */
 };
 
@@ -37,6 +38,8 @@ struct report_files_wishes {
  *     -o FILE                    to FILE alone, by its ending
  *     -o FILE, no known ending   to FILE as --format says
  *     both, and a known ending   to FILE by its ending, and F, if no FILE has it, to stdout
+ *
+ * With --live stdout has the tree, where nothing else is said, whatever FILEs there are.
  *
  * FILE may be "-", or whatever else is our stdout: then as --format says, or text.
  *

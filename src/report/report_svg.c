@@ -1,59 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A report as a flame graph. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "base/text.h"
-#include "base/util.h"
 #include "picture/svg.h"
 #include "picture/svg_text.h"
-#include "report/lines.h"
-
-static int add_block(struct flame *flame, const struct line *line, uint64_t value,
-                     struct flame_slice *frames)
-{
-    for (size_t i = 0; i < line->count; i++)
-        frames[i] = (struct flame_slice){line->frames[i].name, strlen(line->frames[i].name)};
-    return flame_add(flame, FLAME_NOW, frames, line->count, value, NULL);
-}
-
-static int add_blocks(struct flame *flame, const struct report *report)
-{
-    struct line line = {0};
-    struct flame_slice *frames = NULL;
-    size_t room = 0;
-    int result = 0;
-
-    for (size_t i = 0; i < report->blocks->count && !result; i++) {
-        const struct block *block = &report->blocks->items[i];
-        result = line_make(&line, report, block);
-        if (!result)
-            result = array_reserve(&frames, &room, line.count, sizeof(*frames));
-        if (!result)
-            result = add_block(flame, &line, blocks_shown_value(block->value, report->options),
-                               frames);
-    }
-    free(frames);
-    line_free(&line);
-    return result;
-}
-
-/* ---- What stands above it ---- */
-
-static bool is_time(const struct report_options *options)
-{
-    return options->measure.value && options->measure.unit &&
-           !strcmp(options->measure.unit, "microseconds");
-}
-
-static const char *count_name(const struct report_options *options)
-{
-    return is_time(options)           ? "us"
-           : options->measure.events ? options->measure.events
-                                      : "samples";
-}
+#include "report/report_flame.h"
 
 /* profile: CPU time */
 static void add_title(struct text *text, const struct report_options *options)
@@ -61,12 +15,12 @@ static void add_title(struct text *text, const struct report_options *options)
     const struct report_measure *measure = &options->measure;
 
     text_format(text, "%s: ", options->about->applet);
-    if (is_time(options))
+    if (blocks_are_times(options))
         text_add(text, "blocked time");
     else if (measure->value)
         text_add(text, strcmp(measure->value, "cpu") ? measure->value : "CPU time");
     else
-        text_add(text, count_name(options));
+        text_add(text, blocks_value_name(options));
     if (options->layout == LAYOUT_WAKEUPTIME)
         text_add(text, " by who ended it");
     else if (options->layout == LAYOUT_OFFWAKETIME)
@@ -107,10 +61,8 @@ int report_svg_write(FILE *out, const struct report *report)
     const struct report_options *options = report->options;
     struct text title = {0}, subtitle = {0};
     struct flame flame;
-    int result = flame_init(&flame);
+    int result = report_flame_make(&flame, report);
 
-    if (!result)
-        result = add_blocks(&flame, report);
     if (!result && options->about) {
         add_title(&title, options);
         add_subtitle(&subtitle, options);
@@ -121,7 +73,7 @@ int report_svg_write(FILE *out, const struct report *report)
         result = svg_write(out, &flame, &(struct svg_options){
             .title = title.data,
             .subtitle = subtitle.data,
-            .count_name = count_name(options),
+            .count_name = blocks_value_name(options),
         });
     text_free(&title);
     text_free(&subtitle);

@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "view/terminal.h"
 
 #define EVERY_NS 1000000000
 /* A look that comes early by less than this is not put off: ticks are not exact. */
@@ -18,7 +18,6 @@
 /* For who reads stdout: from its coming to what it writes. */
 #define WAY_NS 200000000
 #define ERASE "\r\033[K" /* this line, from its start */
-#define WIDTH_UNKNOWN 80
 
 static bool shown;   /* the line stands there */
 static uint64_t due; /* when the next may */
@@ -50,13 +49,6 @@ bool progress_is_wanted(void)
 bool progress_is_due(void)
 {
     return now_ns() >= due && is_in_foreground() && can_be_written_to();
-}
-
-static size_t terminal_width(void)
-{
-    struct winsize size;
-
-    return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : WIDTH_UNKNOWN;
 }
 
 /* 12345678 as 12,345,678 */
@@ -94,7 +86,7 @@ static void add_figures(struct text *line, const struct progress_figures *figure
 void progress_show(const struct progress_figures *figures)
 {
     struct text line = {0};
-    size_t most = strlen(ERASE) + terminal_width() - 1; /* in the last column some wrap already */
+    size_t most = strlen(ERASE) + terminal_width(STDERR_FILENO) - 1; /* in the last column some wrap already */
 
     text_add(&line, ERASE);
     add_figures(&line, figures);

@@ -106,13 +106,13 @@ static bool is_pipe(int fd)
 
 int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing)
 {
-    *run = (struct run){.wishes = *wishes, .watched = -1, .command_fd = -1, .go = -1};
+    *run = (struct run){.wishes = *wishes, .watched = -1, .keys = -1, .command_fd = -1, .go = -1};
     take_signals(wishes->command);
     /* On a console that controls nobody. What comes by a file or a pipe is somebody else's to read. */
     run->by_enter = !wishes->command && !wishes->duration && isatty(STDIN_FILENO) && !has_terminal();
     run->watches_reader = is_pipe(STDOUT_FILENO);
     run->processes = calloc(wishes->pid_count + 1, sizeof(int));
-    run->polled = calloc(wishes->pid_count + 4, sizeof(*run->polled));
+    run->polled = calloc(wishes->pid_count + 5, sizeof(*run->polled));
     if (!run->processes || !run->polled) {
         free(run->processes);
         run->processes = NULL;
@@ -174,6 +174,12 @@ void run_forget_command(void)
 void run_watch(struct run *run, int fd)
 {
     run->watched = fd;
+}
+
+void run_watch_keys(struct run *run, int fd)
+{
+    run->keys = fd;
+    run->by_enter = false;
 }
 
 void run_tick(struct run *run, uint64_t every)
@@ -265,6 +271,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     polled[count++] = (struct pollfd){.fd = in, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = out};
     polled[count++] = (struct pollfd){.fd = run->watched, .events = POLLIN};
+    polled[count++] = (struct pollfd){.fd = run->keys, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = run->command_fd, .events = POLLIN};
     for (size_t i = 0; i < run->wishes.pid_count; i++)
         polled[count++] = (struct pollfd){.fd = run->processes[i], .events = POLLIN};
@@ -280,6 +287,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
         if (polled[1].revents & (POLLERR | POLLHUP | POLLNVAL))
             run->reader_is_gone = true;
         run->watched_is_ready = polled[2].revents != 0;
+        run->keys_are_ready = polled[3].revents != 0;
     }
     sigprocmask(SIG_SETMASK, &usual, NULL);
     return enter;
@@ -320,6 +328,10 @@ enum run_event run_wait(struct run *run)
         }
         if (interval_is_over(run, now))
             return RUN_REPORT;
+        if (run->keys_are_ready) {
+            run->keys_are_ready = false;
+            return RUN_KEYS;
+        }
         if (run->watched_is_ready) {
             run->watched_is_ready = false;
             return RUN_WATCHED;

@@ -18,6 +18,7 @@ struct run_wishes {
 
 enum run_event {
     RUN_WATCHED, /* the descriptor of run_watch() has something to read */
+    RUN_KEYS,    /* and that of run_watch_keys() */
     RUN_TICK,   /* the time of run_tick() has passed again */
     RUN_REPORT, /* an interval is over, or SIGUSR1 asked: a report now, and on */
     RUN_END,    /* the last report */
@@ -33,6 +34,8 @@ struct run {
     bool reader_is_gone;
     int watched;             /* below 0: none */
     bool watched_is_ready;
+    int keys;                /* likewise: what is typed there is somebody's who asked for it */
+    bool keys_are_ready;
     uint64_t tick, next_tick; /* ns; 0: none */
     pid_t command;            /* the run ends when it does; 0: none */
     int command_fd;           /* a pidfd of it, or below 0 */
@@ -50,6 +53,8 @@ void run_close(struct run *run);
 
 /* run_wait() wakes when this descriptor can be read from. Below 0: none. */
 void run_watch(struct run *run, int fd);
+/* The same for keys, of which Enter is no longer the end. */
+void run_watch_keys(struct run *run, int fd);
 
 /* From run_start() on run_wait() also wakes so often (ns). */
 void run_tick(struct run *run, uint64_t every);

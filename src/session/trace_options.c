@@ -30,6 +30,33 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
     return text ? option_number(option, text, &options->functions, error) : 0;
 }
 
+/* Read as a time is, of which nothing is out of range. */
+int trace_option_tree(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    struct trace_options *options = destination;
+    int why = text ? parse_seconds(text, &options->narrow) : 0;
+
+    (void)option;
+    options->tree = true;
+    if (why == -ERANGE && !options->narrow)
+        return 0;
+    if (why || options->narrow > 100ull * TREE_PERCENT) {
+        text_format(error, "\"%s\" is no share: it takes 0 to 100, in percent of the whole", text);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int trace_option_live(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    struct trace_options *options = destination;
+
+    options->live = true;
+    return text ? option_seconds(option, text, &options->live_every, error) : 0;
+}
+
 /* Asked for twice it must be the same. */
 static int take_who(enum who *by, enum who asked, struct text *error)
 {
@@ -143,14 +170,20 @@ const struct option trace_options[] = {
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
      "one line per stack, root first, as flame graph tools take it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .svg (a flame "
+     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .tree, .svg (a flame "
      "graph), .pb.gz (pprof), .speedscope.json; may be there several times; %n in the name is the number "
      "of the report, %t its time: with -i one of them is needed"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "text, folded, flat, svg, pprof or speedscope on stdout, and in files whose ending says none"},
+     "text, folded, flat, tree, svg, pprof or speedscope on stdout, and in files whose ending says none"},
     {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
      "functions with their share alone (self) and with what they call (total) instead of stacks, and with "
      "--by whose they are; the N greatest, if a whole number comes right after it"},
+    {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
+     "who calls whom, as a tree, with the share of each function alone (self) and with what it calls "
+     "(total); branches below 1 percent of the whole, or below PERCENT, are one line with their sum"},
+    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
+     "the tree, or with --flat the functions, of the run until now, every 2 seconds or SECONDS: in the "
+     "place of the last one on a terminal, where q ends it, p pauses, arrows and PageUp, PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
      "a delimiter between kernel and user stacks: --, in folded output -"},
     {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "offsets within functions: name+0x1f"},
@@ -199,6 +232,8 @@ int trace_options_choose_files(struct trace_options *options, struct text *error
         .format = options->format,
         .folded = options->folded,
         .flat = options->flat,
+        .tree = options->tree,
+        .live = options->live,
         .interval = options->interval,
     };
 

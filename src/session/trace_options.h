@@ -5,6 +5,7 @@
 
 #include "demangle/demangle.h"
 #include "options/options.h"
+#include "report/report.h"
 #include "report/report_files.h"
 #include "report/who.h"
 #include "session/unwind_way.h"
@@ -32,6 +33,10 @@ struct trace_options {
     const char *format;          /* the name of one, or NULL */
     bool flat;
     uint64_t functions;          /* of --flat; 0: all */
+    bool tree;
+    uint64_t narrow;             /* of --tree, as report_options has it */
+    bool live;
+    uint64_t live_every;         /* ns */
     struct report_files files;   /* what these come to */
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
@@ -44,7 +49,8 @@ struct trace_options {
 };
 
 /* What settings start from. */
-#define TRACE_OPTIONS_DEFAULTS {.cpu = -1}
+#define TRACE_OPTIONS_DEFAULTS {.cpu = -1, .narrow = TREE_PERCENT, .live_every = LIVE_NS}
+#define LIVE_NS 2000000000
 
 /* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
 extern const struct option trace_options[];
@@ -67,8 +73,10 @@ int trace_option_by(const struct option *, const char *, void *, struct text *);
 int trace_option_by_name(const struct option *, const char *, void *, struct text *);
 int trace_option_by_process(const struct option *, const char *, void *, struct text *);
 
-/* The parser of --flat and --flat N; its destination is all of the options. */
+/* The parsers of --flat [N], --tree [PERCENT] and --live [SECONDS]; their destination is all of the options. */
 int trace_option_flat(const struct option *, const char *, void *, struct text *);
+int trace_option_tree(const struct option *, const char *, void *, struct text *);
+int trace_option_live(const struct option *, const char *, void *, struct text *);
 
 /*
  * Takes the words of an applet whose one word is a duration, which -D may give instead. 0, or -EINVAL

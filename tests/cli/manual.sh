@@ -51,8 +51,8 @@ listed_is_taken()
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
         grep -v '^--help\|^--man' >"$scratch/options"
     while read -r option argument; do
-        if [ "$option" = --flat ]; then
-            # Its number may be left out.
+        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ]; then
+            # The number may be left out.
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
             with_value=$?
             "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
@@ -131,8 +131,8 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
 by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded force format help include-self \
-interval kernel-stacks-only list man \
-offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top unwind user-stacks-only verbose "
+interval kernel-stacks-only list live man \
+offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfhioprstv
@@ -152,7 +152,7 @@ read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded format frequency help \
 include-idle include-self interval \
-kernel-stacks-only man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top unwind user-stacks-only verbose "
+kernel-stacks-only live man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
@@ -164,9 +164,9 @@ for name in offcputime wakeuptime offwaketime; do
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect cpu debug delimited depth dump-program duration flat folded format help include-self interval \
-kernel-stacks-only kernel-threads-only man max-block-time min-block-time offset output ${pairs}pid \
+kernel-stacks-only kernel-threads-only live man max-block-time min-block-time offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
-symfs tid timestamp top unfinished unwind user-stacks-only user-threads-only verbose "
+symfs tid timestamp top tree unfinished unwind user-stacks-only user-threads-only verbose "
     listed_is_taken
     examples
 done

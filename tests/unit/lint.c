@@ -9,7 +9,7 @@
 enum { FD_ARRAY = 10, FD_SHARED, FD_HASH, FD_UNKNOWN };
 
 /* Of a sound program with `count` instructions planted after the lookup, in which r0 is a value's address. */
-static void lint_planted(const struct insn *planted, size_t count, unsigned floor, struct text *why)
+static void lint_planted(const union insn *planted, size_t count, unsigned floor, struct text *why)
 {
     struct program program = {0};
     struct linked linked;
@@ -37,7 +37,7 @@ static void lint_planted(const struct insn *planted, size_t count, unsigned floo
 }
 
 /* Refused by `floor`, with these words in one line, and taken by `since`. */
-static void expect(const struct insn *planted, size_t count, unsigned floor, const char *words, unsigned since)
+static void expect(const union insn *planted, size_t count, unsigned floor, const char *words, unsigned since)
 {
     struct text why = {0};
 
@@ -52,8 +52,8 @@ static void expect(const struct insn *planted, size_t count, unsigned floor, con
     text_free(&why);
 }
 #define EXPECT(floor, words, since, ...)                                                       \
-    expect((const struct insn[]){__VA_ARGS__},                                                 \
-           sizeof((const struct insn[]){__VA_ARGS__}) / sizeof(struct insn), floor, words, since)
+    expect((const union insn[]){__VA_ARGS__},                                                 \
+           sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn), floor, words, since)
 
 static void a_sound_program_is_for_the_oldest(void)
 {
@@ -87,8 +87,8 @@ static void helpers_and_maps_have_an_age(void)
 
 static void what_is_in_no_table_is_no_kernel_s(void)
 {
-    static const struct insn unknown_helper[] = {CALL(9999)};
-    const struct insn unknown_map[] = {LOAD_MAP(R1, FD_UNKNOWN)}, beside[] = {ST(DW, R10, -520, 0)};
+    static const union insn unknown_helper[] = {CALL(9999)};
+    const union insn unknown_map[] = {LOAD_MAP(R1, FD_UNKNOWN)}, beside[] = {ST(DW, R10, -520, 0)};
     struct text why = {0};
 
     lint_planted(unknown_helper, 1, V(9, 9), &why);
@@ -120,7 +120,7 @@ static void arguments_are_where_a_kernel_takes_them(void)
 
 static void a_program_has_a_length(void)
 {
-    struct insn many[LINT_MOST_OLD];
+    union insn many[LINT_MOST_OLD];
 
     for (size_t i = 0; i < COUNT_OF(many); i++)
         many[i] = MOV_IMM(R1, 0);
@@ -148,7 +148,8 @@ static void a_real_program_is_too_young(void)
 static void older_words_are_found(void)
 {
     struct bpf_insn insns[] = {
-        CALL(BPF_FUNC_probe_read_user).code, CALL(BPF_FUNC_probe_read_kernel).code, CALL(BPF_FUNC_get_stack).code,
+        INSN_CODE(CALL(BPF_FUNC_probe_read_user)), INSN_CODE(CALL(BPF_FUNC_probe_read_kernel)),
+        INSN_CODE(CALL(BPF_FUNC_get_stack)),
         {.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_CALL, .imm = BPF_FUNC_probe_read_user},
     };
 

@@ -19,6 +19,7 @@ static void expect(const struct report_files_wishes *wishes, const char *expecte
 {
     static const char *const names[] = {
         [REPORT_TEXT] = "text", [REPORT_FOLDED] = "folded", [REPORT_FLAT] = "flat",
+        [REPORT_TREE] = "tree",
         [REPORT_SVG] = "svg", [REPORT_PPROF] = "pprof", [REPORT_SPEEDSCOPE] = "speedscope",
     };
     struct report_files files;
@@ -41,6 +42,8 @@ static void one_way_each(void)
     EXPECT("text -", .paths = NO_PATHS);
     EXPECT("folded -", .paths = NO_PATHS, .folded = true);
     EXPECT("flat -", .paths = NO_PATHS, .flat = true);
+    EXPECT("tree -", .paths = NO_PATHS, .tree = true);
+    EXPECT("tree a.tree, svg b.svg", .paths = PATHS("a.tree", "b.svg"), .tree = true);
     EXPECT("svg -", .paths = NO_PATHS, .format = "svg");
     EXPECT("folded -", .paths = NO_PATHS, .folded = true, .format = "folded");
     EXPECT("speedscope a.speedscope.json", .paths = PATHS("a.speedscope.json"));
@@ -66,6 +69,8 @@ static void what_is_refused(void)
 {
     EXPECT("-f and --flat exclude each other: they are two formats", .paths = NO_PATHS, .folded = true,
            .flat = true);
+    EXPECT("--flat and --tree exclude each other: they are two formats", .paths = NO_PATHS, .flat = true,
+           .tree = true);
     EXPECT("-f and --format svg exclude each other: they are two formats", .paths = NO_PATHS,
            .folded = true, .format = "svg");
     EXPECT("--flat and --format text exclude each other: they are two formats", .paths = NO_PATHS,

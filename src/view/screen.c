@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "view/screen.h"
+
+#include <string.h>
+
+#include "base/escape.h"
+#include "view/columns.h"
+
+#define SIDEWAYS 8 /* columns by one key */
+
+void screen_forget(struct screen *screen)
+{
+    memset(screen->shown, 0, sizeof(screen->shown));
+}
+
+bool screen_resize(struct screen *screen, unsigned rows, unsigned columns)
+{
+    rows = !rows ? SCREEN_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
+    columns = columns ? columns : SCREEN_COLUMNS;
+    if (rows == screen->rows && columns == screen->columns)
+        return false;
+    screen->rows = rows;
+    screen->columns = columns;
+    screen_forget(screen);
+    screen_press(screen, KEY_NONE);
+    return true;
+}
+
+void screen_init(struct screen *screen)
+{
+    *screen = (struct screen){.text = ""};
+    screen_resize(screen, 0, 0);
+}
+
+void screen_set_text(struct screen *screen, const char *text)
+{
+    screen->text = text;
+    screen->lines = 0;
+    for (; *text; text++)
+        screen->lines += *text == '\n';
+    screen_press(screen, KEY_NONE);
+}
+
+/* ---- Keys ---- */
+
+static size_t less(size_t from, size_t by)
+{
+    return from > by ? from - by : 0;
+}
+
+void screen_press(struct screen *screen, enum key key)
+{
+    const size_t page = screen->rows > 1 ? screen->rows - 1 : 1, last = less(screen->lines, page);
+
+    switch (key) {
+    case KEY_UP:
+        screen->top = less(screen->top, 1);
+        break;
+    case KEY_DOWN:
+        screen->top++;
+        break;
+    case KEY_LEFT:
+        screen->left = less(screen->left, SIDEWAYS);
+        break;
+    case KEY_RIGHT:
+        screen->left += SIDEWAYS;
+        break;
+    case KEY_PAGE_UP:
+        screen->top = less(screen->top, page);
+        break;
+    case KEY_PAGE_DOWN:
+        screen->top += page;
+        break;
+    case KEY_HOME:
+        screen->top = screen->left = 0;
+        break;
+    case KEY_END:
+        screen->top = last;
+        break;
+    case KEY_PAUSE:
+        screen->paused = !screen->paused;
+        break;
+    case KEY_QUIT:
+        screen->ended = true;
+        break;
+    case KEY_REDRAW:
+        screen_forget(screen);
+        break;
+    default:
+        break;
+    }
+    screen->top = screen->top < last ? screen->top : last;
+}
+
+/* ---- Drawing ---- */
+
+static uint64_t hash_of(const char *bytes, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3;
+    return hash ? hash : 1;
+}
+
+/* One row, from its first column on, unless that is what stands there. */
+static void draw_row(struct screen *screen, unsigned row, const char *bytes, size_t length,
+                     const char *before, struct text *out)
+{
+    const size_t skipped = *before ? 0 : columns_fit(bytes, length, screen->left);
+    const size_t fits = columns_fit(bytes + skipped, length - skipped, screen->columns);
+    const uint64_t hash = hash_of(bytes + skipped, fits);
+
+    if (screen->shown[row] == hash)
+        return;
+    screen->shown[row] = hash;
+    text_format(out, "\033[%u;1H%s", row + 1, before);
+    escape_bytes(out, bytes + skipped, fits);
+    text_add(out, "\033[0m\033[K");
+}
+
+static void draw_status(struct screen *screen, const char *status, size_t end, struct text *out)
+{
+    struct text line = {0};
+
+    text_format(&line, "%s%s; lines %zu-%zu of %zu; q ends, p %s, arrows scroll",
+                screen->paused ? "PAUSED; " : "", status, end ? screen->top + 1 : 0, end, screen->lines,
+                screen->paused ? "goes on" : "pauses");
+    if (line.failed)
+        out->failed = true;
+    else
+        draw_row(screen, screen->rows - 1, line.data, line.length, "\033[7m", out);
+    text_free(&line);
+}
+
+void screen_draw(struct screen *screen, const char *status, struct text *out)
+{
+    const char *rest = screen->text, *line;
+    size_t length, at = 0;
+    unsigned row = 0;
+
+    while (at < screen->top && next_line(&rest, &length))
+        at++;
+    for (; row + 1 < screen->rows; row++) {
+        line = next_line(&rest, &length);
+        at += line ? 1 : 0;
+        draw_row(screen, row, line ? line : "", line ? length : 0, "", out);
+    }
+    draw_status(screen, status, at, out);
+}

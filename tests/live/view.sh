@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: none
+# host: yes
+#
+# --live in a terminal that tmux plays: keys, sizes, and that the terminal is as it was after every end.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+command -v tmux >/dev/null || skip_all "there is no tmux"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+EVENT=t:syscalls:sys_enter_getppid
+
+in_tmux()
+{
+    tmux -S "$scratch/tmux" -f /dev/null "$@"
+}
+screen()
+{
+    in_tmux capture-pane -p | sed 's/ *$//'
+}
+screen_has()
+{
+    screen | grep -qE -e "$1"
+}
+type_line()
+{
+    in_tmux send-keys -l "$1"
+    in_tmux send-keys Enter
+}
+shows()
+{
+    if wait_until 20 screen_has "$2"; then
+        pass "$1"
+    else
+        fail "$1" "the screen is \"$(screen | grep . | tail -n 4 | tr '\n' '|')\""
+    fi
+}
+# modes NAME: the shell's terminal is as it was
+modes()
+{
+    type_line "clear; stty -a | sed 1d >modes; echo over\$?"
+    wait_until 20 screen_has '^over0$'
+    is "$1" "$(cat "$scratch/modes")" "$(cat "$scratch/before")"
+}
+
+cat >"$scratch/run" <<END
+#!/bin/sh
+echo \$\$ >"$scratch/traced.pid"
+exec "$STACKBOX" "\$@"
+END
+chmod +x "$scratch/run"
+(cd "$scratch" && in_tmux new-session -d -x 80 -y 12 "exec env PS1='ready> ' sh -i")
+in_tmux set-option -g status off
+in_tmux resize-window -x 80 -y 12
+test_processes="$test_processes $(in_tmux display-message -p '#{pid}')"
+type_line "stty -a | sed 1d >before; echo over\$?"
+wait_until 20 screen_has '^over0$'
+
+start_workload one calls -w -k -n 12345
+LIVE="./run stackcount --live 0.5 -p $(pid_of one) $EVENT"
+type_line "clear; $LIVE -o r.tree"
+shows "it is there before there is an event" '^stackcount: .* 0 events, 0 lost; lines 1-1 of 1; q ends'
+go one
+shows "it has all that there were" '12345 events, 0 lost; lines 1-'
+in_tmux send-keys p
+shows "p pauses" '^PAUSED; '
+in_tmux send-keys p Down
+shows "an arrow scrolls" 'lines [12]-'
+in_tmux resize-window -x 60 -y 8
+shows "in a smaller one there is less" 'lines [0-9]+-[0-9]+ of'
+in_tmux resize-window -x 80 -y 12
+in_tmux send-keys C-z
+shows "Ctrl-Z stops it" 'Stopped'
+modes "stopped: the terminal is as it was"
+type_line fg
+shows "and it goes on" '12345 events, 0 lost; lines'
+in_tmux send-keys q
+wait_until 20 test -s "$scratch/r.tree" || fail "q ends it" "there is no report"
+modes "ended: the terminal is as it was"
+contains "the file has what was seen" "$scratch/r.tree" "of 12345 events"
+for signal in TERM SEGV KILL; do
+    type_line "clear; $LIVE"
+    wait_until 20 screen_has 'q ends'
+    kill -s $signal "$(cat "$scratch/traced.pid")"
+    wait_until 20 ended "$(cat "$scratch/traced.pid")" || fail "SIG$signal" "it did not end"
+    modes "SIG$signal: the terminal is as it was"
+done
+type_line "clear; TERM=dumb $LIVE -D 1.8 >out 2>&1; echo over\$?"
+wait_until 20 screen_has '^over0$'
+between "without a terminal one comes after the other" "$(grep -c '^  self%' "$scratch/out")" 3 9
+in_tmux kill-server
+drop_workload one
