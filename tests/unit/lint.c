@@ -123,7 +123,7 @@ static void a_program_has_a_length(void)
     union insn many[LINT_MOST_OLD];
 
     for (size_t i = 0; i < COUNT_OF(many); i++)
-        many[i] = MOV_IMM(R1, 0);
+        many[i] = (union insn)MOV_IMM(R1, 0);
     expect(many, COUNT_OF(many), V(5, 1), "so many instructions takes Linux 5.2", V(5, 2));
 }
 
