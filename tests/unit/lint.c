@@ -91,13 +91,13 @@ static void what_is_in_no_table_is_no_kernel_s(void)
     const union insn unknown_map[] = {LOAD_MAP(R1, FD_UNKNOWN)}, beside[] = {ST(DW, R10, -520, 0)};
     struct text why = {0};
 
-    lint_planted(unknown_helper, 1, V(9, 9), &why);
+    lint_planted(unknown_helper, COUNT_OF(unknown_helper), V(9, 9), &why);
     CHECK(why.data && strstr(why.data, "helper 9999"));
     text_clear(&why);
-    lint_planted(unknown_map, 1, V(9, 9), &why);
+    lint_planted(unknown_map, COUNT_OF(unknown_map), V(9, 9), &why);
     CHECK(why.data && strstr(why.data, "of this map"));
     text_clear(&why);
-    lint_planted(beside, 1, V(9, 9), &why);
+    lint_planted(beside, COUNT_OF(beside), V(9, 9), &why);
     CHECK(why.data && strstr(why.data, "-520 is not on the stack"));
     text_free(&why);
 }
