@@ -264,7 +264,7 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
         entry->address &= ~(uint64_t)1;
     }
     if (elf->row->local_entries)
-        entry->entry = 1 << (other >> 5) >> 2 << 2; /* ELFv2: 0 and 1 are none, 2 to 6 are 4 to 64 bytes */
+        entry->entry = (uint8_t)(1 << (other >> 5) >> 2 << 2); /* ELFv2: 0 and 1 are none, 2 to 6 are 4 to 64 bytes */
     return true;
 }
 

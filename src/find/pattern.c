@@ -39,14 +39,13 @@ int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struc
         .kind = is_regex ? MATCH_REGEX : strchr(text, '*') ? MATCH_GLOB : MATCH_PLAIN,
     };
     if (is_regex) {
-        int wrong = regcomp(&matcher->regex, text, REG_EXTENDED | REG_NOSUB);
-        if (wrong == REG_ESPACE)
-            return -ENOMEM;
-        if (wrong) {
-            char reason[128];
-            regerror(wrong, &matcher->regex, reason, sizeof(reason));
-            text_format(error, "\"%s\" is not an extended regular expression: %s", text, reason);
-            return -EINVAL;
+        const char *why;
+        int result = expression_make(&matcher->expression, text, &why);
+        if (result == -EINVAL)
+            text_format(error, "\"%s\" is not an extended regular expression: %s", text, why);
+        if (result) {
+            matcher_free(matcher);
+            return result;
         }
     }
     matcher->text = strdup(text);
@@ -70,15 +69,14 @@ bool matcher_matches(const struct matcher *matcher, const char *name)
     case MATCH_GLOB:
         return glob_matches(matcher->text, name);
     case MATCH_REGEX:
-        return !regexec(&matcher->regex, name, 0, NULL, 0);
+        return expression_matches(&matcher->expression, name);
     }
     return false;
 }
 
 void matcher_free(struct matcher *matcher)
 {
-    if (matcher->kind == MATCH_REGEX)
-        regfree(&matcher->regex);
+    expression_free(&matcher->expression);
     free(matcher->text);
     *matcher = (struct matcher){0};
 }

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "find/expression.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define MOST_STEPS 4096
+#define MOST_TIMES 255
+#define MOST_NESTED 64
+
+/* Between which kinds of letters a place is. */
+enum edge {
+    EDGE_START, EDGE_END,           /* ^ $ */
+    EDGE_WORD_START, EDGE_WORD_END, /* \< \> */
+    EDGE_WORD, EDGE_NO_WORD,        /* \b \B */
+};
+
+/* Where a way leads is told from the step itself: what is moved as a whole stays right. */
+struct expression_step {
+    enum { STEP_BYTE, STEP_EDGE, STEP_EITHER, STEP_GO, STEP_DONE } kind;
+    enum edge edge;
+    int16_t to, or_to; /* of STEP_EITHER, and STEP_GO the first alone */
+    uint32_t set[8];   /* of STEP_BYTE: a bit for each */
+};
+
+/* ---- Making ---- */
+
+struct parser {
+    struct expression *expression;
+    const char *at;
+    const char **why;
+    unsigned nested;
+};
+
+static int refuse(const struct parser *parser, const char *why)
+{
+    *parser->why = why;
+    return -EINVAL;
+}
+
+/* So many more steps at that index: what is there moves on. */
+static int make_room(const struct parser *parser, size_t at, size_t count)
+{
+    struct expression *expression = parser->expression;
+
+    if (expression->count + count > MOST_STEPS)
+        return refuse(parser, "it is too long");
+    int result = array_reserve(&expression->steps, &expression->room, expression->count + count,
+                               sizeof(*expression->steps));
+    if (result)
+        return result;
+    struct expression_step *place = expression->steps + at;
+    memmove(place + count, place, (expression->count - at) * sizeof(*place));
+    memset(place, 0, count * sizeof(*place));
+    expression->count += count;
+    return 0;
+}
+
+static int insert(const struct parser *parser, size_t at, struct expression_step step)
+{
+    int result = make_room(parser, at, 1);
+
+    if (!result)
+        parser->expression->steps[at] = step;
+    return result;
+}
+
+static int insert_either(const struct parser *parser, size_t at, size_t to, size_t or_to)
+{
+    return insert(parser, at, (struct expression_step){
+        .kind = STEP_EITHER,
+        .to = (int16_t)(to - at),
+        .or_to = (int16_t)(or_to - at),
+    });
+}
+
+static int add(const struct parser *parser, struct expression_step step)
+{
+    return insert(parser, parser->expression->count, step);
+}
+
+static void set_add(struct expression_step *step, unsigned char byte)
+{
+    step->set[byte / 32] |= 1u << byte % 32;
+}
+
+static bool set_has(const struct expression_step *step, unsigned char byte)
+{
+    return step->set[byte / 32] >> byte % 32 & 1;
+}
+
+static void set_turn(struct expression_step *step)
+{
+    for (size_t i = 0; i < COUNT_OF(step->set); i++)
+        step->set[i] = ~step->set[i];
+}
+
+static int is_word(int byte)
+{
+    return isalnum(byte) || byte == '_';
+}
+
+static void set_add_kind(struct expression_step *step, int (*is_of)(int))
+{
+    for (int byte = 0; byte < 128; byte++)
+        if (is_of(byte))
+            set_add(step, (unsigned char)byte);
+}
+
+/* [:alpha:], of which the first two letters were read. */
+static int add_class(struct parser *parser, struct expression_step *step)
+{
+    static const struct {
+        const char *name;
+        int (*is_of)(int);
+    } classes[] = {
+        {"alnum:]", isalnum}, {"alpha:]", isalpha}, {"blank:]", isblank}, {"cntrl:]", iscntrl},
+        {"digit:]", isdigit}, {"graph:]", isgraph}, {"lower:]", islower}, {"print:]", isprint},
+        {"punct:]", ispunct}, {"space:]", isspace}, {"upper:]", isupper}, {"xdigit:]", isxdigit},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(classes); i++) {
+        const size_t length = strlen(classes[i].name);
+        if (strncmp(parser->at, classes[i].name, length))
+            continue;
+        set_add_kind(step, classes[i].is_of);
+        parser->at += length;
+        return 0;
+    }
+    return refuse(parser, "there is no such class between [: and :]");
+}
+
+/* A letter of a set, or several: a-z. */
+static int add_range(struct parser *parser, struct expression_step *step)
+{
+    const unsigned char first = (unsigned char)*parser->at++;
+    unsigned char last = first;
+
+    if (parser->at[0] == '-' && parser->at[1] && parser->at[1] != ']') {
+        last = (unsigned char)parser->at[1];
+        parser->at += 2;
+    }
+    if (last < first)
+        return refuse(parser, "a range within [] ends before it begins");
+    for (unsigned byte = first; byte <= last; byte++)
+        set_add(step, (unsigned char)byte);
+    return 0;
+}
+
+/* Behind its [. */
+static int parse_set(struct parser *parser)
+{
+    struct expression_step step = {.kind = STEP_BYTE};
+    const bool turned = *parser->at == '^';
+    int result = 0;
+
+    parser->at += turned;
+    for (bool first = true; !result && (first || *parser->at != ']'); first = false) {
+        if (!*parser->at)
+            return refuse(parser, "a [ has no ]");
+        if (parser->at[0] == '[' && strchr(".=", parser->at[1]) && parser->at[1])
+            return refuse(parser, "[. and [= are not known");
+        if (parser->at[0] == '[' && parser->at[1] == ':') {
+            parser->at += 2;
+            result = add_class(parser, &step);
+        } else {
+            result = add_range(parser, &step);
+        }
+    }
+    parser->at++;
+    if (turned)
+        set_turn(&step);
+    return result ? result : add(parser, step);
+}
+
+static int add_edge(const struct parser *parser, enum edge edge)
+{
+    return add(parser, (struct expression_step){.kind = STEP_EDGE, .edge = edge});
+}
+
+static int add_byte(const struct parser *parser, char byte)
+{
+    struct expression_step step = {.kind = STEP_BYTE};
+
+    set_add(&step, (unsigned char)byte);
+    return add(parser, step);
+}
+
+/* Behind its backslash. */
+static int parse_escape(struct parser *parser)
+{
+    struct expression_step step = {.kind = STEP_BYTE};
+    const char letter = *parser->at;
+
+    if (!letter)
+        return refuse(parser, "nothing follows its last \\");
+    parser->at++;
+    switch (letter) {
+    case '<': return add_edge(parser, EDGE_WORD_START);
+    case '>': return add_edge(parser, EDGE_WORD_END);
+    case 'b': return add_edge(parser, EDGE_WORD);
+    case 'B': return add_edge(parser, EDGE_NO_WORD);
+    }
+    switch (tolower((unsigned char)letter)) {
+    case 'w': set_add_kind(&step, is_word); break;
+    case 'd': set_add_kind(&step, isdigit); break;
+    case 's': set_add_kind(&step, isspace); break;
+    default:
+        if (isalnum((unsigned char)letter))
+            return refuse(parser, "\\ stands before a letter or digit that means nothing there");
+        return add_byte(parser, letter);
+    }
+    if (isupper((unsigned char)letter))
+        set_turn(&step);
+    return add(parser, step);
+}
+
+static int parse_ways(struct parser *parser);
+
+/* Behind its (. */
+static int parse_group(struct parser *parser)
+{
+    if (++parser->nested > MOST_NESTED)
+        return refuse(parser, "its ( are too deep in each other");
+    int result = parse_ways(parser);
+    parser->nested--;
+    if (!result && *parser->at++ != ')')
+        return refuse(parser, "a ( has no )");
+    return result;
+}
+
+static int parse_atom(struct parser *parser)
+{
+    struct expression_step any = {.kind = STEP_BYTE};
+    const char letter = *parser->at++;
+
+    switch (letter) {
+    case '(': return parse_group(parser);
+    case '[': return parse_set(parser);
+    case '\\': return parse_escape(parser);
+    case '^': return add_edge(parser, EDGE_START);
+    case '$': return add_edge(parser, EDGE_END);
+    case '*': case '+': case '?': case '{':
+        return refuse(parser, "nothing stands before what says how often");
+    case '.':
+        set_turn(&any);
+        return add(parser, any);
+    }
+    return add_byte(parser, letter);
+}
+
+/* What is from `from` on, once more behind it, or as often as one likes. */
+static int copy(const struct parser *parser, size_t from, size_t length)
+{
+    const size_t end = parser->expression->count;
+    int result = make_room(parser, end, length);
+
+    if (!result)
+        memcpy(parser->expression->steps + end, parser->expression->steps + from,
+               length * sizeof(*parser->expression->steps));
+    return result;
+}
+
+static int make_optional(const struct parser *parser, size_t from)
+{
+    return insert_either(parser, from, from + 1, parser->expression->count + 1);
+}
+
+/* a* is (a+)?, and a+ goes back where it likes. */
+static int make_endless(const struct parser *parser, size_t from)
+{
+    return insert_either(parser, parser->expression->count, from, parser->expression->count + 1);
+}
+
+/* From `least` to `most` of what is from `from` on; MOST_TIMES + 1: without end. */
+static int repeat(const struct parser *parser, size_t from, unsigned least, unsigned most)
+{
+    struct expression *expression = parser->expression;
+    const size_t length = expression->count - from;
+    size_t last = from;
+    int result = 0;
+
+    if (!most)
+        expression->count = from;
+    for (unsigned i = 1; i < most && !result && (i < least || most <= MOST_TIMES); i++) {
+        last = expression->count;
+        result = copy(parser, from, length);
+        if (!result && i >= least)
+            result = make_optional(parser, last);
+    }
+    if (!result && most > MOST_TIMES)
+        result = make_endless(parser, last);
+    return !result && !least && most ? make_optional(parser, from) : result;
+}
+
+static bool read_times(struct parser *parser, unsigned *number)
+{
+    if (!isdigit((unsigned char)*parser->at))
+        return false;
+    for (*number = 0; isdigit((unsigned char)*parser->at) && *number <= MOST_TIMES; parser->at++)
+        *number = *number * 10 + (unsigned)(*parser->at - '0');
+    return true;
+}
+
+/* {2}, {2,}, {2,5}, {,5} */
+static int parse_times(struct parser *parser, unsigned *least, unsigned *most)
+{
+    const bool begins = read_times(parser, least);
+
+    *most = *least;
+    if (*parser->at == ',') {
+        parser->at++;
+        if (!read_times(parser, most) && begins)
+            *most = MOST_TIMES + 1;
+        else if (*most > MOST_TIMES)
+            return refuse(parser, "a number between { and } is above 255");
+    } else if (!begins) {
+        return refuse(parser, "between { and } are no numbers");
+    }
+    if (*parser->at++ != '}')
+        return refuse(parser, "between { and } are no numbers");
+    if (*least > MOST_TIMES)
+        return refuse(parser, "a number between { and } is above 255");
+    return *most < *least ? refuse(parser, "between { and } the second number is the smaller") : 0;
+}
+
+static int parse_piece(struct parser *parser)
+{
+    const size_t from = parser->expression->count;
+    int result = parse_atom(parser);
+
+    while (!result && *parser->at && strchr("*+?{", *parser->at)) {
+        const char letter = *parser->at++;
+        unsigned least = letter == '+', most = letter == '?' ? 1 : MOST_TIMES + 1;
+        if (letter == '{')
+            result = parse_times(parser, &least, &most);
+        if (!result)
+            result = repeat(parser, from, least, most);
+    }
+    return result;
+}
+
+static int parse_ways(struct parser *parser)
+{
+    const size_t from = parser->expression->count;
+    int result = 0;
+
+    while (!result && *parser->at && !strchr("|)", *parser->at))
+        result = parse_piece(parser);
+    if (result || *parser->at != '|')
+        return result;
+    /* from: either this one and on to the end, or what is behind it */
+    result = insert_either(parser, from, from + 1, parser->expression->count + 2);
+    const size_t go = parser->expression->count;
+    if (!result)
+        result = add(parser, (struct expression_step){.kind = STEP_GO});
+    parser->at++;
+    if (!result)
+        result = parse_ways(parser);
+    if (!result)
+        parser->expression->steps[go].to = (int16_t)(parser->expression->count - go);
+    return result;
+}
+
+int expression_make(struct expression *expression, const char *text, const char **why)
+{
+    struct parser parser = {.expression = expression, .at = text, .why = why};
+
+    *expression = (struct expression){.steps = NULL};
+    int result = parse_ways(&parser);
+    if (!result && *parser.at)
+        result = refuse(&parser, "a ) has no (");
+    if (!result)
+        result = add(&parser, (struct expression_step){.kind = STEP_DONE});
+    if (result)
+        return result;
+    /* Three lists of steps, and of each whether it is in one. */
+    expression->scratch = malloc(4 * expression->count * sizeof(*expression->scratch));
+    return expression->scratch ? 0 : -ENOMEM;
+}
+
+void expression_free(struct expression *expression)
+{
+    free(expression->steps);
+    free(expression->scratch);
+    *expression = (struct expression){.steps = NULL};
+}
+
+/* ---- Matching ---- */
+
+struct round {
+    const struct expression *expression;
+    uint16_t *now, *next, *waiting;
+    bool *seen; /* which steps are in `next` */
+    size_t now_count, next_count;
+    unsigned char before, after; /* the place: 0 at the ends */
+};
+
+static bool is_at(const struct round *round, enum edge edge)
+{
+    const bool before = round->before && is_word(round->before), after = round->after && is_word(round->after);
+
+    switch (edge) {
+    case EDGE_START: return !round->before;
+    case EDGE_END: return !round->after;
+    case EDGE_WORD_START: return !before && after;
+    case EDGE_WORD_END: return before && !after;
+    case EDGE_WORD: return before != after;
+    case EDGE_NO_WORD: return before == after;
+    }
+    return false;
+}
+
+static void note(struct round *round, size_t *waiting, size_t step)
+{
+    if (round->seen[step])
+        return;
+    round->seen[step] = true;
+    round->waiting[(*waiting)++] = (uint16_t)step;
+}
+
+/* Takes the step, and whatever comes of it without a byte, into `next`. True: the end is among them. */
+static bool take(struct round *round, size_t first)
+{
+    size_t waiting = 0;
+
+    note(round, &waiting, first);
+    while (waiting) {
+        const size_t at = round->waiting[--waiting];
+        const struct expression_step *step = &round->expression->steps[at];
+        switch (step->kind) {
+        case STEP_DONE:
+            return true;
+        case STEP_BYTE:
+            round->next[round->next_count++] = (uint16_t)at;
+            break;
+        case STEP_EDGE:
+            if (is_at(round, step->edge))
+                note(round, &waiting, at + 1);
+            break;
+        case STEP_EITHER:
+            note(round, &waiting, at + (size_t)step->or_to);
+            /* fall through */
+        case STEP_GO:
+            note(round, &waiting, at + (size_t)step->to);
+            break;
+        }
+    }
+    return false;
+}
+
+/* All that the byte before this place leads to, and whatever begins here. */
+static bool go_on(struct round *round)
+{
+    uint16_t *list = round->now;
+    bool done = false;
+
+    memset(round->seen, 0, round->expression->count * sizeof(*round->seen));
+    round->next_count = 0;
+    for (size_t i = 0; i < round->now_count && !done; i++)
+        if (set_has(&round->expression->steps[round->now[i]], round->before))
+            done = take(round, round->now[i] + 1u);
+    done = done || take(round, 0);
+    round->now = round->next;
+    round->now_count = round->next_count;
+    round->next = list;
+    return done;
+}
+
+bool expression_matches(const struct expression *expression, const char *name)
+{
+    const size_t count = expression->count;
+    struct round round = {
+        .expression = expression,
+        .now = expression->scratch,
+        .next = expression->scratch + count,
+        .waiting = expression->scratch + 2 * count,
+        .seen = (bool *)(expression->scratch + 3 * count),
+        .after = (unsigned char)*name,
+    };
+
+    while (!go_on(&round)) {
+        if (!*name)
+            return false;
+        round.before = (unsigned char)*name++;
+        round.after = (unsigned char)*name;
+    }
+    return true;
+}
