@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "counting/counting_report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/say.h"
+#include "recording/write.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/tracing_frames.h"
 
@@ -12,9 +15,34 @@
 struct writing {
     struct counting *counting;
     const struct symbols *symbols;
+    struct recording_places places; /* where a recording is written */
     struct tm when;
     bool told; /* what --top left out */
 };
+
+static int write_recording(const struct writing *writing, FILE *out)
+{
+    const struct counting *counting = writing->counting;
+    struct collector_account account;
+
+    counting->collector->calls->account(counting->collector, &account);
+    const struct recording_source source = {
+        .tally = &counting->tally,
+        .symbols = writing->symbols,
+        .places = writing->places.items,
+        .options = &counting->report,
+        .waiting = counting->report.waiting,
+        .when = &writing->when,
+        .top = counting->options->top,
+        .readable = trace_options_names(counting->options),
+        .notes = &counting->session.notes,
+        .program = counting->program.path,
+        .kallsyms = counting->session.kallsyms,
+        .account = {account.seen, account.counted, account.filtered, account.lost},
+    };
+
+    return writing->places.failed ? -ENOMEM : recording_write(out, &source);
+}
 
 static int write_format(void *context, FILE *out, enum report_format format)
 {
@@ -22,6 +50,8 @@ static int write_format(void *context, FILE *out, enum report_format format)
     struct counting *counting = writing->counting;
     struct report_summary summary;
 
+    if (format == REPORT_SBX)
+        return write_recording(writing, out);
     counting->report.format = format;
     /* Shares are of all; what people read is cut. */
     bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
@@ -57,10 +87,22 @@ static void finish_facts(struct counting *counting)
     facts_count(&counting->facts, events);
 }
 
+/* Only a recording is written: it needs no names of what is in files. */
+static bool is_recorded_alone(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->items[i].format != REPORT_SBX)
+            return false;
+    return true;
+}
+
 int counting_write_report(struct counting *counting, bool last)
 {
     const struct traced_file program = {counting->program.path, counting->program.fd};
     bool mapped = report_files_have(&counting->files, REPORT_PPROF);
+    bool recorded = report_files_have(&counting->files, REPORT_SBX);
+    struct symbols symbols;
+    struct writing writing = {.counting = counting, .symbols = &symbols, .places = {.symbols = &symbols}};
     const struct symbolize_wishes wishes = {
         .kallsyms = counting->session.kallsyms,
         .preferred = counting->traced,
@@ -69,6 +111,9 @@ int counting_write_report(struct counting *counting, bool last)
         .readable = trace_options_names(counting->options),
         .symfs = counting->options->symfs,
         .mapped_for = mapped ? &program : NULL,
+        .located = recorded ? recording_locate : NULL,
+        .locating = &writing.places,
+        .without_files = is_recorded_alone(&counting->files),
     };
     const struct report_turn turn = {
         .number = ++counting->reports,
@@ -76,8 +121,6 @@ int counting_write_report(struct counting *counting, bool last)
         .last = last,
     };
     struct process_names names;
-    struct symbols symbols;
-    struct writing writing = {.counting = counting, .symbols = &symbols};
     time_t now = time(NULL);
 
     localtime_r(&now, &writing.when);
@@ -98,5 +141,6 @@ int counting_write_report(struct counting *counting, bool last)
     counting->report.names = NULL;
     process_names_free(&names);
     symbols_free(&symbols);
+    free(writing.places.items);
     return result;
 }
