@@ -69,7 +69,7 @@ static void take_identity(struct reader *reader, struct recorded_row *row)
 
     reader->is_bad = reader->is_bad || kind == 3;
     row->mapped.is_changed = kind == RECORDED_CHANGED;
-    row->identity.kind = row->mapped.is_changed ? IDENTITY_UNKNOWN : kind;
+    row->identity.kind = row->mapped.is_changed ? IDENTITY_UNKNOWN : (unsigned)kind;
     if (kind == IDENTITY_BUILD_ID) {
         take_id(reader, row);
     } else if (kind == IDENTITY_HASH) {

@@ -34,8 +34,13 @@ static void take_flags(struct recording *recording, uint64_t flags)
 
 static void add_line(struct text *lines, const char *line)
 {
-    if (*line && !strstr(lines->data ? lines->data : "", line))
-        text_add(lines, line);
+    const size_t length = strlen(line);
+
+    if (!length || strstr(lines->data ? lines->data : "", line))
+        return;
+    text_append(lines, line, length);
+    if (line[length - 1] != '\n')
+        text_add(lines, "\n");
 }
 
 /* Of several the first is what is told of, from the first beginning to the last end. */

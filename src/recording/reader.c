@@ -29,7 +29,11 @@ uint64_t reader_number_to(struct reader *reader, uint64_t most)
 
 size_t reader_count(struct reader *reader, size_t least_bytes)
 {
-    return (size_t)reader_number_to(reader, (uint64_t)(reader->end - reader->at) / least_bytes);
+    const uint64_t count = reader_number(reader);
+
+    /* Of what is behind the number itself. */
+    reader->is_bad = reader->is_bad || count > (uint64_t)(reader->end - reader->at) / least_bytes;
+    return reader->is_bad ? 0 : (size_t)count;
 }
 
 const unsigned char *reader_bytes(struct reader *reader, size_t size)
