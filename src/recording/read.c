@@ -102,6 +102,7 @@ static void take_measure(struct reader *reader, struct report_measure *measure)
     measure->value = take_word(reader);
     measure->unit = take_word(reader);
     measure->per_event = reader_number(reader);
+    reader->is_bad = reader->is_bad || (measure->value && !measure->unit);
 }
 
 static void take_account(struct reader *reader, struct recording_account *account)
