@@ -55,6 +55,11 @@ for format in svg pprof speedscope flat; do
     is "as $format" "$status $([ -s "out.$format" ] && echo there)" "0 there"
 done
 
+# On an arm64 guest: 20 calls down one chain and 10 down another, of a program that counts its own.
+run report -f "$here/../recordings/arm64.sbx"
+is "recorded on arm64: stacks and sums" "$status $(sed 's/^chains;.*;el0t_64_sync;.*;__arm64_sys_getppid /of the kernel /' out |
+    tr '\n' '|')" "0 of the kernel 10|of the kernel 20|"
+
 # ---- Files that are that file, and others
 
 if command -v ld >/dev/null && command -v as >/dev/null; then
