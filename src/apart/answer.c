@@ -75,21 +75,50 @@ uint64_t answer_take_number(struct answer *answer)
     return number;
 }
 
-void answer_take_text(struct answer *answer, size_t most, struct text *text)
+static const char *take_counted(struct answer *answer, size_t most, uint32_t *length)
 {
-    const char *bytes = take(answer, sizeof(uint32_t));
-    uint32_t length = 0;
+    const char *bytes = take(answer, sizeof(*length));
 
+    *length = 0;
     if (bytes)
-        memcpy(&length, bytes, sizeof(length));
-    bytes = take(answer, length);
+        memcpy(length, bytes, sizeof(*length));
+    answer->is_bad = answer->is_bad || *length > most;
+    return take(answer, *length);
+}
+
+size_t answer_take_bytes(struct answer *answer, size_t most, void *bytes)
+{
+    uint32_t length;
+    const char *at = take_counted(answer, most, &length);
+
+    if (!at)
+        return 0;
+    memcpy(bytes, at, length);
+    return length;
+}
+
+static void take_into(struct answer *answer, size_t most, bool any, struct text *text)
+{
+    uint32_t length;
+    const char *bytes = take_counted(answer, most, &length);
+
     if (!bytes)
         return;
-    answer->is_bad = length > most || memchr(bytes, '\0', length);
+    answer->is_bad = !any && memchr(bytes, '\0', length);
     if (answer->is_bad || !answer->for_good)
         return;
     text_clear(text);
     if (length)
         text_append(text, bytes, length);
     answer->failed = text->failed;
+}
+
+void answer_take_text(struct answer *answer, size_t most, struct text *text)
+{
+    take_into(answer, most, false, text);
+}
+
+void answer_take_raw(struct answer *answer, size_t most, struct text *text)
+{
+    take_into(answer, most, true, text);
 }

@@ -28,7 +28,11 @@ unsigned answer_take_byte(struct answer *answer);
 /* None but these bits may be set. */
 unsigned answer_take_flags(struct answer *answer, unsigned known);
 uint64_t answer_take_number(struct answer *answer);
+/* What answer_put_bytes() put, up to `most` bytes: how many. */
+size_t answer_take_bytes(struct answer *answer, size_t most, void *bytes);
 /* The text becomes it; one that is longer than `most` is none of ours. */
 void answer_take_text(struct answer *answer, size_t most, struct text *text);
+/* The same of bytes of which any may be a NUL. */
+void answer_take_raw(struct answer *answer, size_t most, struct text *text);
 
 #endif

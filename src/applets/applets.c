@@ -10,6 +10,7 @@ const struct applet *const applets[] = {
     &wakeuptime_applet,
     &offwaketime_applet,
     &stacksnoop_applet,
+    &report_applet,
     &flamegraph_applet,
     &check_applet,
     NULL,

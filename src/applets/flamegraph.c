@@ -49,12 +49,14 @@ static const struct option own_options[] = {
      "svg (default), text or folded on stdout, and in files whose ending says none"},
     OPTION_HEADING("Two profiles"),
     {0, "diff", "OLD", option_string, WISH(old), 0, 0,
-     "compare with the folded stacks in this file: what grew is red, what shrank is blue; with "
+     "compare with the stacks in this file: what grew is red, what shrank is blue; with "
      "text a line for each function whose own count has changed"},
     {0, "normalize", NULL, option_flag, WISH(normalize), 0, 0,
      "compare shares, not counts: OLD is scaled to the total of now"},
     {0, "negate", NULL, option_flag, AT(negate), 0, 0,
      "what grew is blue, what shrank is red"},
+    {0, "symfs", "DIR", option_string, WISH(symfs), 0, 0,
+     "of recordings: look for programs, libraries and their debug files below DIR"},
     OPTION_HEADING("Picture"),
     {0, "title", "TEXT", option_string, WISH(title), 0, 0,
      "above the picture (default: Flame Graph)"},
@@ -96,7 +98,8 @@ static const struct option *const options[] = {own_options, common_options, NULL
 static const struct manual_row input[] = {
     {NULL, "Folded stacks, a line for each: frames from the root on with ; between them, a blank, "
      "and a count, which may have a fraction. So do -f of the other applets, bcc's -f, "
-     "stackcollapse-perf.pl and async-profiler write them. Several files are added up; without a "
+     "stackcollapse-perf.pl and async-profiler write them. A FILE may also be a recording, as -o FILE.sbx "
+     "of the other applets writes it: see report(1). Several files are added up; without a "
      "FILE, or where it is -, stdin is read."},
     {NULL, "Lines that begin with # and a blank are comments. A line without a count, or with one "
      "that is negative or no decimal number, is left out: how many there were, and where the "
@@ -230,8 +233,8 @@ static int choose_files(struct report_files *files, struct text *error)
     int result = report_files_choose(files, &wishes, error);
     for (size_t i = 0; i < files->count && !result; i++)
         if (!is_drawn(files->items[i].format)) {
-            text_add(error, "folded stacks become svg, text or folded: they hold no addresses "
-                            "and no times");
+            text_add(error, "stacks become svg, text or folded here; report makes the rest of "
+                            "recordings");
             result = -EINVAL;
         }
     if (result)

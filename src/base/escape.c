@@ -45,7 +45,7 @@ static bool is_control(const unsigned char *bytes, size_t length)
 
 void escape_bytes(struct text *text, const char *bytes, size_t length)
 {
-    const unsigned char *at = (const unsigned char *)bytes, *end = at + length;
+    const unsigned char *at = (const unsigned char *)bytes, *end = length ? at + length : at;
 
     while (at < end) {
         size_t size = utf8_length(at, (size_t)(end - at));

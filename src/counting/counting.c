@@ -97,7 +97,8 @@ int counting_open(struct counting *counting, const struct trace_options *options
         status = say_failure(result);
     if (!status)
         status = report_files_check(&counting->files);
-    if (!status && report_files_have(&counting->files, REPORT_PPROF))
+    if (!status && (report_files_have(&counting->files, REPORT_PPROF) ||
+                    report_files_have(&counting->files, REPORT_SBX)))
         traced_program_open(&counting->program, options);
     if (!status)
         status = open_collector(counting);

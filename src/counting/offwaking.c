@@ -340,7 +340,8 @@ static int trace(struct tracing *tracing)
     counting->completing = tracing;
     counting->add_losses = add_losses;
     counting->losing = tracing;
-    if (!status && report_files_have(&counting->files, REPORT_FLAT) && counting->session.kallsyms >= 0)
+    if (!status && counting->session.kallsyms >= 0 &&
+        (report_files_have(&counting->files, REPORT_FLAT) || report_files_have(&counting->files, REPORT_SBX)))
         (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* else by names */
     if (!status)
         status = by_rings ? attach_to_rings(tracing) : attach(tracing);

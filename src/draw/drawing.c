@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "picture/flame_order.h"
+#include "recording/show.h"
 
 bool drawing_is_stdin(const char *path)
 {
@@ -20,20 +22,69 @@ bool drawing_is_stdin(const char *path)
 
 /* ---- Reading ---- */
 
+/* What is folded stacks in memory is read as a file is. */
+static int read_text(struct folded *folded, const struct text *stacks)
+{
+    const int fd = memfd_create("stacks", MFD_CLOEXEC);
+    size_t done = 0;
+    ssize_t put = 1;
+
+    if (fd < 0)
+        return -errno;
+    while (done < stacks->length && put > 0) {
+        put = write(fd, stacks->data + done, stacks->length - done);
+        done += put > 0 ? (size_t)put : 0;
+    }
+    int result = done < stacks->length || lseek(fd, 0, SEEK_SET) ? -errno : folded_read(folded, fd);
+    close(fd);
+    return result;
+}
+
+/* A recording becomes folded stacks first. 0 or the exit status. */
+static int read_recording(const struct drawing *drawing, struct folded *folded, int fd)
+{
+    const struct show_wishes wishes = {
+        .fds = &fd,
+        .count = 1,
+        .formats = {REPORT_FOLDED},
+        .format_count = 1,
+        .symfs = drawing->wishes->symfs,
+        .annotations = true,
+    };
+    struct shown shown;
+    struct text why = {0};
+    int result = recordings_show(&wishes, &shown);
+
+    say_lines(&shown.lines);
+    if (!result)
+        result = read_text(folded, &shown.reports[0]);
+    if (result && result != -ECHILD) {
+        recordings_explain(result, &why);
+        say("\"%s\" %s", folded->name, why.data ? why.data : strerror(-result));
+    }
+    text_free(&why);
+    shown_free(&shown);
+    return result ? EXIT_FAILURE : 0;
+}
+
 /* 0 or the exit status: what is wrong was said. */
-static int read_input(struct folded *folded, const char *path)
+static int read_input(const struct drawing *drawing, struct folded *folded, const char *path)
 {
     bool standard = drawing_is_stdin(path);
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     int result = fd < 0 ? -errno : 0;
 
+    int status = 0;
+
     folded->name = standard ? "stdin" : path;
-    if (!result)
+    if (!result && recording_is_at(fd))
+        status = read_recording(drawing, folded, fd);
+    else if (!result)
         result = folded_read(folded, fd);
     if (fd >= 0 && !standard)
         close(fd);
     if (!result)
-        return 0;
+        return status;
     if (result == -ENOMEM)
         say("cannot read \"%s\": out of memory", folded->name);
     else
@@ -59,14 +110,14 @@ static void say_findings(const struct folded *folded)
 
 static int read_all(struct drawing *drawing, const struct arguments *arguments)
 {
-    int status = drawing->wishes->old ? read_input(&drawing->old, drawing->wishes->old) : 0;
+    int status = drawing->wishes->old ? read_input(drawing, &drawing->old, drawing->wishes->old) : 0;
 
     if (!arguments->count && isatty(STDIN_FILENO))
         say("reading folded stacks from the terminal; Ctrl-D ends them");
     if (!arguments->count && !status)
-        status = read_input(&drawing->now, "-");
+        status = read_input(drawing, &drawing->now, "-");
     for (size_t i = 0; i < arguments->count && !status; i++)
-        status = read_input(&drawing->now, arguments->words[i]);
+        status = read_input(drawing, &drawing->now, arguments->words[i]);
     say_findings(&drawing->old);
     say_findings(&drawing->now);
     if (!status && drawing->wishes->old && (drawing->old.pairs || drawing->now.pairs)) {

@@ -11,6 +11,7 @@
 struct drawing_wishes {
     const char *title, *subtitle, *count_name, *notes;
     const char *old; /* what is compared with, or NULL */
+    const char *symfs; /* where files of recordings are looked for, or NULL */
     bool reversed, normalize;
 };
 

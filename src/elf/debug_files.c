@@ -163,6 +163,12 @@ static bool try_file(const struct hunt *hunt, const char *root, const struct tex
     return false;
 }
 
+static void add_id(const struct traits *traits, size_t first, struct text *path)
+{
+    for (size_t i = first; i < traits->id_length; i++)
+        text_format(path, "%02x", traits->id[i]);
+}
+
 static bool try_by_id(const struct hunt *hunt, const char *root, struct text *path)
 {
     const struct traits *traits = &hunt->traits;
@@ -171,10 +177,20 @@ static bool try_by_id(const struct hunt *hunt, const char *root, struct text *pa
         return false;
     text_clear(path);
     text_format(path, "/usr/lib/debug/.build-id/%02x/", traits->id[0]);
-    for (size_t i = 1; i < traits->id_length; i++)
-        text_format(path, "%02x", traits->id[i]);
+    add_id(traits, 1, path);
     text_add(path, ".debug");
     return try_file(hunt, root, path, BY_ID);
+}
+
+static bool try_cache(const struct hunt *hunt, struct text *path)
+{
+    if (!hunt->where->cache || !hunt->traits.id_length)
+        return false;
+    text_clear(path);
+    text_format(path, "%s/", hunt->where->cache);
+    add_id(&hunt->traits, 0, path);
+    text_add(path, "/debuginfo");
+    return try_file(hunt, NULL, path, BY_ID);
 }
 
 static bool try_by_link(const struct hunt *hunt, const char *root, const char *file,
@@ -243,7 +259,8 @@ int debug_files_open(const struct elf *elf, const struct debug_search *where,
     read_traits(elf, &hunt.traits);
     bool found = (where->symfs && try_below(&hunt, where->symfs, where->path, true, &path)) ||
                  (where->root && try_below(&hunt, where->root, where->path, false, &path)) ||
-                 try_below(&hunt, NULL, where->path, false, &path);
+                 try_below(&hunt, NULL, where->symfs && where->stays_below ? NULL : where->path, false, &path) ||
+                 try_cache(&hunt, &path);
     text_free(&path);
     if (!found)
         return -ENOENT;

@@ -13,6 +13,8 @@ struct debug_search {
     const char *symfs; /* --symfs DIR, or NULL */
     const char *root;  /* of the process, such as "/proc/1/root", or NULL */
     const char *path;  /* of the file as its process has it, from its root on, or NULL: not known */
+    const char *cache; /* where debuginfod-find(1) keeps what it has fetched, or NULL */
+    bool stays_below;  /* with symfs `path` leads nowhere else: it is a stranger's */
     struct text *refused; /* gets "FILE: why" where symbols of one are not read; or NULL */
 };
 

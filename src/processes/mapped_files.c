@@ -188,8 +188,7 @@ static enum mapped_kind kind_without_file(const struct mapped_sight *sight, cons
     return MAPPED_OTHER;
 }
 
-/* The last part of a path; what has no name gets one. */
-static const char *label_of(const char *path)
+const char *mapped_label(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -264,7 +263,7 @@ static struct mapped_file *add_file(struct mapped_files *files, struct mapped_fi
         free(file);
         return NULL;
     }
-    *file = (struct mapped_file){.path = copy, .label = label_of(copy), .device = sight->device,
+    *file = (struct mapped_file){.path = copy, .label = mapped_label(copy), .device = sight->device,
                                  .inode = sight->inode, .generation = sight->generation,
                                  .fd = -ENODEV, .next = *bucket};
     *bucket = file;

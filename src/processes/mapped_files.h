@@ -28,6 +28,8 @@ enum mapped_kind {
     MAPPED_OTHER,     /* the kernel's: [vsyscall], [uprobes], the vDSO of another kind */
 };
 
+struct file_identity;
+
 /* Belongs to its table. What is not said to be written by it alone is the reader's to look at. */
 struct mapped_file {
     enum mapped_kind kind;
@@ -38,6 +40,7 @@ struct mapped_file {
      * else "/proc/self/fd/N", which stays open as long as the file. NULL: not known.
      */
     const char *root;
+    const struct file_identity *identity; /* of one that was recorded, to be looked for; NULL: it is here */
     int fd;            /* kept by the table; below 0: a negative errno, why it is not open */
     struct stat about; /* what fstat() said when it was opened */
 
@@ -63,6 +66,9 @@ struct mapped_sight {
 };
 
 struct mapped_files;
+
+/* The last part of a path; what has no name gets one. */
+const char *mapped_label(const char *path);
 
 /* 0 or -ENOMEM. */
 int mapped_files_open(struct mapped_files **made);

@@ -87,12 +87,17 @@ static void join(struct process_name *kept, const struct process_name *other)
     memcpy(kept->comm, other->comm, sizeof(kept->comm));
 }
 
+void process_names_sort(struct process_names *names)
+{
+    if (names->count)
+        qsort(names->items, names->count, sizeof(*names->items), compare);
+}
+
 static void make_unique(struct process_names *names)
 {
     size_t kept = 0;
 
-    if (names->count)
-        qsort(names->items, names->count, sizeof(*names->items), compare);
+    process_names_sort(names);
     for (size_t i = 0; i < names->count; i++)
         if (kept && !compare(&names->items[kept - 1], &names->items[i]))
             join(&names->items[kept - 1], &names->items[i]);

@@ -29,6 +29,8 @@ struct process_names {
  */
 int process_names_make(struct process_names *names, const struct tally *tally,
                        struct processes *processes);
+/* Those that were put there otherwise. */
+void process_names_sort(struct process_names *names);
 void process_names_free(struct process_names *names);
 
 /* The process's name, or the party's own. */

@@ -17,6 +17,7 @@ static const struct format {
     {"svg", ".svg", REPORT_SVG},
     {"pprof", ".pb.gz", REPORT_PPROF},
     {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
+    {"sbx", ".sbx", REPORT_SBX},
 };
 
 bool format_by_name(const char *name, enum report_format *format)
@@ -59,7 +60,8 @@ size_t format_ending_length(const char *path)
 
 bool format_is_document(enum report_format format)
 {
-    return format == REPORT_SVG || format == REPORT_PPROF || format == REPORT_SPEEDSCOPE;
+    return format == REPORT_SVG || format == REPORT_PPROF || format == REPORT_SPEEDSCOPE ||
+           format == REPORT_SBX;
 }
 
 void formats_add_names(struct text *text)

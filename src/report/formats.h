@@ -15,6 +15,7 @@ enum report_format {
     REPORT_SVG,
     REPORT_PPROF,
     REPORT_SPEEDSCOPE,
+    REPORT_SBX, /* what was counted, to be named elsewhere: src/recording has it */
 };
 
 /* The format of this name, or of a file with this ending. False: there is none. */

@@ -234,12 +234,19 @@ void report_files_add_name(struct text *name, const char *path, const struct rep
 
 /* ---- Writing ---- */
 
+static bool is_binary(enum report_format format)
+{
+    return format == REPORT_PPROF || format == REPORT_SBX;
+}
+
 /* What is no text would set a terminal to whatever its bytes mean there. */
 static bool refuse_terminal(const struct report_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        if (!files->items[i].path && files->items[i].format == REPORT_PPROF && isatty(STDOUT_FILENO)) {
-            say("--format pprof: its bytes are not for a terminal: -o FILE.pb.gz takes them");
+        if (!files->items[i].path && is_binary(files->items[i].format) && isatty(STDOUT_FILENO)) {
+            const bool is_pprof = files->items[i].format == REPORT_PPROF;
+            say("--format %s: its bytes are not for a terminal: -o FILE.%s takes them",
+                is_pprof ? "pprof" : "sbx", is_pprof ? "pb.gz" : "sbx");
             return true;
         }
     return false;
@@ -273,6 +280,9 @@ static int write_file(const struct report_file *file, const char *name, report_w
 
     if (result)
         return result;
+    /* It has the addresses of the kernel, and what everybody's programs do. */
+    if (file->format == REPORT_SBX && !whole.special)
+        (void)fchmod(fileno(whole.out), S_IRUSR | S_IWUSR); /* some file systems have no modes */
     result = write(context, whole.out, file->format);
     if (!result)
         return whole_file_finish(&whole);

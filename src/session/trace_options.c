@@ -171,10 +171,10 @@ const struct option trace_options[] = {
      "one line per stack, root first, as flame graph tools take it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
      "the report as a file, in the format that its ending says: .txt, .folded, .flat, .tree, .svg (a flame "
-     "graph), .pb.gz (pprof), .speedscope.json; may be there several times; %n in the name is the number "
-     "of the report, %t its time: with -i one of them is needed"},
+     "graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be there several times; %n in the "
+     "name is the number of the report, %t its time: with -i one of them is needed"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "text, folded, flat, tree, svg, pprof or speedscope on stdout, and in files whose ending says none"},
+     "text, folded, flat, tree, svg, pprof, speedscope or sbx on stdout, and in files whose ending says none"},
     {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
      "functions with their share alone (self) and with what they call (total) instead of stacks, and with "
      "--by whose they are; the N greatest, if a whole number comes right after it"},

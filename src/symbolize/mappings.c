@@ -209,6 +209,7 @@ int mappings_take_program(struct symbol_mappings *mappings, const struct traced_
 
 static int find_main(struct symbol_mappings *mappings, const struct traced_file *program)
 {
+    char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
     struct symbol_mapping *kernel;
 
     if (program->path && find_program(mappings, program->path))
@@ -216,7 +217,8 @@ static int find_main(struct symbol_mappings *mappings, const struct traced_file 
     if (find_program(mappings, KERNEL_PATH))
         return 0;
     mappings->main = mappings->count;
-    return mappings_add_kernel(mappings, -1, &kernel);
+    kernel_build_id(NULL, build_id);
+    return mappings_add_kernel(mappings, (struct kernel_bounds){0}, build_id, &kernel);
 }
 
 /* ---- Places ---- */

@@ -13,6 +13,7 @@
 #include "elf/elf.h"
 
 struct symbol;
+struct symbolize_wishes;
 
 struct symbol_mapping {
     struct text path;      /* raw bytes: "/usr/bin/cat", "[kernel.kallsyms]", "[nfs]", "[anon]" */
@@ -58,7 +59,7 @@ int mappings_take_program(struct symbol_mappings *mappings, const struct traced_
 
 /* Of kernel symbols, sorted by the address that is looked up. 0 or -ENOMEM. */
 int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const *symbols,
-                         size_t count, int kallsyms);
+                         size_t count, const struct symbolize_wishes *wishes);
 
 /* When all are taken: finds the main one, and gives out addresses. 0 or -ENOMEM. */
 int mappings_place(struct symbol_mappings *mappings, const struct traced_file *program,

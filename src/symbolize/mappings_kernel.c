@@ -38,15 +38,25 @@ static void read_build_id(const char *path, char text[2 * ELF_LONGEST_BUILD_ID +
     close(fd);
 }
 
-/* ---- The kernel itself ---- */
+void kernel_build_id(const char *module, char text[2 * ELF_LONGEST_BUILD_ID + 1])
+{
+    struct text path = {0};
 
-struct bounds {
-    uint64_t start, end;
-};
+    *text = '\0';
+    if (!module)
+        text_add(&path, KERNEL_NOTES);
+    else if (!strchr(module, '/'))
+        text_format(&path, MODULE_NOTES, module);
+    if (path.length && !path.failed)
+        read_build_id(path.data, text);
+    text_free(&path);
+}
+
+/* ---- The kernel itself ---- */
 
 static int take_bound(void *context, const struct kallsyms_symbol *symbol)
 {
-    struct bounds *bounds = context;
+    struct kernel_bounds *bounds = context;
 
     if (symbol->module)
         return 1;
@@ -57,17 +67,20 @@ static int take_bound(void *context, const struct kallsyms_symbol *symbol)
     return bounds->start && bounds->end;
 }
 
-int mappings_add_kernel(struct symbol_mappings *mappings, int kallsyms,
-                        struct symbol_mapping **kernel)
+struct kernel_bounds kernel_bounds_find(int kallsyms)
 {
-    char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
-    struct bounds bounds = {0};
+    struct kernel_bounds bounds = {0};
 
     if (kallsyms >= 0)
         (void)kallsyms_each(kallsyms, take_bound, &bounds);
+    return bounds;
+}
+
+int mappings_add_kernel(struct symbol_mappings *mappings, struct kernel_bounds bounds, const char *build_id,
+                        struct symbol_mapping **kernel)
+{
     if (bounds.end <= bounds.start || (bounds.start < KERNEL_HALF && bounds.end > UINT32_MAX))
-        bounds = (struct bounds){KERNEL_HALF, UINT64_MAX};
-    read_build_id(KERNEL_NOTES, build_id);
+        bounds = (struct kernel_bounds){KERNEL_HALF, UINT64_MAX};
     if (mappings_add(mappings, KERNEL_PATH, build_id, kernel))
         return -ENOMEM;
     (*kernel)->own_start = bounds.start;
@@ -80,23 +93,22 @@ int mappings_add_kernel(struct symbol_mappings *mappings, int kallsyms,
 
 /* Of a module, or of code that the kernel made later: "[nfs]", "[bpf]". */
 static int add_module(struct symbol_mappings *mappings, const struct symbol *symbol,
-                      struct symbol_mapping **module)
+                      const struct recorded *recorded, struct symbol_mapping **module)
 {
     char build_id[2 * ELF_LONGEST_BUILD_ID + 1] = "";
-    struct text path = {0}, notes = {0};
+    const char *name = symbol->file.length ? symbol->file.data : NULL;
+    struct text path = {0};
 
-    if (symbol->file.length) {
-        text_format(&path, "[%s]", symbol->file.data);
-        text_format(&notes, MODULE_NOTES, symbol->file.data);
-    } else {
+    if (name)
+        text_format(&path, "[%s]", name);
+    else
         text_add(&path, KERNEL_PATH);
-    }
-    if (notes.length && !notes.failed && !strchr(symbol->file.data, '/'))
-        read_build_id(notes.data, build_id);
-    int result = path.failed || notes.failed ? -ENOMEM
-                                             : mappings_add(mappings, path.data, build_id, module);
+    if (name && !recorded)
+        kernel_build_id(name, build_id);
+    int result = path.failed ? -ENOMEM
+                             : mappings_add(mappings, path.data, name && recorded
+                                            ? recorded->build_id(recorded->context, name) : build_id, module);
     text_free(&path);
-    text_free(&notes);
     if (result)
         return result;
     (*module)->is_fixed = true;
@@ -137,17 +149,30 @@ static void extend_module(struct symbol_mapping *module, uint64_t address,
         module->own_limit = kernel->own_start;
 }
 
+static int add_kernel(struct symbol_mappings *mappings, const struct symbolize_wishes *wishes,
+                      struct symbol_mapping **kernel)
+{
+    const struct recorded *recorded = wishes->recorded;
+    char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
+
+    if (recorded)
+        return mappings_add_kernel(mappings, (struct kernel_bounds){recorded->kernel_start, recorded->kernel_end},
+                                   recorded->build_id(recorded->context, NULL), kernel);
+    kernel_build_id(NULL, build_id);
+    return mappings_add_kernel(mappings, kernel_bounds_find(wishes->kallsyms), build_id, kernel);
+}
+
 /*
  * What is next to each other and of the same module is one mapping: where modules begin and end is
  * not told, and the kernel puts their parts wherever there is room.
  */
 int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const *symbols,
-                         size_t count, int kallsyms)
+                         size_t count, const struct symbolize_wishes *wishes)
 {
     struct symbol_mapping *added;
     const struct symbol *last = NULL; /* of the module that was added last, with none between */
 
-    if (mappings_add_kernel(mappings, kallsyms, &added))
+    if (add_kernel(mappings, wishes, &added))
         return -ENOMEM;
     const size_t kernel = mappings->count - 1;
     for (size_t i = 0; i < count; i++) {
@@ -161,7 +186,7 @@ int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const 
                           address < mappings->items[kernel].own_limit;
         if (!is_kernels && (!last || !same_module(last, symbol))) {
             size_t before = mappings->count - 1;
-            if (add_module(mappings, symbol, &added))
+            if (add_module(mappings, symbol, wishes->recorded, &added))
                 return -ENOMEM;
             begin_module(added, address, &mappings->items[kernel],
                          before > kernel ? &mappings->items[before] : NULL);

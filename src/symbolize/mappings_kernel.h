@@ -8,12 +8,21 @@
 /* What other tools call the kernel where they mean one whose symbols are in kallsyms. */
 #define KERNEL_PATH "[kernel.kallsyms]"
 
+struct kernel_bounds {
+    uint64_t start, end; /* both 0: not known */
+};
+
+/* From _text to _etext of /proc/kallsyms, open as `kallsyms`. */
+struct kernel_bounds kernel_bounds_find(int kallsyms);
+
+/* Of a module, or with NULL of the kernel: as text, "" where there is none. */
+void kernel_build_id(const char *module, char text[2 * ELF_LONGEST_BUILD_ID + 1]);
+
 /*
- * Adds the kernel itself, from _text to _etext of /proc/kallsyms, open as `kallsyms`; where that
- * does not show them it has all that is the kernel's. 0 or -ENOMEM. *kernel is good until the next
- * is added.
+ * Adds the kernel itself; where its bounds are not known it has all that is the kernel's. 0 or -ENOMEM.
+ * *kernel is good until the next is added.
  */
-int mappings_add_kernel(struct symbol_mappings *mappings, int kallsyms,
+int mappings_add_kernel(struct symbol_mappings *mappings, struct kernel_bounds bounds, const char *build_id,
                         struct symbol_mapping **kernel);
 
 /* ---- Of mappings.c ---- */

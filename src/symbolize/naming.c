@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "elf/debug_files.h"
 #include "elf/elf.h"
 #include "elf/elf_symbols.h"
+#include "elf/elf_tables.h"
 #include "elf/elf_unpacked.h"
 #include "elf/frame_rows.h"
+#include "elf/identity.h"
 #include "processes/jitmap.h"
 
 /* Adds an address that is not below the last one, each once. */
@@ -103,22 +106,31 @@ static void note_packed(struct symbolize_notes *notes, const char *note)
         add_note(&notes->packed_file, &notes->more_packed, note);
 }
 
+static struct debug_search search_for(const struct naming *naming, const struct process_place *place)
+{
+    const struct recorded *recorded = naming->wishes->recorded;
+
+    return (struct debug_search){
+        .path = place->kind == MAPPED_FILE ? place->file->path : NULL,
+        .root = place->file->root,
+        .symfs = naming->wishes->symfs,
+        .cache = recorded ? recorded->cache : NULL,
+        .stays_below = recorded,
+    };
+}
+
 static int give_file_names(const struct naming *naming, const struct elf *elf,
                            const struct located *located, size_t count)
 {
     const struct mapped_file *file = located[0].place.file;
     struct text refused = {0};
-    const struct debug_search search = {
-        .refused = &refused,
-        .path = located[0].place.kind == MAPPED_FILE ? file->path : NULL,
-        .root = file->root,
-        .symfs = naming->wishes->symfs,
-    };
+    struct debug_search search = search_for(naming, &located[0].place);
     struct elf_found *found = calloc(count, sizeof(*found));
     size_t distinct = 0, at = 0;
 
     if (!found)
         return -ENOMEM;
+    search.refused = &refused;
     for (size_t i = 0; i < count; i++)
         add_distinct(naming, &distinct, located[i].place.address);
     int result = debug_files_find(elf, &search, naming->addresses, distinct, found);
@@ -235,6 +247,40 @@ static int copy_vdso(struct elf_unpacked *copy)
     return copy->parts[0].failed ? -ENOMEM : 0;
 }
 
+/* A file without one that has all its symbols is looked for elsewhere. */
+static void note_missing(const struct naming *naming, const struct process_place *place, const struct elf *elf)
+{
+    const struct debug_search search = search_for(naming, place);
+    struct text *missing = naming->wishes->recorded->missing;
+    struct elf_symbol_table table;
+    struct debug_file debug;
+
+    if (!missing || !place->file->identity->id_length || (elf && elf_full_symbols(elf, &table)))
+        return;
+    if (elf && !debug_files_open(elf, &search, &debug)) {
+        debug_files_close(&debug);
+        return;
+    }
+    identity_add_id(place->file->identity, missing);
+    text_add(missing, "\n");
+}
+
+/* Of what was recorded: whatever is here and is that file. */
+static int open_recorded(const struct naming *naming, const struct process_place *place, struct elf *elf,
+                         struct elf_unpacked *unpacked, int *trouble)
+{
+    const struct debug_search search = search_for(naming, place);
+    const int fd = identity_open(place->file->identity, &search, elf, trouble);
+
+    elf->unpacked = unpacked;
+    note_missing(naming, place, fd < 0 ? NULL : elf);
+    if (fd < 0 && place->file->is_changed && !naming->notes->changed_file.length)
+        text_add(&naming->notes->changed_file, place->file->path);
+    else if (fd < 0)
+        naming->notes->missing_files++;
+    return fd < 0 ? fd : 0;
+}
+
 /* Opens the image that the places are in; `unpacked` is for what it has packed. */
 static int open_image(const struct naming *naming, const struct process_place *place,
                       struct elf *elf, struct elf_unpacked *unpacked, int *trouble)
@@ -245,6 +291,8 @@ static int open_image(const struct naming *naming, const struct process_place *p
             return *trouble = copied;
         return elf_open_unpacked(elf, unpacked, trouble);
     }
+    if (place->file->identity)
+        return open_recorded(naming, place, elf, unpacked, trouble);
     if (place->file->fd < 0) {
         note_unopened(naming->notes, place->file, place->file->fd);
         return place->file->fd;
@@ -286,7 +334,8 @@ static int name_in_file(const struct naming *naming, const struct located *locat
     struct elf elf = {0};
     int result = 0, trouble = 0;
 
-    if (located[0].place.kind != MAPPED_FILE && located[0].place.kind != MAPPED_VDSO)
+    if ((located[0].place.kind != MAPPED_FILE || naming->wishes->without_files) &&
+        located[0].place.kind != MAPPED_VDSO)
         return give_mappings(naming, NULL, located, count);
     bool is_open = !open_image(naming, &located[0].place, &elf, &unpacked, &trouble);
     if (is_open)
@@ -298,6 +347,8 @@ static int name_in_file(const struct naming *naming, const struct located *locat
     if (!result)
         result = give_mappings(naming, is_open ? &elf : NULL, located, count);
     elf_close(&elf);
+    if (is_open && located[0].place.kind == MAPPED_FILE && located[0].place.file->identity)
+        close(elf.fd);
     if (trouble && trouble != -ENOMEM)
         note_unopened(naming->notes, located[0].place.file, trouble);
     return trouble == -ENOMEM ? trouble : result;

@@ -238,13 +238,13 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
         kernel.count++;
     for (user_end = kernel.count; user_end < count && !sorted[user_end]->foreign; user_end++)
         ;
-    if (!result && kernel.count)
+    if (!result && kernel.count && !wishes->recorded)
         result = name_kernel(&kernel, wishes, notes);
-    if (!result && kernel.count && mappings)
-        result = mappings_take_kernel(mappings, sorted, kernel.count, wishes->kallsyms);
+    if (!result && mappings && (kernel.count || wishes->recorded))
+        result = mappings_take_kernel(mappings, sorted, kernel.count, wishes);
     free(kernel.addresses);
     free(kernel.where);
-    if (!wishes->processes)
+    if (!wishes->processes && !wishes->recorded)
         user_end = kernel.count;
     if (!result && (user_end > kernel.count || mappings))
         result = user_names_give(sorted + kernel.count, user_end - kernel.count, wishes, notes,
@@ -286,8 +286,8 @@ int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_w
     return name_sorted(symbols, count, wishes, notes, NULL);
 }
 
-static int name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
-                    struct symbolize_notes *notes)
+int symbols_name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
+                     struct symbolize_notes *notes)
 {
     struct symbol **sorted = calloc(symbols->count + 1, sizeof(*sorted));
     size_t count = symbols->count;
@@ -313,7 +313,7 @@ int symbols_make(struct symbols *symbols, const struct tally *tally,
 {
     *symbols = (struct symbols){0};
     int result = collect(symbols, tally);
-    return result ? result : name_all(symbols, wishes, notes);
+    return result ? result : symbols_name_all(symbols, wishes, notes);
 }
 
 void symbolize_notes_free(struct symbolize_notes *notes)

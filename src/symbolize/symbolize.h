@@ -18,6 +18,7 @@ struct symbol {
     bool foreign;     /* pid is no number of ours: nothing can be looked up */
     bool jitted;      /* its name is a just-in-time compiler's */
     bool has_start;   /* without a name: `offset` is where its function begins, as tables of unwinding tell */
+    bool waits;       /* of one that was recorded: it is in the kernel's text that leads to waits */
     bool is_return;   /* the address is where a call comes back to: one byte behind the call */
     uint64_t address;
     struct text function; /* empty: not known */
@@ -38,6 +39,22 @@ struct symbols {
 };
 
 struct processes;
+struct process_place;
+
+/*
+ * What was recorded of symbols whose machine is not asked any more. Those of the kernel, and of code that is in
+ * no file, have their names and offsets already.
+ */
+struct recorded {
+    void *context;
+    /* Of a symbol of a process; its file has an identity, by which it is looked for. */
+    void (*place)(void *context, const struct symbol *symbol, struct process_place *place);
+    /* In hexadecimal digits, of a module or, with NULL, of the kernel; "": not known. */
+    const char *(*build_id)(void *context, const char *module);
+    uint64_t kernel_start, kernel_end; /* both 0: not known */
+    const char *cache;    /* where debuginfod-find(1) keeps files, or NULL */
+    struct text *missing; /* gets the build ids without a file that has all symbols, a line each; or NULL */
+};
 
 struct symbolize_wishes {
     int kallsyms; /* an open /proc/kallsyms, or below 0 */
@@ -49,6 +66,11 @@ struct symbolize_wishes {
     const char *symfs;           /* look for binaries and debug files here first, or NULL */
     /* Symbols are to have mappings, of which this program's is the main one; NULL: they need none. */
     const struct traced_file *mapped_for;
+    const struct recorded *recorded; /* NULL: all of this is asked for here */
+    /* Told where each symbol of a process is; or NULL. */
+    void (*located)(void *context, const struct symbol *symbol, const struct process_place *place);
+    void *locating;
+    bool without_files; /* what is in files need not have a name */
 };
 
 /* Why there are fewer names than there could be. {0} is empty; it is added to. */
@@ -62,6 +84,7 @@ struct symbolize_notes {
     bool more_unopened;        /* and it was not the only one */
     struct text packed_file;   /* "/tmp/a: why": the first whose packed symbols are not read */
     bool more_packed;
+    uint32_t missing_files; /* that were recorded, and are not here */
     struct text unread; /* what befell the process that reads files, for the first time */
 };
 void symbolize_notes_free(struct symbolize_notes *notes);
@@ -69,6 +92,9 @@ void symbolize_notes_free(struct symbolize_notes *notes);
 /* Names every frame of the tally. 0 or a negative errno; symbols_free after either. */
 int symbols_make(struct symbols *symbols, const struct tally *tally,
                  const struct symbolize_wishes *wishes, struct symbolize_notes *notes);
+/* The same of symbols that are there, with their frames, and have places, or names, or neither. */
+int symbols_name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
+                     struct symbolize_notes *notes);
 void symbols_free(struct symbols *symbols);
 
 /*

@@ -26,7 +26,34 @@ static void set_file(struct symbol *symbol, const struct process_place *place)
 {
     text_clear(&symbol->file);
     text_add(&symbol->file, place->label);
-    symbol->offset = place->address + (symbol->address - symbol_lookup_address(symbol));
+    /* What has a name already was recorded with it. */
+    if (!symbol->function.length)
+        symbol->offset = place->address + (symbol->address - symbol_lookup_address(symbol));
+}
+
+static int take_place(const struct naming *naming, struct located *located)
+{
+    const struct symbolize_wishes *wishes = naming->wishes;
+
+    if (wishes->located)
+        wishes->located(wishes->locating, located->symbol, &located->place);
+    if (located->place.kind != MAPPED_NOTHING)
+        set_file(located->symbol, &located->place);
+    else
+        naming->notes->unknown_frames = true;
+    return located->symbol->file.failed ? -ENOMEM : 0;
+}
+
+static int take_recorded(const struct naming *naming, struct located *located, size_t count)
+{
+    const struct recorded *recorded = naming->wishes->recorded;
+    int result = 0;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        recorded->place(recorded->context, located[i].symbol, &located[i].place);
+        result = take_place(naming, &located[i]);
+    }
+    return result;
 }
 
 static size_t distinct_addresses(const struct naming *naming, const struct located *located,
@@ -57,17 +84,12 @@ static int locate_life(const struct naming *naming, struct located *located, siz
         naming->notes->unknown_frames = true;
         return 0;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !result; i++) {
         at += naming->addresses[at] != symbol_lookup_address(located[i].symbol);
         located[i].place = naming->places[at];
-        if (located[i].place.kind != MAPPED_NOTHING)
-            set_file(located[i].symbol, &located[i].place);
-        else
-            naming->notes->unknown_frames = true;
-        if (located[i].symbol->file.failed)
-            return -ENOMEM;
+        result = take_place(naming, &located[i]);
     }
-    return 0;
+    return result;
 }
 
 /* Whether to trust what a just-in-time compiler wrote is asked here, and it is opened here. */
@@ -77,7 +99,7 @@ static int open_map(const struct naming *naming, struct located *located, size_t
     struct jitmap_refusal refusal;
     bool any = false;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !naming->wishes->recorded; i++)
         any = any || naming_may_be_jitted(&located[i]);
     if (!any)
         return -ENOENT;
@@ -99,7 +121,8 @@ static int locate(struct naming *naming, size_t most, int maps[MOST_MAPS], size_
         for (end = start + 1;
              end < most && same_life(first->symbol, naming->located[end].symbol); end++)
             ;
-        result = locate_life(naming, first, end - start);
+        result = naming->wishes->recorded ? take_recorded(naming, first, end - start)
+                                          : locate_life(naming, first, end - start);
         int map = result ? -1 : open_map(naming, first, end - start);
         for (size_t i = start; i < end; i++) {
             naming->located[i].life = start;
@@ -184,7 +207,8 @@ static int read_files(const struct naming *naming, struct symbol *const *symbols
         .machine = machine_ours(),
     };
     int result = 0;
-    if (!needs_reading(naming, job.keep_count)) {
+    /* What was recorded is named where it was read: apart already. */
+    if (naming->wishes->recorded || !needs_reading(naming, job.keep_count)) {
         result = naming_read(naming);
     } else {
         int lacking = apart_run(&job, &answer, &signal);

@@ -52,8 +52,8 @@ bool waiting_text_has(const struct waiting_text *text, const struct symbol *symb
 {
     const char *name = symbol->function.length ? symbol->function.data : "";
 
-    if (!symbol->kernel)
-        return false;
+    if (!symbol->kernel || symbol->waits)
+        return symbol->waits;
     for (size_t i = 0; i < 2; i++)
         if (symbol->address >= text->starts[i] && symbol->address < text->ends[i])
             return true;

@@ -181,9 +181,17 @@ listed_is_taken
 letters "-p -t -L -C -D "
 examples
 
+read_applet report
+is "report: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations by by-name debug delimited diff flat \
+folded format help man missing normalize offset output raw-names shorten symfs top verbose "
+is "report: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
+    "NAME|SYNOPSIS|DESCRIPTION|NAMES|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+listed_is_taken
+examples
+
 read_applet flamegraph
 is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff format help \
-inverted man minwidth negate normalize notes output reverse subtitle title width "
+inverted man minwidth negate normalize notes output reverse subtitle symfs title width "
 is "flamegraph: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|INPUT|TEXT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken

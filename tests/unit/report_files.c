@@ -21,6 +21,7 @@ static void expect(const struct report_files_wishes *wishes, const char *expecte
         [REPORT_TEXT] = "text", [REPORT_FOLDED] = "folded", [REPORT_FLAT] = "flat",
         [REPORT_TREE] = "tree",
         [REPORT_SVG] = "svg", [REPORT_PPROF] = "pprof", [REPORT_SPEEDSCOPE] = "speedscope",
+        [REPORT_SBX] = "sbx",
     };
     struct report_files files;
     struct text error = {0}, got = {0};
@@ -47,6 +48,7 @@ static void one_way_each(void)
     EXPECT("svg -", .paths = NO_PATHS, .format = "svg");
     EXPECT("folded -", .paths = NO_PATHS, .folded = true, .format = "folded");
     EXPECT("speedscope a.speedscope.json", .paths = PATHS("a.speedscope.json"));
+    EXPECT("sbx a.sbx", .paths = PATHS("a.sbx"));
     EXPECT("text a.txt, folded b.folded, flat c.flat, svg d.svg",
            .paths = PATHS("a.txt", "b.folded", "c.flat", "d.svg"));
     EXPECT("folded a.b/c", .paths = PATHS("a.b/c"), .format = "folded");

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* report: what was recorded on one machine is named on another. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "applets/applets.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "draw/drawing.h"
+#include "options/applet.h"
+#include "recording/show.h"
+#include "session/trace_options.h"
+
+#define SEE_HELP " (see report -h)"
+
+static struct settings {
+    struct show_wishes show;
+    struct string_list outputs;
+    const char *format;
+    struct {
+        bool wanted;
+        uint64_t functions;
+    } flat;
+    bool folded, diff, normalize;
+} settings;
+
+#define AT(member) offsetof(struct settings, member)
+
+static int take_flat(const struct option *option, const char *text, void *destination, struct text *error)
+{
+    (void)destination;
+    settings.flat.wanted = true;
+    return text ? option_number(option, text, &settings.show.functions, error) : 0;
+}
+
+static const struct option own_options[] = {
+    OPTION_HEADING("Names"),
+    {0, "symfs", "DIR", option_string, AT(show.symfs), 0, 0,
+     "look for programs, libraries and their debug files below DIR: a copy of the recorded machine's root, or "
+     "of parts of it"},
+    {0, "missing", NULL, option_flag, AT(show.missing), 0, 0,
+     "print the build ids of files whose symbols were not found, one a line, and no report: "
+     "debuginfod-find(1) takes them"},
+    {0, "raw-names", NULL, option_flag, AT(show.raw_names), 0, 0,
+     "names of functions as the symbol tables have them: those of C++ and Rust are not made readable"},
+    {0, "shorten", NULL, option_flag, AT(show.names.shorten), 0, 0,
+     "template arguments of C++ and generic ones of Rust as <...>"},
+    OPTION_HEADING("Two recordings"),
+    {0, "diff", NULL, option_flag, AT(diff), 0, 0,
+     "compare two, the older first: a line for each function whose own count has changed; -o FILE.svg draws "
+     "it"},
+    {0, "normalize", NULL, option_flag, AT(normalize), 0, 0, "compare shares, not counts"},
+    OPTION_HEADING("Output"),
+    {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
+     "one line per stack, root first, as flame graph tools take it"},
+    {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
+     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .svg (a flame graph), "
+     ".pb.gz (pprof), .speedscope.json; may be there several times"},
+    {0, "format", "FORMAT", option_string, AT(format), 0, 0,
+     "text, folded, flat, svg, pprof or speedscope on stdout, and in files whose ending says none"},
+    {0, "flat", "[N]", take_flat, AT(flat), 1, UINT64_MAX,
+     "functions with their share alone (self) and with what they call (total) instead of stacks; the N "
+     "greatest, if a whole number comes right after it"},
+    {'d', "delimited", NULL, option_flag, AT(show.delimited), 0, 0,
+     "a delimiter between kernel and user stacks: --, in folded output -"},
+    {'s', "offset", NULL, option_flag, AT(show.offset), 0, 0, "offsets within functions: name+0x1f"},
+    {'v', "verbose", NULL, option_flag, AT(show.verbose), 0, 0,
+     "raw addresses, and the modules of kernel functions"},
+    {'a', "annotations", NULL, option_flag, AT(show.annotations), 0, 0, "_[k] after kernel functions"},
+    {0, "top", "N", option_number, AT(show.top), 1, UINT64_MAX,
+     "the N greatest stacks only; what is left out is said"},
+    {0, "by", "WHO", trace_option_by, AT(show.by), 0, 0,
+     "whom to tell apart: process, name, or thread, where --by thread recorded them"},
+    {0, "by-name", NULL, trace_option_by_name, AT(show.by), 0, 0, "the same as --by name"},
+    OPTION_HEADING("Other"),
+    {0, "debug", NULL, option_flag, AT(show.debug), 0, 0,
+     "what was recorded, when and on which machine, and the account of its events, on stderr"},
+    {0},
+};
+
+static const struct option *const options[] = {own_options, common_options, NULL};
+
+static const struct manual_row names[] = {
+    {NULL, "A recording has the addresses of stacks and which files they are in, by build id, or by size and a "
+     "hash where a file has none; of the kernel, of just-in-time compilers and of the vDSO it has the names. "
+     "A file here names something only if it is the recorded one."},
+    {NULL, "Files are looked for by their path, below --symfs where that is given; then by build id, in "
+     ".build-id and usr/lib/.build-id below --symfs, in /usr/lib/.build-id, and where debuginfod-find(1) keeps "
+     "what it has fetched (DEBUGINFOD_CACHE_PATH, or ~/.cache/debuginfod_client). Debug files are looked for "
+     "in the same places, and in usr/lib/debug."},
+    {0},
+};
+
+static const struct manual_section sections[] = {{"Names", names}, {0}};
+
+static const struct manual_row examples[] = {
+    {"report run.sbx", "what `profile -o run.sbx 10` recorded, as text"},
+    {"report --symfs sysroot -o out.svg run.sbx", "a flame graph, with symbols from a copy of the machine"},
+    {"report --missing run.sbx", "build ids for debuginfod-find debuginfo"},
+    {"report --flat 10 monday.sbx tuesday.sbx", "the sum of two"},
+    {"report --diff before.sbx after.sbx", "what has changed"},
+    {0},
+};
+
+static const struct manual_row notes[] = {
+    {NULL, "What was asked for when it was recorded (-d, -s, -v, -a, --top, --by and the like) is so in its "
+     "report, too; options here add to that. Several recordings of one kind of event are added up."},
+    {NULL, "Recordings may come from anybody: they are read by a process that may do nothing else, and the "
+     "paths in them open plain files alone, none of them out of --symfs. A recording itself is readable by its "
+     "owner alone (mode 0600), for it has addresses of the kernel."},
+    {0},
+};
+
+/* ---- Writing ---- */
+
+struct reporting {
+    const struct show_wishes *wishes;
+    const struct shown *shown;
+};
+
+static int write_format(void *context, FILE *out, enum report_format format)
+{
+    const struct reporting *reporting = context;
+
+    for (size_t i = 0; i < reporting->wishes->format_count; i++) {
+        const struct text *report = &reporting->shown->reports[i];
+        if (reporting->wishes->formats[i] != format)
+            continue;
+        errno = 0;
+        if ((report->length && fwrite(report->data, 1, report->length, out) != report->length) || fflush(out))
+            return errno ? -errno : -EIO;
+    }
+    return 0;
+}
+
+static int write_report(struct report_files *files, const struct show_wishes *wishes, const struct shown *shown)
+{
+    const struct report_turn turn = {.number = 1, .began = shown->began, .last = true};
+    struct reporting reporting = {wishes, shown};
+    int result = 0;
+
+    if (wishes->missing)
+        fputs(shown->missing.length ? shown->missing.data : "", stdout);
+    else
+        result = report_files_write(files, &turn, write_format, &reporting);
+    if (result && result != -EPIPE)
+        say("cannot write: %s", output_error(-result));
+    return (result && result != -EPIPE) || files->failed ? EXIT_FAILURE : 0;
+}
+
+/* ---- Reading ---- */
+
+/* 0 or the exit status. */
+static int open_all(const struct arguments *arguments, int *fds)
+{
+    for (size_t i = 0; i < arguments->count; i++) {
+        const char *path = arguments->words[i];
+        fds[i] = drawing_is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+        if (fds[i] < 0) {
+            say("cannot read \"%s\": %s", path, strerror(errno));
+            return EXIT_FAILURE;
+        }
+    }
+    return 0;
+}
+
+static int report_all(const struct arguments *arguments, struct report_files *files)
+{
+    struct show_wishes *wishes = &settings.show;
+    struct shown shown = {0};
+    struct text why = {0};
+    int result = recordings_show(wishes, &shown), status = EXIT_FAILURE;
+
+    if (!wishes->missing || result)
+        say_lines(&shown.lines);
+    if (!result) {
+        status = write_report(files, wishes, &shown);
+    } else if (result != -ECHILD) {
+        recordings_explain(result, &why);
+        say("\"%s\" %s", arguments->words[shown.failed], why.data ? why.data : strerror(-result));
+    }
+    text_free(&why);
+    shown_free(&shown);
+    return status;
+}
+
+static int report(const struct arguments *arguments, struct report_files *files)
+{
+    int *fds = calloc(arguments->count, sizeof(*fds));
+    int status = fds ? open_all(arguments, fds) : applet_refuse(-ENOMEM, &(struct text){0}, false);
+
+    settings.show.fds = fds;
+    settings.show.count = arguments->count;
+    if (!status)
+        status = report_files_check(files);
+    if (!status)
+        status = report_all(arguments, files);
+    for (size_t i = 0; fds && i < arguments->count; i++)
+        if (fds[i] > STDERR_FILENO)
+            close(fds[i]);
+    free(fds);
+    return status;
+}
+
+/* As flamegraph compares, whose words are what is now. */
+static int compare(const struct arguments *arguments, const struct report_files *files)
+{
+    const struct drawing_wishes wishes = {
+        .old = arguments->words[0],
+        .symfs = settings.show.symfs,
+        .normalize = settings.normalize,
+    };
+    const struct arguments now = {.words = arguments->words + 1, .count = 1};
+    struct drawing drawing = {.wishes = &wishes, .files = *files};
+    int status = drawing_make(&drawing, &now);
+
+    drawing_close(&drawing);
+    return status;
+}
+
+/* ---- The command line ---- */
+
+static int choose_formats(const struct report_files *files, struct text *error)
+{
+    struct show_wishes *wishes = &settings.show;
+
+    for (size_t i = 0; i < files->count && !error->length; i++) {
+        const enum report_format format = files->items[i].format;
+        size_t at = 0;
+        while (at < wishes->format_count && wishes->formats[at] != format)
+            at++;
+        if (format == REPORT_SBX)
+            text_add(error, "a recording becomes a report, not a recording: any other format will do" SEE_HELP);
+        else if (settings.diff && (format == REPORT_PPROF || format == REPORT_SPEEDSCOPE || format == REPORT_FLAT))
+            text_add(error, "--diff: a comparison is text, svg or folded" SEE_HELP);
+        else if (at == wishes->format_count)
+            wishes->formats[wishes->format_count++] = format;
+    }
+    return error->length ? -EINVAL : 0;
+}
+
+static int check_words(const struct arguments *arguments, struct text *error)
+{
+    size_t stdins = 0;
+
+    for (size_t i = 0; i < arguments->count; i++)
+        stdins += drawing_is_stdin(arguments->words[i]);
+    if (arguments->command)
+        text_add(error, "--: no command is run; a file is a word of its own, such as ./--" SEE_HELP);
+    else if (!arguments->count)
+        text_add(error, "which recording? -o FILE.sbx of an applet that counts makes one" SEE_HELP);
+    else if (stdins > 1)
+        text_add(error, "-: stdin can be read once" SEE_HELP);
+    else if (settings.diff && arguments->count != 2)
+        text_add(error, "--diff: takes two recordings, the older first" SEE_HELP);
+    else if (settings.normalize && !settings.diff)
+        text_add(error, "--normalize: takes --diff, whose older one it scales" SEE_HELP);
+    else if (settings.diff && settings.show.missing)
+        text_add(error, "--diff and --missing exclude each other" SEE_HELP);
+    else if (settings.show.raw_names && settings.show.names.shorten)
+        text_add(error, "--shorten: --raw-names leaves nothing to shorten: one of the two" SEE_HELP);
+    return error->length ? -EINVAL : 0;
+}
+
+static int check_usage(const struct arguments *arguments, struct report_files *files, struct text *error)
+{
+    const struct report_files_wishes wishes = {
+        .paths = &settings.outputs,
+        .format = settings.format,
+        .folded = settings.folded,
+        .flat = settings.flat.wanted,
+    };
+    int result = check_words(arguments, error);
+
+    if (!result) {
+        result = report_files_choose(files, &wishes, error);
+        if (result)
+            text_add(error, SEE_HELP);
+    }
+    return result ? result : choose_formats(files, error);
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct report_files files;
+    struct text error = {0};
+    int result = check_usage(arguments, &files, &error), status;
+
+    /* Who has stopped reading is no error: writing tells. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (result)
+        status = applet_refuse(result, &error, false);
+    else
+        status = settings.diff ? compare(arguments, &files) : report(arguments, &files);
+    text_free(&error);
+    return status;
+}
+
+const struct applet report_applet = {
+    .name = "report",
+    .summary = "name what was recorded elsewhere, in any format",
+    .usage = "[options] FILE.sbx...",
+    .about = "Reads recordings, as -o FILE.sbx of the applets that count makes them, and makes the report that "
+             "they would have made, with the files and debug files that are here.",
+    .sections = sections,
+    .examples = examples,
+    .notes = notes,
+    .options = options,
+    .settings = &settings,
+    .filter = true,
+    .run = run,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The bytes of a recording, as src/docs/recordings.md describes them: what its writer and its reader both know.
+ * Numbers are varints: seven bits a byte, the lowest first, the highest bit set in all bytes but the last.
+ */
+#ifndef STACKBOX_RECORDING_FORMAT_H
+#define STACKBOX_RECORDING_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+#define RECORDING_MAGIC "SBX\x1a"
+#define RECORDING_MAGIC_BYTES 4
+/* A reader takes its own and older ones. What is added is a section of its own, which older readers pass over. */
+#define RECORDING_VERSION 1
+
+/* Of a section, before its length; they stand in this order. */
+enum recording_section {
+    SECTION_END, /* the last: CRC-32 of all bytes before its own four */
+    SECTION_STRINGS,
+    SECTION_RUN,
+    SECTION_FILES,
+    SECTION_PROCESSES,
+    SECTION_SYMBOLS,
+    SECTION_ENTRIES,
+    SECTIONS,
+};
+
+/* Of the run: bits of its first number. */
+enum recorded_run {
+    RUN_KERNEL = 1 << 0, /* which stacks were asked for */
+    RUN_USER = 1 << 1,
+    RUN_DELIMITED = 1 << 2,
+    RUN_OFFSET = 1 << 3,
+    RUN_VERBOSE = 1 << 4,
+    RUN_ANNOTATIONS = 1 << 5,
+    RUN_SHOWS_PROCESS = 1 << 6,
+    RUN_ONE_PROCESS = 1 << 7,
+    RUN_TIMESTAMP = 1 << 8,
+    RUN_TIME_AS_ROOT = 1 << 9,
+    RUN_PAIRS = 1 << 10,
+    RUN_RAW_NAMES = 1 << 11,
+    RUN_SHORTEN = 1 << 12,
+    RUN_KERNEL_HIDDEN = 1 << 13, /* the kernel showed no addresses */
+    RUN_WAITS = 1 << 14,         /* frames that only lead to a wait are none of the functions in --flat */
+    RUN_FLAGS = 1 << 15,
+};
+
+/* What addresses are in. */
+enum recorded_file {
+    RECORDED_NOTHING,   /* nobody knows, or nothing was mapped there */
+    RECORDED_FILE,
+    RECORDED_VDSO,
+    RECORDED_ANONYMOUS, /* memory: of a just-in-time compiler, for one */
+    RECORDED_OTHER,
+    RECORDED_KERNEL,
+    RECORDED_MODULE,
+    RECORDED_FILES,
+};
+
+/* How a file is known: enum of file_identity; then this bit. */
+#define RECORDED_CHANGED 4 /* it was written to since it was mapped */
+
+/* Of a process. */
+enum { PROCESS_FOREIGN = 1, PROCESS_NAMED = 2 };
+
+/* Of an entry: its enum tally_mark, and this bit. */
+#define ENTRY_HAS_WAKER 4
+
+/* Differences, small below 0 as well. */
+static inline uint64_t zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static inline uint64_t unzigzag(uint64_t number)
+{
+    return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
+}
+
+static inline void put_number(struct text *to, uint64_t number)
+{
+    char bytes[10];
+    size_t count = 0;
+
+    for (; number > 0x7f; number >>= 7)
+        bytes[count++] = (char)(number | 0x80);
+    bytes[count++] = (char)number;
+    text_append(to, bytes, count);
+}
+
+#endif

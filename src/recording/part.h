@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* One file of those that are read: what its numbers stand for. Part of read.c. */
+#ifndef STACKBOX_RECORDING_PART_H
+#define STACKBOX_RECORDING_PART_H
+
+#include "elf/identity.h"
+#include "recording/format.h"
+#include "recording/read.h"
+#include "recording/reader.h"
+
+struct recorded_row {
+    enum recorded_file kind;
+    struct mapped_file mapped; /* of a process's; `path` is that of the kernel's, too: a module's name */
+    struct file_identity identity;
+    char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
+    uint64_t base, size;
+};
+
+struct recorded_group {
+    const struct recorded_row *row;
+    uint64_t base;
+};
+
+struct recorded_process {
+    uint32_t pid;
+    bool foreign;
+    uint64_t born; /* another one for each that was read: its number */
+};
+
+struct recording_part {
+    struct recording_part *next;
+    char *pool;
+    const char **strings;
+    struct recorded_row *files;
+    size_t file_count;
+    struct recorded_process *processes;
+    size_t process_count;
+    struct recorded_group *groups;
+    size_t first_symbol, symbol_count;
+    struct waiting_text waiting; /* from the start of the kernel on */
+};
+
+void part_take_strings(struct reader *reader, struct recording_part *part);
+void part_take_files(struct reader *reader, struct recording_part *part);
+void part_take_processes(struct reader *reader, struct recording *recording, struct recording_part *part);
+void part_take_symbols(struct reader *reader, struct recording *recording, struct recording_part *part);
+void part_take_comm(struct reader *reader, char comm[COMM_BYTES + 1]);
+void parts_free(struct recording_part *parts);
+
+#endif

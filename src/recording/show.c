@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "recording/show.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apart/answer.h"
+#include "apart/apart.h"
+#include "base/reading.h"
+#include "machine/machine.h"
+#include "recording/read.h"
+
+/* A larger one is none that was made by anybody. */
+#define MOST_BYTES ((size_t)256 << 20)
+
+struct showing {
+    const struct show_wishes *wishes;
+    struct shown *shown; /* the reader's own copy of it */
+    const char *cache;
+};
+
+/* ---- Apart ---- */
+
+static int take_all(struct showing *showing, struct recording *recording)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < showing->wishes->count && !result; i++) {
+        struct text bytes = {0};
+        showing->shown->failed = i;
+        result = read_to_end(showing->wishes->fds[i], MOST_BYTES, &bytes);
+        if (!result)
+            result = recording_take(recording, bytes.data, bytes.length);
+        text_free(&bytes);
+    }
+    return result;
+}
+
+static int name_all(const struct showing *showing, struct recording *recording, struct symbolize_notes *notes)
+{
+    const struct show_wishes *wishes = showing->wishes;
+    const struct traced_file program = {*recording->program ? recording->program : NULL, -1};
+    struct recorded recorded = recording_source(recording);
+    struct symbolize_wishes symbolize = {
+        .kallsyms = -1,
+        .readable = recording->raw_names ? NULL : &recording->names,
+        .symfs = wishes->symfs,
+        .recorded = &recorded,
+    };
+
+    for (size_t i = 0; i < wishes->format_count; i++)
+        if (wishes->formats[i] == REPORT_PPROF)
+            symbolize.mapped_for = &program;
+    recorded.cache = showing->cache;
+    recorded.missing = wishes->missing ? &showing->shown->missing : NULL;
+    return symbols_name_all(&recording->symbols, &symbolize, notes);
+}
+
+static void choose_view(const struct show_wishes *wishes, struct recording *recording)
+{
+    struct report_options *options = &recording->options;
+
+    options->delimited = options->delimited || wishes->delimited;
+    options->offset = options->offset || wishes->offset;
+    options->verbose = options->verbose || wishes->verbose;
+    options->annotations = options->annotations || wishes->annotations;
+    if (wishes->by)
+        options->by = wishes->by;
+    if (wishes->functions)
+        options->functions = wishes->functions;
+    if (wishes->top)
+        recording->top = wishes->top;
+}
+
+static int write_one(struct recording *recording, enum report_format format, struct shown *shown,
+                     struct text *report)
+{
+    const bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
+    struct report_summary summary = {0};
+    char *bytes = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&bytes, &length);
+
+    if (!out)
+        return -ENOMEM;
+    recording->options.format = format;
+    recording->options.top = is_cut ? recording->top : 0;
+    int result = report_write(out, &recording->tally, &recording->symbols, &recording->options, &recording->when,
+                              &summary);
+    if (fclose(out) && !result)
+        result = -ENOMEM;
+    if (!result)
+        text_append(report, bytes, length);
+    if (summary.left_blocks && !strstr(shown->lines.data ? shown->lines.data : "", "--top"))
+        text_format(&shown->lines, "--top left out %" PRIu64 " more stacks with %" PRIu64 " %s\n",
+                    summary.left_blocks, summary.left_value, recording->options.unit > 1 ? "us" : "events");
+    free(bytes);
+    return result;
+}
+
+static void tell_notes(const struct show_wishes *wishes, const struct recording *recording,
+                       const struct symbolize_notes *notes, struct text *lines)
+{
+    if (recording->losses.length)
+        text_add(lines, recording->losses.data);
+    if (recording->refused_map.length)
+        text_format(lines, "names of a just-in-time compiler were ignored: %s\n", recording->refused_map.data);
+    if (recording->kernel_hidden)
+        text_add(lines, "the kernel showed no addresses, so its functions have no names\n");
+    if (notes->missing_files)
+        text_format(lines, "%u file%s, whose functions have no names: --symfs DIR is where to look for "
+                    "them, and --missing lists their build ids\n", notes->missing_files,
+                    notes->missing_files == 1 ? " is not here" : "s are not here");
+    if (notes->changed_file.length)
+        text_format(lines, "%s was written to since it was mapped: its functions have no names\n",
+                    notes->changed_file.data);
+    if (notes->packed_file.length)
+        text_format(lines, "functions of a file may have no names%s: %s\n",
+                    notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+    if (!recording->tally.count)
+        text_format(lines, "there are no events in %s\n", wishes->count > 1 ? "them" : "it");
+}
+
+static void tell_run(const struct recording *recording, struct text *lines)
+{
+    const struct report_about *about = &recording->about;
+    const struct recording_account *account = &recording->account;
+
+    text_format(lines, "recorded by stackbox %s on %s (%s, Linux %s) in %.1f s: %s\n", recording->version,
+                about->host, recording->machine, about->kernel, (double)(about->ended - about->began) / 1e9,
+                about->command_line);
+    text_format(lines, "account: %" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered out + %" PRIu64
+                " lost, when it was written\n", account->seen, account->counted, account->filtered, account->lost);
+}
+
+static int make(struct showing *showing, struct recording *recording, struct symbolize_notes *notes)
+{
+    const struct show_wishes *wishes = showing->wishes;
+    int result = take_all(showing, recording);
+
+    if (!result && wishes->by == WHO_THREAD && recording->options.by != WHO_THREAD)
+        result = -EINVAL;
+    if (!result)
+        result = name_all(showing, recording, notes);
+    if (result)
+        return result;
+    choose_view(wishes, recording);
+    showing->shown->began = recording->about.began;
+    if (wishes->debug)
+        tell_run(recording, &showing->shown->lines);
+    for (size_t i = 0; i < wishes->format_count && !result; i++)
+        result = write_one(recording, wishes->formats[i], showing->shown, &showing->shown->reports[i]);
+    tell_notes(wishes, recording, notes, &showing->shown->lines);
+    return result;
+}
+
+/* What is wrong with a recording is no failure of this process: it is the answer. */
+static int show_apart(void *context, struct text *answer)
+{
+    struct showing *showing = context;
+    struct recording recording = {
+        .raw_names = showing->wishes->raw_names,
+        .names = showing->wishes->names,
+    };
+    struct symbolize_notes notes = {0};
+    struct shown *shown = showing->shown;
+    const int result = make(showing, &recording, &notes);
+
+    answer_put_number(answer, (uint64_t)-(int64_t)result);
+    answer_put_number(answer, shown->failed);
+    answer_put_number(answer, shown->began);
+    answer_put_text(answer, &shown->lines);
+    answer_put_text(answer, &shown->missing);
+    for (size_t i = 0; i < showing->wishes->format_count; i++)
+        answer_put_text(answer, &shown->reports[i]);
+    symbolize_notes_free(&notes);
+    recording_free(&recording);
+    return 0;
+}
+
+/* ---- Here ---- */
+
+/* Reports may hold any bytes: what is taken of them is their length. */
+static int take_answer(struct answer *answer, const struct show_wishes *wishes, struct shown *shown)
+{
+    const uint64_t result = answer_take_number(answer);
+
+    shown->failed = answer_take_number(answer);
+    shown->began = answer_take_number(answer);
+    answer_take_text(answer, MOST_BYTES, &shown->lines);
+    answer_take_text(answer, MOST_BYTES, &shown->missing);
+    for (size_t i = 0; i < wishes->format_count; i++)
+        answer_take_raw(answer, MOST_BYTES, &shown->reports[i]);
+    if (answer->failed)
+        return -ENOMEM;
+    if (answer->is_bad || result > 4095 || (wishes->count && shown->failed >= wishes->count))
+        return -EBADMSG;
+    return -(int)result;
+}
+
+/* Where elfutils' client keeps what it has fetched. */
+static void add_cache(struct text *cache)
+{
+    const char *path = getenv("DEBUGINFOD_CACHE_PATH"), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+    if (path && *path)
+        text_add(cache, path);
+    else if (base && *base)
+        text_format(cache, "%s/debuginfod_client", base);
+    else if (home && *home)
+        text_format(cache, "%s/.cache/debuginfod_client", home);
+}
+
+int recordings_show(const struct show_wishes *wishes, struct shown *shown)
+{
+    struct text cache = {0}, bytes = {0};
+    struct showing showing = {.wishes = wishes, .shown = shown};
+    const struct apart_job job = {
+        .work = show_apart,
+        .context = &showing,
+        .keep = wishes->fds,
+        .keep_count = wishes->count,
+        .machine = machine_ours(),
+    };
+    int signal = 0;
+
+    *shown = (struct shown){0};
+    add_cache(&cache);
+    showing.cache = cache.data;
+    int result = apart_run(&job, &bytes, &signal);
+    if (result) {
+        text_add(&shown->lines, "the process that reads recordings ");
+        apart_explain(result, signal, &shown->lines);
+        text_add(&shown->lines, "\n");
+        result = -ECHILD;
+    } else {
+        struct answer answer = {.at = bytes.data, .end = bytes.data + bytes.length, .for_good = true};
+        result = take_answer(&answer, wishes, shown);
+    }
+    text_free(&bytes);
+    text_free(&cache);
+    return result;
+}
+
+bool recording_is_at(int fd)
+{
+    char head[8];
+    const ssize_t got = pread(fd, head, sizeof(head), 0);
+
+    return got > 0 && recording_is_one(head, (size_t)got);
+}
+
+void recordings_explain(int result, struct text *why)
+{
+    switch (result) {
+    case -ENOEXEC:
+        text_add(why, "is no recording: -o FILE.sbx of an applet that counts makes one");
+        break;
+    case -ENOTSUP:
+        text_add(why, "was recorded by a later stackbox: this one does not know its version");
+        break;
+    case -EBADMSG:
+        text_add(why, "is cut off or damaged");
+        break;
+    case -EXDEV:
+        text_add(why, "counts something else than those before it: there is no sum of the two");
+        break;
+    case -EINVAL:
+        text_add(why, "does not tell threads apart: record it with --by thread");
+        break;
+    default:
+        text_format(why, "cannot be read: %s", strerror(-result));
+    }
+}
+
+void shown_free(struct shown *shown)
+{
+    for (size_t i = 0; i < SHOWN_FORMATS; i++)
+        text_free(&shown->reports[i]);
+    text_free(&shown->lines);
+    text_free(&shown->missing);
+}

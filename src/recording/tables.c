@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "recording/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "kernel/kallsyms.h"
+#include "symbolize/mappings_kernel.h"
+
+/* ---- Files ---- */
+
+static uint64_t hash_of(const struct file_row *row, const struct mapped_file *file)
+{
+    return (uint64_t)(uintptr_t)file * 0x9e3779b97f4a7c15 ^ strings_hash(row->path) ^ row->kind;
+}
+
+/* Its number, or a negative errno. */
+static int64_t find_or_add(struct tables *tables, const struct file_row *row, struct mapped_file *file)
+{
+    const uint64_t hash = hash_of(row, file);
+    size_t at = 0;
+    uint32_t item;
+
+    while (index_next(&tables->file_index, hash, &at, &item))
+        if (tables->files[item].kind == row->kind && tables->identified[item].file == file &&
+            !strcmp(tables->files[item].path, row->path))
+            return item;
+    item = (uint32_t)tables->file_count;
+    if (array_reserve(&tables->files, &tables->file_room, item + 1, sizeof(*tables->files)) ||
+        array_reserve(&tables->identified, &tables->identified_room, item + 1, sizeof(*tables->identified)) ||
+        index_add(&tables->file_index, hash, item))
+        return -ENOMEM;
+    tables->files[item] = *row;
+    tables->identified[item] = (struct identified){.file = file};
+    tables->file_count++;
+    return item;
+}
+
+static enum recorded_file kind_of(enum mapped_kind kind)
+{
+    static const enum recorded_file kinds[] = {
+        [MAPPED_NOTHING] = RECORDED_NOTHING, [MAPPED_FILE] = RECORDED_FILE, [MAPPED_VDSO] = RECORDED_VDSO,
+        [MAPPED_ANONYMOUS] = RECORDED_ANONYMOUS, [MAPPED_OTHER] = RECORDED_OTHER,
+    };
+
+    return kinds[kind];
+}
+
+/* What is in no file is known by what it is called, wherever it is. */
+static int64_t file_of(struct tables *tables, const struct symbol *symbol, const struct process_place *place)
+{
+    struct file_row row = {.path = ""};
+    struct mapped_file *file = NULL;
+
+    if (symbol->kernel) {
+        row.path = symbol->file.length ? symbol->file.data : "";
+        row.kind = *row.path ? RECORDED_MODULE : RECORDED_KERNEL;
+    } else if (place) {
+        row.kind = kind_of(place->kind);
+        file = row.kind == RECORDED_FILE ? place->file : NULL;
+        if (row.kind != RECORDED_NOTHING)
+            row.path = file ? file->path : place->label;
+    }
+    return find_or_add(tables, &row, file);
+}
+
+/* ---- Where the kernel and its modules begin ---- */
+
+static int take_start(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct tables *tables = context;
+    const struct file_row wanted = {.kind = RECORDED_MODULE, .path = symbol->module ? symbol->module : ""};
+    size_t at = 0;
+    uint32_t item;
+
+    while (symbol->module && strchr("tTwW", symbol->type) &&
+           index_next(&tables->file_index, hash_of(&wanted, NULL), &at, &item)) {
+        struct file_row *row = &tables->files[item];
+        if (row->kind == RECORDED_MODULE && !strcmp(row->path, symbol->module) &&
+            (!row->base || symbol->address < row->base))
+            row->base = symbol->address;
+    }
+    return 0;
+}
+
+/* What is first is the kernel, whether anything is in it or not. */
+static int find_starts(struct tables *tables)
+{
+    const int kallsyms = tables->source->kallsyms;
+    struct file_row *kernel = &tables->files[0];
+
+    if (kallsyms < 0)
+        return 0;
+    const struct kernel_bounds bounds = kernel_bounds_find(kallsyms);
+    kernel->base = bounds.start;
+    kernel->size = bounds.end > bounds.start ? bounds.end - bounds.start : 0;
+    for (size_t i = 0; i < tables->file_count; i++)
+        if (tables->files[i].kind == RECORDED_MODULE)
+            return kallsyms_each(kallsyms, take_start, tables);
+    return 0;
+}
+
+/* ---- Processes ---- */
+
+static bool find_process(const struct tables *tables, const struct process_row *row, uint64_t *hash,
+                         uint32_t *item)
+{
+    size_t at = 0;
+
+    *hash = ((uint64_t)row->pid << 1 | row->foreign) * 0x9e3779b97f4a7c15 ^ row->born * 0xc2b2ae3d27d4eb4f;
+    *hash ^= *hash >> 32;
+    while (index_next(&tables->process_index, *hash, &at, item)) {
+        const struct process_row *found = &tables->processes[*item];
+        if (found->pid == row->pid && found->foreign == row->foreign && found->born == row->born)
+            return true;
+    }
+    return false;
+}
+
+uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t born, bool foreign)
+{
+    const struct process_row row = {.pid = pid, .foreign = foreign, .born = born};
+    uint64_t hash;
+    uint32_t item = 0;
+
+    (void)find_process(tables, &row, &hash, &item);
+    return item;
+}
+
+static int add_process(struct tables *tables, const struct process_row *row)
+{
+    uint64_t hash;
+    uint32_t item;
+
+    if (find_process(tables, row, &hash, &item))
+        return 0;
+    if (array_reserve(&tables->processes, &tables->process_room, tables->process_count + 1,
+                      sizeof(*tables->processes)) ||
+        index_add(&tables->process_index, hash, (uint32_t)tables->process_count))
+        return -ENOMEM;
+    tables->processes[tables->process_count++] = *row;
+    return 0;
+}
+
+static int add_party(struct tables *tables, const struct tally_party *party)
+{
+    return add_process(tables, &(struct process_row){party->pid, party->foreign, party->born});
+}
+
+static int add_processes(struct tables *tables)
+{
+    const struct tally *tally = tables->source->tally;
+    int result = 0;
+
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        result = add_party(tables, &tally->entries[i].task);
+        if (!result && tally->entries[i].has_waker)
+            result = add_party(tables, &tally->entries[i].waker);
+    }
+    return result;
+}
+
+/* ---- Symbols ---- */
+
+static int compare_spots(const void *left, const void *right)
+{
+    const struct spot *a = left, *b = right;
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->base != b->base)
+        return a->base < b->base ? -1 : 1;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return a->is_return - b->is_return;
+}
+
+static int add_spot(struct tables *tables, size_t index)
+{
+    const struct symbol *symbol = &tables->source->symbols->items[index];
+    const struct process_place *place = tables->source->places ? &tables->source->places[index] : NULL;
+    const int64_t file = file_of(tables, symbol, place);
+    struct spot *spot = &tables->spots[index];
+
+    if (file < 0)
+        return (int)file;
+    *spot = (struct spot){.symbol = (uint32_t)index, .file = (uint32_t)file, .address = symbol->address,
+                          .is_return = symbol->is_return};
+    if (symbol->kernel)
+        return 0;
+    spot->process = tables_process(tables, symbol->pid, symbol->born, symbol->foreign) + 1;
+    if (tables->files[file].kind != RECORDED_NOTHING)
+        spot->base = symbol_lookup_address(symbol) - place->address;
+    return 0;
+}
+
+static int add_symbols(struct tables *tables)
+{
+    const size_t count = tables->source->symbols->count;
+    int result = 0;
+
+    tables->spots = calloc(count + 1, sizeof(*tables->spots));
+    tables->numbers = calloc(count + 1, sizeof(*tables->numbers));
+    if (!tables->spots || !tables->numbers)
+        return -ENOMEM;
+    for (size_t i = 0; i < count && !result; i++)
+        result = add_spot(tables, i);
+    return result;
+}
+
+static void number_symbols(struct tables *tables)
+{
+    const size_t count = tables->source->symbols->count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!tables->spots[i].process)
+            tables->spots[i].base = tables->files[tables->spots[i].file].base;
+    if (count)
+        qsort(tables->spots, count, sizeof(*tables->spots), compare_spots);
+    for (size_t i = 0; i < count; i++)
+        tables->numbers[tables->spots[i].symbol] = (uint32_t)i;
+}
+
+int tables_make(struct tables *tables, const struct recording_source *source)
+{
+    const struct file_row kernel = {.kind = RECORDED_KERNEL, .path = ""};
+
+    *tables = (struct tables){.source = source};
+    int result = find_or_add(tables, &kernel, NULL) < 0 ? -ENOMEM : add_processes(tables);
+    if (!result)
+        result = add_symbols(tables);
+    if (!result)
+        result = find_starts(tables);
+    if (!result)
+        result = identities_read(tables->identified, tables->file_count);
+    if (!result)
+        number_symbols(tables);
+    return result;
+}
+
+void tables_free(struct tables *tables)
+{
+    for (size_t i = 0; i < tables->file_count; i++)
+        free(tables->identified[i].segments);
+    free(tables->files);
+    free(tables->identified);
+    free(tables->processes);
+    free(tables->spots);
+    free(tables->numbers);
+    index_free(&tables->file_index);
+    index_free(&tables->process_index);
+}

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# report: a recording whose bytes were put together by the page alone is read as it stands there, today and by all
+# later versions; what is no whole recording is refused; a file names only what it was recorded as.
+
+. "${0%/*}/../live/lib.sh"
+
+here=$(cd "${0%/*}" && pwd)
+file=$here/../recordings/version1.sbx
+cd "$scratch" || exit 1
+
+# run ARG...: output in out and err, exit status in $status
+run()
+{
+    "$STACKBOX" "$@" >out 2>err
+    status=$?
+}
+
+said()
+{
+    sed 's/^[a-z]*: //' err | tr '\n' '|'
+}
+
+# ---- What is in it
+
+run report "$file"
+is "the text" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
+is "what is missing of it" "$(said)" "2 events are not counted: for a test|1 file is not here, whose functions have no\
+ names: --symfs DIR is where to look for them, and --missing lists their build ids|/opt/written was written to\
+ since it was mapped: its functions have no names|"
+run report -f "$file"
+is "folded" "$(cat out)" "w;[stack storage full] 3
+w;__vdso_time;jitted;[written];nfs_read 4
+init;[unknown];[libgone.so];[libgone.so];cpu_startup;do_idle 5"
+run report -v --format text "$file"
+is "addresses are as they were" "$(sed -n 's/^ *\([0-9a-f]*\) *do_idle.*/\1/p; s/^ *\([0-9a-f]*\) *nfs_read.*/\1/p; s/^ *\([0-9a-f]*\) *jitted.*/\1/p' out | tr '\n' ' ')" \
+    "bf000024 a0001000 c0008100 "
+run report -s "$file"
+is "offsets" "$(grep -c 'do_idle+0x10$\|nfs_read+0x4$\|jitted+0x8$' out)" 3
+run report --debug "$file"
+is "of which machine" "$(head -n 2 err)" "report: recorded by stackbox 0.1 on board (armv7l, Linux 5.10.0) in 5.0 s:\
+ profile -o version1.sbx 5
+report: account: 14 seen = 12 counted + 0 filtered out + 2 lost, when it was written"
+run report --missing "$file"
+is "the build ids that are missing" "$status $(cat out) $(said)" "0 abcdef "
+run report - <"$file"
+is "from stdin" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
+run report --top 1 "$file"
+is "the greatest" "$(grep -c '^$' out) $(head -n 1 err)" "2 report: --top left out 2 more stacks with 7 events"
+run report --by name -f "$file"
+is "by name" "$status $(wc -l <out)" "0 3"
+for format in svg pprof speedscope flat; do
+    run report --format $format -o "out.$format" "$file"
+    is "as $format" "$status $([ -s "out.$format" ] && echo there)" "0 there"
+done
+
+# On an arm64 guest: 20 calls down one chain and 10 down another, of a program that counts its own.
+run report -f "$here/../recordings/arm64.sbx"
+is "recorded on arm64: stacks and sums" "$status $(sed 's/^chains;.*;el0t_64_sync;.*;__arm64_sys_getppid /of the kernel /' out |
+    tr '\n' '|')" "0 of the kernel 10|of the kernel 20|"
+
+# ---- Files that are that file, and others
+
+if command -v ld >/dev/null && command -v as >/dev/null; then
+    printf '.globl first,second\n.type first,@function\nfirst: .skip 0x20\n.size first,0x20\n.type second,@function\nsecond: .skip 0x20\n.size second,0x20\n' |
+        as -o gone.o -
+    mkdir -p root/usr/lib other/usr/lib ids/.build-id/ab cache/abcdef
+    ld -shared -Ttext=0x11000 --build-id=0xabcdef -o root/usr/lib/libgone.so gone.o
+    ld -shared -Ttext=0x11000 --build-id=0xabcdee -o other/usr/lib/libgone.so gone.o
+    cp root/usr/lib/libgone.so ids/.build-id/ab/cdef.debug
+    cp root/usr/lib/libgone.so cache/abcdef/debuginfo
+    for where in root ids; do
+        run report --symfs $where -s "$file"
+        is "named by what is below $where" "$(grep 'first\|second' out | tr '\n' '|')" "    first+0x10|    second+0x1|"
+        run report --missing --symfs $where "$file"
+        is "nothing is missing then" "$status $(cat out)" "0 "
+    done
+    DEBUGINFOD_CACHE_PATH=$scratch/cache
+    export DEBUGINFOD_CACHE_PATH
+    run report -s "$file"
+    is "named by what debuginfod-find fetched" "$(grep -c 'first+0x10\|second+0x1$' out)" 2
+    unset DEBUGINFOD_CACHE_PATH
+    run report --symfs other "$file"
+    is "a file of another identity names nothing" "$(cat out)" "$(cat "$here/../recordings/version1.out")"
+    mkdir -p link/usr
+    ln -s "$scratch/root/usr/lib" link/usr/lib
+    run report --symfs link "$file"
+    is "no link leads out of --symfs" "$(cat out)" "$(cat "$here/../recordings/version1.out")"
+else
+    skip "files of an identity" "no assembler and linker"
+fi
+
+# ---- Several
+
+run report -f "$file" "$file"
+is "the sum of two" "$status $(sed 's/.* //' out | tr '\n' ' ')" "0 6 8 10 "
+run report --diff "$file" "$file"
+is "no difference" "$status $(tail -n 1 err)" "0 report: before 12, now 12 samples"
+run flamegraph --format folded "$file"
+is "flamegraph reads it" "$status $(sed 's/.* //' out | sort -n | tr '\n' ' ')" "0 3 4 5 "
+
+# ---- What is none, or not whole
+
+size=$(wc -c <"$file")
+wrong=''
+cut=0
+while [ "$cut" -lt "$size" ]; do
+    head -c "$cut" "$file" >cut.sbx
+    run report cut.sbx
+    case $status$(cat err) in
+    "1report: \"cut.sbx\" is cut off or damaged" | "1report: \"cut.sbx\" is no recording:"*) ;;
+    *) wrong="$wrong $cut" ;;
+    esac
+    cut=$((cut + 7))
+done
+is "cut off anywhere" "$wrong" ""
+{ head -c 100 "$file"; printf x; tail -c +102 "$file"; } >bad.sbx
+run report bad.sbx
+is "a byte is another" "$status $(said)" "1 \"bad.sbx\" is cut off or damaged|"
+{ printf 'SBX\032\002'; tail -c +6 "$file"; } >later.sbx
+run report later.sbx
+is "a later version" "$status $(said)" "1 \"later.sbx\" was recorded by a later stackbox: this one does not know its\
+ version|"
+echo 'a;b 1' >folded.sbx
+run report folded.sbx
+is "no recording" "$status $(said)" "1 \"folded.sbx\" is no recording: -o FILE.sbx of an applet that counts makes one|"
+run report "$file" folded.sbx
+is "one of two" "$status $(said)" "1 \"folded.sbx\" is no recording: -o FILE.sbx of an applet that counts makes one|"
+run report gone.sbx
+is "no file" "$status $(said)" "1 cannot read \"gone.sbx\": No such file or directory|"
+run report --by thread "$file"
+is "threads that were not recorded" "$status $(said)" "1 \"$file\" does not tell threads apart: record it with --by\
+ thread|"
+
+# ---- Usage
+
+# refused WORDS SAID
+refused()
+{
+    # shellcheck disable=SC2086 # words
+    run report $1
+    is "report $1" "$status $(said)" "2 $2 (see report -h)|"
+}
+refused "" "which recording? -o FILE.sbx of an applet that counts makes one"
+refused "--diff a" "--diff: takes two recordings, the older first"
+refused "--normalize a" "--normalize: takes --diff, whose older one it scales"
+refused "--format sbx a" "a recording becomes a report, not a recording: any other format will do"
+refused "- -" "-: stdin can be read once"
+refused "--diff --format pprof a b" "--diff: a comparison is text, svg or folded"

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Recordings of strangers: each is refused, or it is what can be named and reported in every format. The input is
+ * what stands between the version and the checksum; one of an odd length is read twice, as a sum.
+ */
+#include "recording/read.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+static void check_stack(const struct recording *recording, const struct stack *stack, bool kernel, size_t *frame)
+{
+    ALWAYS(stack->state == STACK_KEPT || !stack->count);
+    ALWAYS((size_t)stack->first + stack->count <= recording->tally.address_count);
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const uint32_t item = recording->symbols.frames[(*frame)++];
+        ALWAYS(item < recording->symbols.count);
+        ALWAYS(recording->symbols.items[item].kernel == kernel);
+        ALWAYS(recording->symbols.items[item].address == recording->tally.addresses[stack->first + i]);
+    }
+}
+
+static void check_party(const struct recording *recording, const struct tally_party *party, size_t *frame)
+{
+    ALWAYS(strnlen(party->comm, sizeof(party->comm)) <= COMM_BYTES && party->interrupt < INTERRUPTS);
+    check_stack(recording, &party->kernel, true, frame);
+    check_stack(recording, &party->user, false, frame);
+}
+
+static void check(const struct recording *recording)
+{
+    for (size_t i = 0; i < recording->tally.count; i++) {
+        const struct tally_entry *entry = &recording->tally.entries[i];
+        size_t frame = recording->symbols.first[i];
+        check_party(recording, &entry->task, &frame);
+        check_party(recording, &entry->waker, &frame);
+        ALWAYS(frame <= recording->frame_count);
+    }
+}
+
+/* What is in files of this machine is no matter here: none is looked for below a place that is not there. */
+static void name(struct recording *recording)
+{
+    struct recorded recorded = recording_source(recording);
+    struct symbolize_notes notes = {0};
+    struct text missing = {0};
+    const struct traced_file program = {*recording->program ? recording->program : NULL, -1};
+    const struct symbolize_wishes wishes = {
+        .kallsyms = -1,
+        .readable = recording->raw_names ? NULL : &recording->names,
+        .symfs = "/dev/null",
+        .mapped_for = &program,
+        .recorded = &recorded,
+    };
+
+    recorded.missing = &missing;
+    ALWAYS(!symbols_name_all(&recording->symbols, &wishes, &notes));
+    symbolize_notes_free(&notes);
+    text_free(&missing);
+}
+
+static void report(struct recording *recording)
+{
+    struct report_summary summary;
+
+    for (int format = REPORT_TEXT; format < REPORT_SBX; format++) {
+        FILE *out = fopen("/dev/null", "w");
+        ALWAYS(out);
+        recording->options.format = (enum report_format)format;
+        recording->options.top = recording->top;
+        ALWAYS(!report_write(out, &recording->tally, &recording->symbols, &recording->options, &recording->when,
+                             &summary));
+        fclose(out);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct recording recording = {0};
+    int result = recording_take_sections(&recording, (const char *)data, size);
+
+    ALWAYS(!result || result == -EBADMSG);
+    if (!result && size % 2) {
+        result = recording_take_sections(&recording, (const char *)data, size);
+        ALWAYS(!result);
+    }
+    if (!result) {
+        check(&recording);
+        name(&recording);
+        report(&recording);
+    }
+    recording_free(&recording);
+    return 0;
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# guests: all
+# host: yes
+#
+# Recordings: what was written as .sbx and as text, folded and flat at once becomes the same by report, byte by byte,
+# for every applet that counts: with a program of ours, which stays where it was, all that has names is there.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+cd "$scratch" || exit 1
+
+# same NAME OPTION...: run.sbx becomes what is in run.txt, run.folded and run.flat
+same()
+{
+    name=$1
+    shift
+    for format in text folded flat; do
+        file=run.$format
+        [ $format = text ] && file=run.txt
+        "$STACKBOX" report --format $format run.sbx >report.out 2>report.err
+        is "$name: $format" "$? $(cmp report.out "$file" 2>&1)" "0 "
+    done
+    # shellcheck disable=SC2012 # a name of ours
+    is "$name: it is the owner's alone" "$(ls -l run.sbx | cut -c 1-10)" "-rw-------"
+}
+
+# record APPLET ARG...
+record()
+{
+    rm -f run.*
+    run_stackbox "$@" -o run.sbx -o run.txt -o run.folded -o run.flat -- "$WORKLOADS/chains" -n 20 -m 10
+}
+
+# shellcheck disable=SC2086 # words
+{
+    rm -f run.*
+    run_stackbox stackcount -o run.sbx -o run.txt -o run.folded -o run.flat $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
+    is "stackcount: each call is counted" "$(folded_sum run.folded)" 30
+    same stackcount
+    "$STACKBOX" report -f run.sbx run.sbx >sum 2>&1
+    is "the sum of two" "$(folded_sum sum)" 60
+    "$STACKBOX" report --diff run.sbx run.sbx >diff 2>diff.err
+    is "no difference to itself" "$? $(tail -n 1 diff.err)" "0 report: before 30, now 30 samples"
+    head -c 100 run.sbx >cut.sbx
+    "$STACKBOX" report cut.sbx >out 2>err
+    is "cut off" "$? $(cat err)" "1 report: \"cut.sbx\" is cut off or damaged"
+    run_stackbox stackcount -s -v -d --by thread --raw-names -o run.sbx -o run.txt -o run.folded -o run.flat $EVENT -- \
+        "$WORKLOADS/chains" -n 5 -m 5
+    same "stackcount -s -v -d --by thread --raw-names"
+    # What was recorded alone names the same.
+    run_stackbox stackcount -o alone.sbx $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
+    "$STACKBOX" report -f alone.sbx >alone 2>&1
+    is "recorded alone: the sum" "$(folded_sum alone)" 30
+}
+record profile -F 199
+same profile
+record offcputime
+same offcputime
+record wakeuptime
+same wakeuptime
+record offwaketime
+same offwaketime
+record offwaketime --unfinished -T
+same "offwaketime --unfinished -T"
+
+run_stackbox profile --format sbx -D 0.1 >/dev/null
+mv out stdout.sbx 2>/dev/null || cp "$scratch/out" stdout.sbx
+"$STACKBOX" report stdout.sbx >out2 2>err2
+is "by way of stdout" "$?" 0

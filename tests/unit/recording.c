@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Recordings: the file of version 1, which was put together by the page alone, has the same in it on every machine;
+ * what is written is what is read; and no end of it is taken for a whole one.
+ */
+#include "recording/read.h"
+
+#include <errno.h>
+
+#include "unit/report_scene.h"
+
+__asm__(".section .rodata\n.globl version1, version1_end\nversion1: .incbin \"tests/recordings/version1.sbx\"\n"
+        "version1_end: .byte 0\n.previous\n");
+extern const char version1[], version1_end[];
+
+/* What stands in the recording, as text, without a look at any file. */
+static void text_of(struct recording *recording, char **text)
+{
+    struct recorded recorded = recording_source(recording);
+    struct symbolize_notes notes = {0};
+    struct report_summary summary;
+    size_t length;
+    const struct symbolize_wishes wishes = {
+        .kallsyms = -1, .symfs = "/dev/null", .readable = &recording->names, .recorded = &recorded};
+    FILE *out = open_memstream(text, &length);
+
+    CHECK_NUMBER(symbols_name_all(&recording->symbols, &wishes, &notes), 0);
+    recording->options.format = REPORT_FOLDED;
+    CHECK_NUMBER(report_write(out, &recording->tally, &recording->symbols, &recording->options, &recording->when,
+                              &summary), 0);
+    fclose(out);
+    symbolize_notes_free(&notes);
+}
+
+static void of_version_1(void)
+{
+    struct recording recording = {0};
+    char *text = NULL;
+
+    CHECK_NUMBER(recording_take(&recording, version1, (size_t)(version1_end - version1)), 0);
+    CHECK_NUMBER(recording.tally.count, 3);
+    CHECK_NUMBER(recording.tally.addresses[0], 0xc0008100);
+    CHECK_NUMBER(recording.tally.addresses[2], 0xb6f01010);
+    CHECK_NUMBER(recording.when.tm_hour, 6);
+    CHECK_NUMBER(recording.about.ended, 6000000000);
+    CHECK_NUMBER(recording.account.lost, 2);
+    text_of(&recording, &text);
+    CHECK(!strcmp(text, "w;[stack storage full] 3\n"
+                        "w;__vdso_time;jitted;[written];nfs_read 4\n"
+                        "init;[unknown];[libgone.so];[libgone.so];cpu_startup;do_idle 5\n"));
+    free(text);
+    recording_free(&recording);
+}
+
+static void cut_off(void)
+{
+    const size_t length = (size_t)(version1_end - version1);
+
+    for (size_t i = 0; i < length; i++) {
+        struct recording recording = {0};
+        int result = recording_take(&recording, version1, i);
+        CHECK_NUMBER(result, i < 4 ? -ENOEXEC : -EBADMSG);
+        CHECK_NUMBER(recording.tally.count, 0);
+        recording_free(&recording);
+    }
+}
+
+/* Written here, and read here. */
+static void there_and_back(void)
+{
+    struct scene scene = {0};
+    const struct report_about about = {.applet = "profile", .command_line = "profile 'a b'", .host = "h",
+                                       .kernel = "k", .began = 7, .ended = UINT64_MAX, .events = 3, .losses = ""};
+    const struct report_options options = {.layout = LAYOUT_PROFILE, .show_process = true, .kernel = true,
+                                           .user = true, .measure = {.events = "samples"}, .about = &about};
+    const struct symbolize_notes notes = {0};
+    const struct recording_source source = {.tally = &scene.tally, .symbols = &scene.symbols, .options = &options,
+                                            .when = &six_oclock, .notes = &notes, .kallsyms = -1};
+    struct recording recording = {0};
+    char *bytes = NULL, *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&bytes, &length);
+
+    uint32_t leaf = add_symbol(&scene, true, UINT64_MAX - 7, "leaf", "", 5);
+    uint32_t middle = add_symbol(&scene, true, 1, "middle", "nfs", 0);
+    add_entry(&scene, UINT64_MAX, 1, "x", FRAMES(leaf, middle, leaf), NO_FRAMES)->events = 3;
+    CHECK_NUMBER(recording_write(out, &source), 0);
+    fclose(out);
+    CHECK_NUMBER(recording_take(&recording, bytes, length), 0);
+    CHECK_NUMBER(recording.tally.entries[0].value, UINT64_MAX);
+    CHECK_NUMBER(recording.tally.entries[0].events, 3);
+    CHECK_NUMBER(recording.tally.addresses[0], UINT64_MAX - 7);
+    CHECK_NUMBER(recording.about.ended, UINT64_MAX);
+    CHECK(!strcmp(recording.about.command_line, "profile 'a b'"));
+    text_of(&recording, &text);
+    CHECK(!strcmp(text, "x;leaf;middle;leaf 18446744073709551615\n"));
+    /* The same twice is no other kind. */
+    CHECK_NUMBER(recording_take(&recording, bytes, length), 0);
+    CHECK_NUMBER(recording_take(&recording, version1, (size_t)(version1_end - version1)), -EXDEV);
+    free(text);
+    free(bytes);
+    recording_free(&recording);
+    free_scene(&scene);
+}
+
+int main(void)
+{
+    TEST(of_version_1);
+    TEST(cut_off);
+    TEST(there_and_back);
+    return tests_done();
+}
