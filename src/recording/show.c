@@ -64,6 +64,7 @@ static void choose_view(const struct show_wishes *wishes, struct recording *reco
 {
     struct report_options *options = &recording->options;
 
+    options->narrow = TREE_PERCENT;
     options->delimited = options->delimited || wishes->delimited;
     options->offset = options->offset || wishes->offset;
     options->verbose = options->verbose || wishes->verbose;
