@@ -143,7 +143,7 @@ static void by_build_id(void)
 
     snprintf(root, sizeof(root), "%s/root", top);
     snprintf(symfs, sizeof(symfs), "%s/symfs", top);
-    const struct debug_search both = {symfs, root, "/bin/main", NULL, false};
+    const struct debug_search both = {symfs, root, "/bin/main", NULL, false, NULL};
     const struct debug_search one = {.root = root};
     clear_top();
     check(&main, &both, "-");
@@ -303,8 +303,8 @@ static void hostile_places(void)
     CHECK_NUMBER(unlink(below(ID_PATH)), 0);
     CHECK_NUMBER(mkdir(below(ID_PATH), 0700), 0);
     check(&main, &where, "-");
-    const struct debug_search nowhere = {"/nowhere", "", "", NULL, false};
-    const struct debug_search odd = {"", "/proc/self/exe", "main", NULL, false};
+    const struct debug_search nowhere = {"/nowhere", "", "", NULL, false, NULL};
+    const struct debug_search odd = {"", "/proc/self/exe", "main", NULL, false, NULL};
     check(&main, &nowhere, "-");
     check(&main, &odd, "-");
 }
