@@ -58,8 +58,9 @@ endif
 
 FAST     := -O2
 CONSTANT := -fmerge-all-constants
-# What gcc does under -Os for speed alone: 23 KB without.
-ifneq ($(and $(filter -Os,$(CFLAGS)),$(if $(SANITIZE),,not),$(findstring gcc,$(shell $(CC) -v 2>&1))),)
+# What gcc does under -Os for speed alone: 4 KB less without, and 12 KB less of what xz makes of it. Others do
+# not know these words; and clang, too, names a gcc by its path.
+ifneq ($(and $(filter -Os,$(CFLAGS)),$(if $(SANITIZE),,not),$(findstring gcc version,$(shell $(CC) -v 2>&1))),)
 LEAN := -fno-schedule-insns2 -fno-reorder-blocks -fno-caller-saves -fno-if-conversion \
         -fno-expensive-optimizations -fno-ira-hoist-pressure -fno-inline-functions \
         -fno-guess-branch-probability
