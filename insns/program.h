@@ -49,14 +49,9 @@ struct linked {
 };
 
 /* Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). It cannot fail here: linking tells. */
-#define EMIT(program, ...)                                 \
-    program_emit(program, (EMITTED[]){__VA_ARGS__},       \
-                 sizeof((EMITTED[]){__VA_ARGS__}) / sizeof(union insn))
-#ifdef __SANITIZE_ADDRESS__ /* gcc's takes what is constant, and always there, for gone with its block */
-#define EMITTED union insn
-#else
-#define EMITTED const union insn
-#endif
+#define EMIT(program, ...)                                            \
+    program_emit(program, (const union insn[]){__VA_ARGS__},         \
+                 sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn))
 
 void program_emit(struct program *program, const union insn *insns, size_t count);
 

@@ -429,7 +429,7 @@ static struct collector *make_counts(struct profiling *profiling)
 
 static int open_and_profile(struct profiling *profiling)
 {
-    collecting_choose(&settings.trace, true);
+    collecting_choose(&settings.trace);
     struct collector *collector = settings.trace.by_rings ? make_rings(profiling) : make_counts(profiling);
     int status = counting_open(&profiling->counting, &settings.trace, collector);
 

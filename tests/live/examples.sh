@@ -96,6 +96,13 @@ flamegraph --title build --countname us -o build.svg stacks.folded => - => build
 flamegraph --reverse --inverted stacks.folded > leaves.svg => - => leaves.svg: <svg
 flamegraph --diff old.folded new.folded > diff.svg => - => diff.svg: before 4, now 7
 flamegraph --format text --normalize --diff old.folded new.folded => - => ^before 
+profile -o run.sbx 10 => - => run.sbx: 
+report run.sbx => - => ^    -  +dd \([0-9]+\)$
+report a.sbx b.sbx => - => ^    -  +dd \([0-9]+\)$
+report --symfs sysroot -o out.svg run.sbx => - => out.svg: get_random_bytes
+report --missing run.sbx => - => ^[0-9a-f]{8,}$
+report --flat 10 monday.sbx tuesday.sbx => - => ^ +[0-9.]+ +[0-9.]+  (chacha|get_random_bytes)
+report --diff before.sbx after.sbx => - => ^report: before ([0-9]+), now \1 samples$
 check stackcount stacksnoop => - => ^stacksnoop: yes
 stackbox check => - => ^flamegraph: yes
 stackbox profile 5 => - => ^    -  +everyday \([0-9]+\)$
@@ -157,6 +164,7 @@ prepare()
     # Where there is none in the guest: a make that runs two programs.
     command -v make >/dev/null || printf '#!/bin/sh\ntrue\n/bin/busybox true\n' >"$scratch/bin/make"
     [ ! -f "$scratch/bin/make" ] || chmod 755 "$scratch/bin/make"
+    "$STACKBOX" profile -F 997 -o "$scratch/dd.sbx" -- dd if=/dev/urandom of=/dev/null bs=1M count=100 2>/dev/null
     pid=$$
     [ -x "$everyday" ] || return
     start_workload everyday "$everyday" -w
@@ -179,6 +187,10 @@ type_it()
     printf 'all: one two\none two:\n\tcat /proc/version >/dev/null\n' >Makefile
     printf 'main;a 3\nmain;b 1\n' | tee stacks.folded old.folded >before.folded
     printf 'main;a 3\nmain;b 4\n' | tee new.folded >after.folded
+    mkdir sysroot
+    for name in run a b before after monday tuesday; do
+        [ "$1" = "profile -o run.sbx 10" ] || cp "$scratch/dd.sbx" $name.sbx
+    done
     typed=$(echo "$1" | sed -E "s/ -p 185/ -p $pid/; s/ -D 86400/ -D 3/; s/ -i (60|10) / -i 1 /
         s/ -D [25] / -D 1 /; s#/usr/local/bin#$scratch/links#
         / --top 5\$/!s/^((stackbox )?(profile|off|wake)[^>]*) (5|10|30)( >|\$)/\1 1\5/")
@@ -189,8 +201,8 @@ type_it()
     test_processes="$test_processes $stackbox"
     case "$typed " in
     *" --top 5 ") stop_it ;;
-    *" -D "* | *" 1 " | *" 1 > "* | *--max* | *" -- "* | *--list* | flamegraph* | check* | setpriv* | \
-        stackbox*) ;;
+    *" -D "* | *" 1 " | *" 1 > "* | *--max* | *" -- "* | *--list* | flamegraph* | report* | check* | \
+        setpriv* | stackbox*) ;;
     *) stop_it ;;
     esac
     wait_stackbox
@@ -201,7 +213,7 @@ printed()
 {
     case $2 in
     nothing) [ ! -s "$scratch/out" ] && [ ! -s "$scratch/err" ] ;;
-    [a-z]*.svg:* | [a-z]*.folded:* | [a-z]*.perf:*)
+    [a-z]*.svg:* | [a-z]*.folded:* | [a-z]*.perf:* | [a-z]*.sbx:*)
         # shellcheck disable=SC2086,SC2144 # a file's name may be a pattern
         set -- "$1" "${2#*: }" $scratch/here/${2%%:*}
         [ -f "$3" ] && { [ ! "$2" ] || grep -qE -e "$2" "$3"; }

@@ -49,9 +49,9 @@ have_root || {
 # Who is not root has what limits root had.
 ulimit -l unlimited 2>/dev/null
 refused "not root" "CAP_BPF and CAP_PERFMON are missing: run it as root" --uid 65534 -- $EVENT
-refused "no CAP_BPF" "CAP_BPF is missing" --cap sys_admin --cap bpf -- --collect bpf $EVENT
-refused "no bpf(2) by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:ENOSYS -- --collect bpf $EVENT
-refused "bpf(2) refused by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:EPERM -- --collect bpf $EVENT
+refused "no CAP_BPF" "CAP_BPF is missing" --cap sys_admin --cap bpf -- $EVENT
+refused "no bpf(2) by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:ENOSYS -- $EVENT
+refused "bpf(2) refused by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:EPERM -- $EVENT
 refused "perf_event_open(2) refused by seccomp" "a seccomp filter refuses" \
     --syscall perf_event_open:EACCES -- $EVENT
 refused "no perf_event_open(2) by seccomp" "a seccomp filter refuses perf_event_open(2)" \
