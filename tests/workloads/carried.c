@@ -56,6 +56,7 @@ struct row {
     double more;        /* and besides */
     double pause;       /* us; where there is one the least is a part of so many of them */
     const char *input;
+    size_t input_size; /* 0: it is text */
     const char *ending; /* of a file that its report can go to */
     int needs_kprobes, has_ticks;
 };
@@ -134,6 +135,23 @@ static const char *judge_picture(const struct row *row)
     return is_right ? NULL : "not the picture of what was given";
 }
 
+/* What tests/recordings/version1.txt has, in which files of a machine of another kind are named. */
+extern const char recording_start[];
+__asm__(".pushsection .rodata.recording,\"a\"\n"
+        ".globl recording_start\n"
+        "recording_start:\n"
+        ".incbin \"tests/recordings/version1.sbx\"\n"
+        ".popsection\n");
+#define RECORDING_BYTES 476
+
+static const char *judge_recording(const struct row *row)
+{
+    (void)row;
+    int is_right = occurrences("\n    libgone.so+0x11010\n    libgone.so+0x11021\n") == 1 &&
+                   occurrences("\n    nfs_read\n    written+0x40\n    jitted\n    __vdso_time\n") == 1;
+    return is_right ? NULL : "not the stacks that were recorded";
+}
+
 /* What is right here is for tests of its own: it comes to its end, and knows of all. */
 static const char *judge_check(const struct row *row)
 {
@@ -172,6 +190,8 @@ static const struct row rows[] = {
     { "flamegraph", "flamegraph", "", NULL, NULL, judge_picture, .input = "a;b 3\na;c 4\n",
       .ending = ".svg" },
     { "check", "check", "", NULL, NULL, judge_check, .input = "" },
+    { "report", "report", "-", NULL, NULL, judge_recording, .input = recording_start,
+      .input_size = RECORDING_BYTES },
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
@@ -297,7 +317,7 @@ static void run(const struct row *row)
         process = start_beside(&here.how, known);
     if (here.directory && row->ending)
         snprintf(report, sizeof(report), "%s/report%s", here.directory, row->ending);
-    run_told(&here.how, words_of(row, process, *report ? report : NULL), row->input, process);
+    run_told(&here.how, words_of(row, process, *report ? report : NULL), row->input, row->input_size, process);
     if (*report)
         read_report(report);
 }

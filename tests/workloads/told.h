@@ -178,12 +178,12 @@ static void take_all(void)
 }
 
 /* After open_ends: to its end. `beside` is what start_beside gave, or 0: then the result is of this one. */
-static void run_told(const struct way_to_run *how, const char *const *words, const char *input,
+static void run_told(const struct way_to_run *how, const char *const *words, const char *input, size_t size,
                      pid_t beside)
 {
     int status = 0;
 
-    if (input && write(ends.in[1], input, strlen(input)) < 0)
+    if (input && write(ends.in[1], input, size ? size : strlen(input)) < 0)
         cannot("write");
     pid_t child = fork();
     if (!child)
