@@ -207,7 +207,7 @@ static void build_calls(struct program *program, const void *wishes)
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
 #define BANKS {{FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP}, \
-               {FD_OTHER_COUNTS, FD_OTHER_SHALLOW, FD_OTHER_DEEP}, SHALLOW_DEPTH}
+               {FD_OTHER_COUNTS, FD_OTHER_SHALLOW, FD_OTHER_DEEP}, SHALLOW_DEPTH, false}
 
 #define LIVES {FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT}
 #define MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS,   \
