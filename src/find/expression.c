@@ -7,27 +7,11 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "find/expression_steps.h"
 
 #define MOST_STEPS 4096
 #define MOST_TIMES 255
 #define MOST_NESTED 64
-
-/* Between which kinds of letters a place is. */
-enum edge {
-    EDGE_START, EDGE_END,           /* ^ $ */
-    EDGE_WORD_START, EDGE_WORD_END, /* \< \> */
-    EDGE_WORD, EDGE_NO_WORD,        /* \b \B */
-};
-
-/* Where a way leads is told from the step itself: what is moved as a whole stays right. */
-struct expression_step {
-    enum { STEP_BYTE, STEP_EDGE, STEP_EITHER, STEP_GO, STEP_DONE } kind;
-    enum edge edge;
-    int16_t to, or_to; /* of STEP_EITHER, and STEP_GO the first alone */
-    uint32_t set[8];   /* of STEP_BYTE: a bit for each */
-};
-
-/* ---- Making ---- */
 
 struct parser {
     struct expression *expression;
@@ -88,20 +72,10 @@ static void set_add(struct expression_step *step, unsigned char byte)
     step->set[byte / 32] |= 1u << byte % 32;
 }
 
-static bool set_has(const struct expression_step *step, unsigned char byte)
-{
-    return step->set[byte / 32] >> byte % 32 & 1;
-}
-
 static void set_turn(struct expression_step *step)
 {
     for (size_t i = 0; i < COUNT_OF(step->set); i++)
         step->set[i] = ~step->set[i];
-}
-
-static int is_word(int byte)
-{
-    return isalnum(byte) || byte == '_';
 }
 
 static void set_add_kind(struct expression_step *step, int (*is_of)(int))
@@ -388,106 +362,4 @@ void expression_free(struct expression *expression)
     free(expression->steps);
     free(expression->scratch);
     *expression = (struct expression){.steps = NULL};
-}
-
-/* ---- Matching ---- */
-
-struct round {
-    const struct expression *expression;
-    uint16_t *now, *next, *waiting;
-    bool *seen; /* which steps are in `next` */
-    size_t now_count, next_count;
-    unsigned char before, after; /* the place: 0 at the ends */
-};
-
-static bool is_at(const struct round *round, enum edge edge)
-{
-    const bool before = round->before && is_word(round->before), after = round->after && is_word(round->after);
-
-    switch (edge) {
-    case EDGE_START: return !round->before;
-    case EDGE_END: return !round->after;
-    case EDGE_WORD_START: return !before && after;
-    case EDGE_WORD_END: return before && !after;
-    case EDGE_WORD: return before != after;
-    case EDGE_NO_WORD: return before == after;
-    }
-    return false;
-}
-
-static void note(struct round *round, size_t *waiting, size_t step)
-{
-    if (round->seen[step])
-        return;
-    round->seen[step] = true;
-    round->waiting[(*waiting)++] = (uint16_t)step;
-}
-
-/* Takes the step, and whatever comes of it without a byte, into `next`. True: the end is among them. */
-static bool take(struct round *round, size_t first)
-{
-    size_t waiting = 0;
-
-    note(round, &waiting, first);
-    while (waiting) {
-        const size_t at = round->waiting[--waiting];
-        const struct expression_step *step = &round->expression->steps[at];
-        switch (step->kind) {
-        case STEP_DONE:
-            return true;
-        case STEP_BYTE:
-            round->next[round->next_count++] = (uint16_t)at;
-            break;
-        case STEP_EDGE:
-            if (is_at(round, step->edge))
-                note(round, &waiting, at + 1);
-            break;
-        case STEP_EITHER:
-            note(round, &waiting, at + (size_t)step->or_to);
-            /* fall through */
-        case STEP_GO:
-            note(round, &waiting, at + (size_t)step->to);
-            break;
-        }
-    }
-    return false;
-}
-
-/* All that the byte before this place leads to, and whatever begins here. */
-static bool go_on(struct round *round)
-{
-    uint16_t *list = round->now;
-    bool done = false;
-
-    memset(round->seen, 0, round->expression->count * sizeof(*round->seen));
-    round->next_count = 0;
-    for (size_t i = 0; i < round->now_count && !done; i++)
-        if (set_has(&round->expression->steps[round->now[i]], round->before))
-            done = take(round, round->now[i] + 1u);
-    done = done || take(round, 0);
-    round->now = round->next;
-    round->now_count = round->next_count;
-    round->next = list;
-    return done;
-}
-
-bool expression_matches(const struct expression *expression, const char *name)
-{
-    const size_t count = expression->count;
-    struct round round = {
-        .expression = expression,
-        .now = expression->scratch,
-        .next = expression->scratch + count,
-        .waiting = expression->scratch + 2 * count,
-        .seen = (bool *)(expression->scratch + 3 * count),
-        .after = (unsigned char)*name,
-    };
-
-    while (!go_on(&round)) {
-        if (!*name)
-            return false;
-        round.before = (unsigned char)*name++;
-        round.after = (unsigned char)*name;
-    }
-    return true;
 }
