@@ -8,18 +8,8 @@
 #include <sys/sysmacros.h>
 
 #include "base/util.h"
+#include "kernel/perf_records.h"
 #include "kernel/task_events.h"
-
-struct fork_record {
-    struct perf_event_header header;
-    uint32_t pid, ppid, tid, ptid;
-    uint64_t time;
-};
-
-struct comm_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-};
 
 struct mmap2_record {
     struct perf_event_header header;
@@ -28,11 +18,6 @@ struct mmap2_record {
     uint32_t major, minor;
     uint64_t inode, generation;
     uint32_t protection, flags;
-};
-
-struct lost_record {
-    struct perf_event_header header;
-    uint64_t id, lost;
 };
 
 static int parse_map(char *record, size_t size, struct task_event *event)

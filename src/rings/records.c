@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernel/perf_records.h"
+
 /* What ends all records but samples: sample_id_all, of what RECORD_SAMPLE_TYPE has. */
 struct trailer {
     uint32_t pid, tid;
@@ -19,23 +21,6 @@ struct sample_head {
     uint64_t time;
     uint32_t cpu, unused;
     uint64_t frames;
-};
-
-struct fork_record {
-    struct perf_event_header header;
-    uint32_t pid, ppid, tid, ptid;
-    uint64_t time;
-};
-
-struct comm_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-};
-
-struct lost_record {
-    struct perf_event_header header;
-    uint64_t id, lost;
-    struct trailer trailer;
 };
 
 /* Words above this one stand for where the frames behind them are of. */
@@ -159,7 +144,7 @@ void ring_record_parse(char *bytes, size_t size, const struct record_shape *shap
     record->time = trailer.time;
     switch (header.type) {
     case PERF_RECORD_LOST:
-        if (size < sizeof(lost))
+        if (size < sizeof(lost) + sizeof(trailer))
             break;
         memcpy(&lost, bytes, sizeof(lost));
         record->kind = RECORD_LOST;
