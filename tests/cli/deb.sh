@@ -19,8 +19,8 @@ cmp -s "$scratch/first.deb" "$scratch/second.deb" && pass "the same bytes" || fa
 dpkg-deb -x "$scratch/first.deb" "$scratch/root"
 is "a link works" "$("$scratch/root/usr/bin/stackbox-stackcount" -h | sed q)" \
     "Usage: stackcount [options] PATTERN... [-- COMMAND [ARG]...]"
-is "a page for each link" "$(cd "$scratch/root/usr/bin" && ls | sed 's/$/.1.gz/')" \
-    "$(ls "$scratch/root/usr/share/man/man1")"
+is "a page for each link" "$(cd "$scratch/root/usr/bin" && ls | sed 's/$/.1.gz/' | LC_ALL=C sort)" \
+    "$(ls "$scratch/root/usr/share/man/man1" | LC_ALL=C sort)"
 is "files are root's" "$(dpkg-deb -c "$scratch/first.deb" | grep -vc ' root/root ')" 0
 (cd "$scratch/root" && dpkg-deb -I "$scratch/first.deb" md5sums | md5sum -c --quiet) >"$scratch/out" 2>&1
 is "sums are right" "$? $(cat "$scratch/out")" "0 "
