@@ -429,7 +429,12 @@ static struct collector *make_counts(struct profiling *profiling)
 
 static int open_and_profile(struct profiling *profiling)
 {
-    collecting_choose(&settings.trace);
+    const struct collecting_wishes wishes = {
+        .takes_own = true,
+        .own = settings.trace.pids.count || settings.trace.tids.count || settings.trace.command,
+    };
+
+    collecting_choose(&settings.trace, &wishes);
     struct collector *collector = settings.trace.by_rings ? make_rings(profiling) : make_counts(profiling);
     int status = counting_open(&profiling->counting, &settings.trace, collector);
 

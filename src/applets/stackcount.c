@@ -304,7 +304,7 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct counting counting;
 
-    collecting_choose(&settings.trace);
+    collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     bpf_counts_init(&tracing->counts, &wishes);
     int status = counting_open(&counting, &settings.trace,
                                settings.trace.by_rings ? make_rings(tracing, &counting.session.scope)

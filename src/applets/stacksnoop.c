@@ -343,7 +343,7 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct snooping snooping;
 
-    collecting_choose(&settings.trace);
+    collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = settings.trace.by_rings;
     bpf_events_init(&tracing->events, &events);
     int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session.scope)

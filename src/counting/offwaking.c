@@ -325,7 +325,7 @@ static int trace(struct tracing *tracing)
     };
 
     bpf_waits_init(&tracing->collector, &wishes, &waits);
-    collecting_choose(tracing->wishes->trace);
+    collecting_choose(tracing->wishes->trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = tracing->wishes->trace->by_rings;
     int status = counting_open(counting, tracing->wishes->trace,
                                by_rings ? make_rings(tracing) : &tracing->collector.counts.collector);
