@@ -65,25 +65,11 @@ static int try_rings(const struct collecting_wishes *wishes)
 static const struct way {
     enum collect_way way;
     int (*try)(const struct collecting_wishes *wishes);
-    const char *name;
+    const char *name; /* NULL: of the first */
 } ways[] = {
-    {COLLECT_BPF, try_bpf, "programs in the kernel"},
+    {COLLECT_BPF, try_bpf, NULL},
     {COLLECT_RINGS, try_rings, "perf's rings"},
 };
-
-static const struct way *find_way(enum collect_way way)
-{
-    size_t i = 0;
-
-    while (ways[i].way != way)
-        i++;
-    return &ways[i];
-}
-
-int collecting_try(enum collect_way way, const struct collecting_wishes *wishes)
-{
-    return find_way(way)->try(wishes);
-}
 
 /* What is out at the moment is no reason to do it otherwise. */
 static bool is_shortage(int error)
@@ -91,35 +77,49 @@ static bool is_shortage(int error)
     return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN || error == -EINTR;
 }
 
-enum collect_way collecting_find(const struct collecting_wishes *wishes, int *refused)
+/*
+ * A filter of a container lets rings through for less than programs, and says so with EPERM; the kernel says
+ * EACCES. Rings of one's own tasks take no right at all.
+ */
+static bool tells_more(const struct collecting_wishes *wishes, int result)
 {
-    *refused = ways[0].try(wishes);
-    if (!*refused || is_shortage(*refused)) {
-        *refused = 0;
-        return ways[0].way;
-    }
-    for (size_t i = 1; i < COUNT_OF(ways); i++)
-        if (!ways[i].try(wishes))
-            return ways[i].way;
-    /* Containers' filters let rings through for less than programs, and of own tasks for nothing. */
-    return wishes->takes_own || prctl(PR_GET_SECCOMP) == 2 ? COLLECT_RINGS : ways[0].way;
+    return wishes->takes_own || (result == -EPERM && prctl(PR_GET_SECCOMP) == 2);
 }
 
-static void say_way(enum collect_way way, int refused)
+struct collecting collecting_find(const struct collecting_wishes *wishes)
 {
-    say("stacks are collected by %s, as %s", find_way(way)->name,
-        refused == -ENOSYS ? "this kernel has no bpf(2)"
-        : refused == -EPERM || refused == -EACCES ? "bpf(2) is refused" : "this kernel's bpf(2) takes none");
+    struct collecting found = {.way = ways[0].way, .refused = ways[0].try(wishes)};
+
+    if (is_shortage(found.refused))
+        found.refused = 0;
+    found.result = found.refused;
+    for (size_t i = 1; i < COUNT_OF(ways) && found.result; i++) {
+        const int result = ways[i].try(wishes);
+        if (!result || tells_more(wishes, result))
+            found = (struct collecting){ways[i].way, found.refused, result};
+    }
+    return found;
+}
+
+static void say_way(const struct collecting *found)
+{
+    size_t i = 0;
+
+    while (ways[i].way != found->way)
+        i++;
+    say("stacks are collected by %s, as %s", ways[i].name,
+        found->refused == -ENOSYS ? "this kernel has no bpf(2)"
+        : found->refused == -EPERM || found->refused == -EACCES ? "bpf(2) is refused"
+                                                                : "bpf(2) of this kernel takes none");
 }
 
 void collecting_choose(struct trace_options *options, const struct collecting_wishes *wishes)
 {
-    int refused;
-
     if (options->collect == COLLECT_BEST) {
-        options->collect = collecting_find(wishes, &refused);
-        if (options->collect != ways[0].way)
-            say_way(options->collect, refused);
+        const struct collecting found = collecting_find(wishes);
+        options->collect = found.way;
+        if (found.refused && !found.result)
+            say_way(&found);
     }
     options->by_rings = options->collect == COLLECT_RINGS;
 }

@@ -11,16 +11,18 @@ struct collecting_wishes {
     bool own;       /* and those of some tasks are all that is asked for */
 };
 
-/* Would it be possible so? Each thing is tried and undone. 0 or the negative errno of what refuses it. */
-int collecting_try(enum collect_way way, const struct collecting_wishes *wishes);
+struct collecting {
+    enum collect_way way;
+    int refused; /* why it is not the first, which is the best: a negative errno, or 0 */
+    int result;  /* the same, of this one */
+};
 
 /*
- * The way of the first row that works, without saying so: with `refused` the errno that the first has, or 0.
- * Where none works it is the one whose refusal tells the most.
+ * The first way that works: each is tried and undone. Where none does it is the one whose refusal tells the most.
  */
-enum collect_way collecting_find(const struct collecting_wishes *wishes, int *refused);
+struct collecting collecting_find(const struct collecting_wishes *wishes);
 
-/* Sets options->collect to what --collect says, else to the above, and options->by_rings. */
+/* Sets options->collect to what --collect says, else to the above, saying so, and options->by_rings. */
 void collecting_choose(struct trace_options *options, const struct collecting_wishes *wishes);
 
 #endif
