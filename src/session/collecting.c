@@ -58,7 +58,7 @@ static int try_bpf(const struct collecting_wishes *wishes)
 
 static int try_rings(const struct collecting_wishes *wishes)
 {
-    return rings_try(wishes->own);
+    return rings_try(wishes->own, !wishes->own);
 }
 
 /* The first is the best. */
