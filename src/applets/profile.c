@@ -79,7 +79,7 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, "
-     "which some systems have, root."},
+     "which some systems have, root; and below that nothing for your own programs (-p, -- COMMAND)."},
     {NULL, "Clocks have a fixed period, on every CPU, and so the samples of a stack are the time "
      "that it took: HZ of them are a second on a CPU. What a virtual machine's host takes away from "
      "it gives no samples. With other events -F is a frequency that the kernel seeks, and -c is "
