@@ -252,6 +252,11 @@ int rings_add(struct rings *rings, const struct rings_event *event, uint32_t num
     return result;
 }
 
+size_t rings_descriptors(const struct rings *rings, size_t events)
+{
+    return events * rings->reading.count * targets(rings) + rings->reading.count + rings->other_count;
+}
+
 /* Events get ever higher numbers, so that they are in order. */
 uint32_t rings_number(const struct rings *rings, uint64_t id)
 {

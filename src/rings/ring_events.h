@@ -54,6 +54,8 @@ void rings_close_events(struct rings *rings);
  * negative errno.
  */
 int rings_add(struct rings *rings, const struct rings_event *event, uint32_t number);
+/* As so many take. */
+size_t rings_descriptors(const struct rings *rings, size_t events);
 /* Of a sample: the number of its event, or UINT32_MAX. */
 uint32_t rings_number(const struct rings *rings, uint64_t id);
 
