@@ -139,9 +139,7 @@ static int prepare(void *context, const struct attach_request *request, enum pla
 
 static void detach(void *context)
 {
-    struct ring_source *source = context;
-
-    rings_close_events(&source->rings);
+    ring_source_detach(context);
 }
 
 const struct attach_instead ring_attach = {prepare, attach_place, detach};

@@ -62,6 +62,8 @@ void ring_source_explain(const struct ring_source *source, int error, struct tex
         text_add(sentence, "this kernel tells no events of cgroups apart (CONFIG_CGROUP_PERF)");
     else if (error == -ENOSYS)
         refusal_explain(REFUSED_SAMPLING, error, 0, sentence);
+    else if (error == -ENODEV)
+        text_format(sentence, "CPU %lld is offline: bring it online", (long long)source->wishes.scope->filter.cpu);
     else if (error == -EMFILE)
         text_add(sentence, "too many open files: raise the limit (ulimit -n)");
     else
