@@ -117,9 +117,9 @@ static void build_program(const struct session *session, const struct recorder *
         .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
-        .caller = attaching_variants[which].caller,
+        .caller = attach_variants[which].caller,
         .machine = machine_of_kernel(),
-        .flags = attaching_variants[which].flags,
+        .flags = attach_variants[which].flags,
         .depth = recorder->depth,
         .to_ring = recorder->kind == RECORDER_RING,
         .buffer = recorder_buffer(recorder),
@@ -159,11 +159,13 @@ static int snoop(struct snooping *snooping, struct tracing *tracing, uint32_t de
 static int trace_with(struct snooping *snooping, struct tracing *tracing,
                       const struct attach_request *request)
 {
-    int status = attaching_attach(&tracing->attachment, request, &tracing->find,
-                                  settings.trace.debug);
+    struct ring_source *rings = settings.trace.by_rings ? &tracing->rings.source : NULL;
+    const bool debug = settings.trace.debug;
+    int status = rings ? attaching_attach_to_rings(&tracing->attachment, rings, request, &tracing->find, debug)
+                       : attaching_attach(&tracing->attachment, request, &tracing->find, debug);
 
     if (!status)
-        status = snoop(snooping, tracing, tracing->events.recorder.depth);
+        status = snoop(snooping, tracing, rings ? rings->depth : tracing->events.recorder.depth);
     attaching_detach(&tracing->attachment, settings.trace.debug);
     return status;
 }
@@ -194,7 +196,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
     int result = 0, status = EXIT_FAILURE;
 
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
-        if (!attaching_needs(which, &tracing->find.places))
+        if (settings.trace.by_rings || !attaching_needs(which, &tracing->find.places))
             continue;
         build_program(&snooping->session, &tracing->events.recorder, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
@@ -213,19 +215,6 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
 }
 
 /* ---- By rings ---- */
-
-static int trace_by_rings(struct snooping *snooping, struct tracing *tracing)
-{
-    struct ring_source *source = &tracing->rings.source;
-    int status = attaching_attach_to_rings(&tracing->attachment, source, tracing->way, &tracing->find,
-                                           settings.trace.debug);
-
-    if (!status)
-        status = snoop(snooping, tracing, source->depth);
-    rings_close_events(&source->rings);
-    attaching_detach(&tracing->attachment, settings.trace.debug);
-    return status;
-}
 
 static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
 {
@@ -355,7 +344,7 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, snooping.session.kallsyms,
                                 trace_options_process(&settings.trace));
     if (!status)
-        status = by_rings ? trace_by_rings(&snooping, tracing) : trace(&snooping, tracing);
+        status = trace(&snooping, tracing);
     return snooping_close(&snooping, status);
 }
 

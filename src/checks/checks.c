@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "checks/look.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "insns/insn.h"
+#include "rings/rings_try.h"
 
 const struct check_title check_titles[CHECKS] = {
     [CHECK_BPF] = {"bpf", "bpf(2)"},
@@ -52,7 +54,11 @@ const struct bpf_insn check_program[2] = {
 void check_decide(struct check *check, enum refused what, int result, uint64_t map_bytes)
 {
     check->yes = result >= 0;
-    if (!check->yes)
+    if (check->yes)
+        return;
+    if (check_rings && result != -EOPNOTSUPP && what != REFUSED_MAPS && what != REFUSED_TRACEFS)
+        rings_explain(result, &check->detail);
+    else
         refusal_explain(what, result, map_bytes, &check->detail);
 }
 

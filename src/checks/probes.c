@@ -22,20 +22,22 @@ static const char function[] = "vfs_mknod";
 
 static int attach(const struct place *place, enum attach_way way, int tracefs)
 {
-    struct attach_request request = {.program_name = "check", .tracefs = tracefs, .way = way};
-    struct ring_attaching attaching = {.source = check_rings};
+    struct attach_request request = {
+        .instead = check_rings ? &ring_attach : NULL,
+        .context = check_rings,
+        .program_name = "check",
+        .tracefs = tracefs,
+        .way = way,
+    };
     struct places places = {0};
     struct attachment attachment;
-    int result = places_add(&places, place);
+    int result = check_rings && way == ATTACH_MULTI ? -EOPNOTSUPP : places_add(&places, place);
 
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
         request.programs[i] = (struct linked){.insns = check_program, .count = COUNT_OF(check_program)};
     if (!result) {
         /* places_add has copied the names alone. */
-        result = check_rings ? ring_attach(&attaching, &attachment, &request, &places)
-                             : attach_open(&attachment, &request, &places);
-        if (check_rings)
-            rings_close_events(&check_rings->rings);
+        result = attach_open(&attachment, &request, &places);
         (void)attach_close(&attachment);
     }
     places_free(&places);

@@ -65,6 +65,6 @@ int check_ring_event(uint32_t type, uint64_t config)
     const struct rings_event event = {.type = type, .config = config, .period = 1000000000};
     int result = ring_source_add(check_rings, &event, &nowhere);
 
-    rings_close_events(&check_rings->rings);
+    ring_source_detach(check_rings);
     return result;
 }

@@ -71,6 +71,8 @@ void ring_source_explain(const struct ring_source *source, int error, struct tex
 {
     if (error == -EINVAL && source->wishes.scope->filter.cgroup)
         text_add(sentence, "this kernel tells no events of cgroups apart (CONFIG_CGROUP_PERF)");
+    else if (error == -ENODEV)
+        text_format(sentence, "CPU %lld is offline: bring it online", (long long)source->wishes.scope->filter.cpu);
     else
         rings_explain(error, sentence);
 }

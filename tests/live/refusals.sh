@@ -160,7 +160,7 @@ if have_kprobes; then
         $BOTH -- --attach-by tracefs vfs_read
     refused "CAP_BPF alone" "cannot trace: CAP_PERFMON is missing" --only bpf --uid 65534 -- vfs_read
     refused "CAP_PERFMON alone" "cannot create maps: CAP_BPF is missing" --only perfmon \
-        --uid 65534 -- vfs_read
+        --uid 65534 -- --collect bpf vfs_read
     by_link && refused "CAP_BPF alone: multi" "cannot trace: CAP_PERFMON is missing" --only bpf \
         --uid 65534 -- --attach-by multi vfs_read
     # Debian's 3 refuses what needs perf_event_open(2) even with both capabilities.
