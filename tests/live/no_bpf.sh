@@ -13,6 +13,10 @@ choose_event
 
 SAID="stacks are collected by perf's rings, as"
 
+# perf is handed no kernel stacks at tracepoints of system calls.
+BOTH="-U $EVENT"
+! have_kprobes || BOTH=${CALL}getppid
+
 # by_both NAME ARG...: stackcount's report of it, by programs and by rings, without what differs from run to run
 by_both()
 {
@@ -35,14 +39,15 @@ by_both()
 whole()
 {
     [ $status = 0 ] && [ -s "$scratch/out" ] || fail "$1" "status $status, $(tr '\n' '|' <"$scratch/err")"
-    sed -E 's/(calls|chains|jit) \([0-9]+\)/\1 (PID)/; s/"(start|end)Value": ?[0-9.]+//; s/[0-9]+ samples in [0-9.]+ s//' \
+    sed -E 's/(calls|chains|jit) \([0-9]+\)/\1 (PID)/; s/"(start|end)Value": ?[0-9.]+//; s/on [^ ,]+, ([-0-9: ]+, )?[0-9.]+ s, ([0-9,]+ events)/\2/' \
         "$scratch/out" >"$scratch/report"
 }
 
 for error in ENOSYS EPERM; do
     [ $error = ENOSYS ] && why="this kernel has no bpf(2)" || why="bpf(2) is refused"
+    # shellcheck disable=SC2086 # words
     for format in text folded flat tree svg speedscope; do
-        by_both "$format" --format $format "$EVENT" -- "$WORKLOADS/calls" -n 3000
+        by_both "$format" --format $format $BOTH -- "$WORKLOADS/calls" -n 3000
     done
     by_both "functions of a program" -f "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
     by_both "names of just-in-time code" -f -U "$EVENT" -- "$WORKLOADS/jit" -n 500 -N jit$$
