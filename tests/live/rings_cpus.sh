@@ -68,10 +68,10 @@ fi
 
 # A command runs on a CPU that comes.
 echo 0 >$CPU
-"$STACKBOX" stackcount --collect rings -f "$EVENT" -- sh -c \
+"$STACKBOX" stackcount --collect rings -K -f --by name "$EVENT" -- sh -c \
     "echo 1 >$CPU; taskset 2 '$WORKLOADS/calls' -n $N >/dev/null; echo 0 >$CPU; echo 1 >$CPU
     taskset 2 '$WORKLOADS/calls' -n $N >/dev/null" >"$scratch/out" 2>"$scratch/err"
-is "a command on a CPU that comes" "$(folded_sum "$scratch/out" make_calls)" $((2 * N))
+is "a command on a CPU that comes" "$(folded_sum "$scratch/out" '^calls;')" $((2 * N))
 lacks "of which nothing is missing" "$scratch/err" "$came"
 
 # One by one, and of the one CPU.
