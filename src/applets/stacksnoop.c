@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "applets/applets.h"
+#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_events.h"
@@ -225,6 +226,7 @@ static struct collector *make_rings(struct tracing *tracing, const struct scope 
         .raw = true,
         .per_process = true,
         .per_thread = true,
+        .bytes = settings.buffer_size * 1024,
         .depth = settings.trace.depth,
     };
 
@@ -336,6 +338,10 @@ static int open_and_trace(struct tracing *tracing)
 
     collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = settings.trace.by_rings;
+    if (by_rings && settings.buffer && tracing->buffer == RECORDER_RING) {
+        say("--buffer ring: it is of programs in the kernel, and without them events wait in perf's");
+        return EXIT_USAGE;
+    }
     bpf_events_init(&tracing->events, &events);
     int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session.scope)
                                                             : &tracing->events.collector);

@@ -192,7 +192,6 @@ static const struct need needs[] = {
     {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS, COLLECT_BEST},
     {" profile ", "-e cycles and the like", CHECK_HARDWARE, COLLECT_BEST},
     {TRACERS, "-- COMMAND", CHECK_COMMANDS, COLLECT_BPF},
-    {WAITS, "--cgroup", CHECK_BPF, COLLECT_RINGS},
     {TRACERS, "--cgroup", CHECK_CGROUPS, COLLECT_BEST},
     {TRACERS, "names of kernel functions", CHECK_KALLSYMS, COLLECT_BEST},
     {TRACERS, "user stacks of code without frame pointers", CHECK_UNWINDING, COLLECT_BEST},
@@ -223,14 +222,6 @@ static bool has_no_events(const struct checks *checks, const char *applet)
            !checks->of[CHECK_USER_FUNCTIONS].yes && !checks->of[CHECK_TRACEPOINTS].yes;
 }
 
-static bool has_limit(const struct verdict *verdict, const char *without)
-{
-    for (size_t i = 0; i < verdict->limit_count; i++)
-        if (!strcmp(verdict->limits[i].without, without))
-            return true;
-    return false;
-}
-
 static struct verdict refuse(enum check_name because)
 {
     return (struct verdict){.because = because};
@@ -248,7 +239,7 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
             *verdict = refuse(need->check);
             return;
         }
-        if (verdict->limit_count < MOST_LIMITS && !has_limit(verdict, need->without))
+        if (verdict->limit_count < MOST_LIMITS)
             verdict->limits[verdict->limit_count++] = (struct limit){need->without, need->check};
     }
     if (has_no_events(checks, applet))

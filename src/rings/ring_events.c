@@ -89,8 +89,10 @@ static int open_for(const struct rings *rings, struct perf_event_attr *attribute
         attributes->inherit = !wishes->alone;
         return perf_open(attributes, (int)wishes->tids[target], cpu, 0);
     }
-    return wishes->cgroup && !outside ? perf_open(attributes, wishes->cgroup, cpu, PERF_FLAG_PID_CGROUP)
-                                      : perf_open(attributes, -1, cpu, 0);
+    if (!wishes->cgroup || outside)
+        return perf_open(attributes, -1, cpu, 0);
+    int fd = perf_open(attributes, wishes->cgroup, cpu, PERF_FLAG_PID_CGROUP);
+    return fd == -ENOENT ? -ENODATA : fd; /* not of the event, but of the cgroup */
 }
 
 /* `asked` of NULL: what tells of tasks. */

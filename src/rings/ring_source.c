@@ -135,6 +135,8 @@ static int take_record(void *context, const struct ring_record *record)
 
     if (record->kind == RECORD_TASK)
         ring_tasks_take(&source->tasks, &record->task, record->time);
+    else
+        ring_tasks_see(&source->tasks, record->sample.pid, record->time);
     return source->take(source->taking, record);
 }
 
