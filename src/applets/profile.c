@@ -79,7 +79,7 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, "
-     "which some systems have, root."},
+     "which some systems have, root; and below that nothing for your own programs (-p, -- COMMAND)."},
     {NULL, "Clocks have a fixed period, on every CPU, and so the samples of a stack are the time "
      "that it took: HZ of them are a second on a CPU. What a virtual machine's host takes away from "
      "it gives no samples. With other events -F is a frequency that the kernel seeks, and -c is "
@@ -170,6 +170,17 @@ static int load_program(struct profiling *profiling, struct text *log)
 
 static int refuse_event(void);
 
+/* The heading has what there is. */
+static int take_user_part(bool alone)
+{
+    if (alone && settings.trace.kernel_only)
+        say("-K: stacks of the kernel are for root and CAP_PERFMON at kernel.perf_event_paranoid above 1: run it "
+            "as root, or without -K");
+    else
+        settings.trace.user_only |= alone;
+    return alone && settings.trace.kernel_only ? EXIT_FAILURE : 0;
+}
+
 static int attach_to_rings(struct profiling *profiling)
 {
     static const struct ring_place nowhere = {.flags = 0};
@@ -185,7 +196,7 @@ static int attach_to_rings(struct profiling *profiling)
     int result = ring_source_add(&profiling->rings.source, &event, &nowhere);
 
     if (!result)
-        return 0;
+        return take_user_part(profiling->rings.source.rings.user_part_alone);
     if (result == -ENOENT || result == -EOPNOTSUPP)
         return refuse_event();
     ring_source_explain(&profiling->rings.source, result, &why);
@@ -429,7 +440,12 @@ static struct collector *make_counts(struct profiling *profiling)
 
 static int open_and_profile(struct profiling *profiling)
 {
-    collecting_choose(&settings.trace);
+    const struct collecting_wishes wishes = {
+        .takes_own = true,
+        .own = settings.trace.pids.count || settings.trace.tids.count || settings.trace.command,
+    };
+
+    collecting_choose(&settings.trace, &wishes);
     struct collector *collector = settings.trace.by_rings ? make_rings(profiling) : make_counts(profiling);
     int status = counting_open(&profiling->counting, &settings.trace, collector);
 

@@ -113,9 +113,9 @@ static void build_program(const struct session *session, const struct store *sto
         .per_process = per_process(),
         .per_thread = settings.trace.by == WHO_THREAD,
         .meets = meets,
-        .caller = attaching_variants[which].caller,
+        .caller = attach_variants[which].caller,
         .machine = machine_of_kernel(),
-        .flags = attaching_variants[which].flags,
+        .flags = attach_variants[which].flags,
         .depth = store->depth,
         .control = store->controls.control,
         .account = store->controls.account,
@@ -131,6 +131,7 @@ static void build_program(const struct session *session, const struct store *sto
 
 /* ---- Attaching ---- */
 
+/* Without programs it is by rings. */
 static int attach(struct tracing *tracing, const struct linked *linked)
 {
     struct attach_request request = {
@@ -143,6 +144,9 @@ static int attach(struct tracing *tracing, const struct linked *linked)
         .progress = attaching_show_progress,
     };
 
+    if (!linked)
+        return attaching_attach_to_rings(&tracing->attachment, &tracing->rings.source, &request, &tracing->find,
+                                         settings.trace.debug);
     memcpy(request.programs, linked, sizeof(request.programs));
     return attaching_attach(&tracing->attachment, &request, &tracing->find, settings.trace.debug);
 }
@@ -241,18 +245,6 @@ static int trace(struct counting *counting, struct tracing *tracing)
 
 /* ---- By rings ---- */
 
-static int trace_by_rings(struct counting *counting, struct tracing *tracing)
-{
-    int status = attaching_attach_to_rings(&tracing->attachment, &tracing->rings.source, tracing->way,
-                                           &tracing->find, settings.trace.debug);
-
-    if (!status)
-        status = count(counting, tracing);
-    rings_close_events(&tracing->rings.source.rings);
-    attaching_detach(&tracing->attachment, settings.trace.debug);
-    return status;
-}
-
 static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
 {
     const struct ring_wishes wishes = {
@@ -304,7 +296,7 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct counting counting;
 
-    collecting_choose(&settings.trace);
+    collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     bpf_counts_init(&tracing->counts, &wishes);
     int status = counting_open(&counting, &settings.trace,
                                settings.trace.by_rings ? make_rings(tracing, &counting.session.scope)
@@ -319,7 +311,7 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, counting.session.kallsyms,
                                 trace_options_process(&settings.trace));
     if (!status)
-        status = settings.trace.by_rings ? trace_by_rings(&counting, tracing) : trace(&counting, tracing);
+        status = settings.trace.by_rings ? trace_with(&counting, tracing, NULL) : trace(&counting, tracing);
     return counting_close(&counting, status);
 }
 

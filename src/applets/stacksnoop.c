@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "applets/applets.h"
+#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_events.h"
@@ -117,9 +118,9 @@ static void build_program(const struct session *session, const struct recorder *
         .filter = scope->filter,
         .kernel_stack = !settings.trace.user_only,
         .user_stack = !settings.trace.kernel_only,
-        .caller = attaching_variants[which].caller,
+        .caller = attach_variants[which].caller,
         .machine = machine_of_kernel(),
-        .flags = attaching_variants[which].flags,
+        .flags = attach_variants[which].flags,
         .depth = recorder->depth,
         .to_ring = recorder->kind == RECORDER_RING,
         .buffer = recorder_buffer(recorder),
@@ -159,11 +160,13 @@ static int snoop(struct snooping *snooping, struct tracing *tracing, uint32_t de
 static int trace_with(struct snooping *snooping, struct tracing *tracing,
                       const struct attach_request *request)
 {
-    int status = attaching_attach(&tracing->attachment, request, &tracing->find,
-                                  settings.trace.debug);
+    struct ring_source *rings = settings.trace.by_rings ? &tracing->rings.source : NULL;
+    const bool debug = settings.trace.debug;
+    int status = rings ? attaching_attach_to_rings(&tracing->attachment, rings, request, &tracing->find, debug)
+                       : attaching_attach(&tracing->attachment, request, &tracing->find, debug);
 
     if (!status)
-        status = snoop(snooping, tracing, tracing->events.recorder.depth);
+        status = snoop(snooping, tracing, rings ? rings->depth : tracing->events.recorder.depth);
     attaching_detach(&tracing->attachment, settings.trace.debug);
     return status;
 }
@@ -194,7 +197,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
     int result = 0, status = EXIT_FAILURE;
 
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
-        if (!attaching_needs(which, &tracing->find.places))
+        if (settings.trace.by_rings || !attaching_needs(which, &tracing->find.places))
             continue;
         build_program(&snooping->session, &tracing->events.recorder, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
@@ -214,19 +217,6 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
 
 /* ---- By rings ---- */
 
-static int trace_by_rings(struct snooping *snooping, struct tracing *tracing)
-{
-    struct ring_source *source = &tracing->rings.source;
-    int status = attaching_attach_to_rings(&tracing->attachment, source, tracing->way, &tracing->find,
-                                           settings.trace.debug);
-
-    if (!status)
-        status = snoop(snooping, tracing, source->depth);
-    rings_close_events(&source->rings);
-    attaching_detach(&tracing->attachment, settings.trace.debug);
-    return status;
-}
-
 static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
 {
     const struct ring_wishes wishes = {
@@ -236,6 +226,7 @@ static struct collector *make_rings(struct tracing *tracing, const struct scope 
         .raw = true,
         .per_process = true,
         .per_thread = true,
+        .bytes = settings.buffer_size * 1024,
         .depth = settings.trace.depth,
     };
 
@@ -345,8 +336,12 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct snooping snooping;
 
-    collecting_choose(&settings.trace);
+    collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = settings.trace.by_rings;
+    if (by_rings && settings.buffer && tracing->buffer == RECORDER_RING) {
+        say("--buffer ring: it is of programs in the kernel, and without them events wait in perf's");
+        return EXIT_USAGE;
+    }
     bpf_events_init(&tracing->events, &events);
     int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session.scope)
                                                             : &tracing->events.collector);
@@ -355,7 +350,7 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, snooping.session.kallsyms,
                                 trace_options_process(&settings.trace));
     if (!status)
-        status = by_rings ? trace_by_rings(&snooping, tracing) : trace(&snooping, tracing);
+        status = trace(&snooping, tracing);
     return snooping_close(&snooping, status);
 }
 

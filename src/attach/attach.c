@@ -11,6 +11,7 @@
 #include "attach/attach_work.h"
 #include "attach/detach.h"
 #include "base/util.h"
+#include "insns/layout.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
 #include "kernel/misses.h"
@@ -47,6 +48,17 @@ enum attach_program attach_program_of(const struct place *place)
                : place->start == START_LINK    ? ATTACH_KERNEL_START : ATTACH_KERNEL;
     return place->at_return ? ATTACH_USER : by_start[place->start];
 }
+
+const struct attach_variant attach_variants[ATTACH_PROGRAMS] = {
+    [ATTACH_KERNEL] = {"of the kernel's functions", false, 0},
+    [ATTACH_KERNEL_START] = {"of starts of the kernel's functions", false, KEY_KERNEL_START},
+    [ATTACH_TRACEPOINT] = {"of tracepoints", false, KEY_TRACEPOINT},
+    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
+};
 
 /* ---- What the ways share ---- */
 
@@ -226,6 +238,8 @@ static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start
 
     detach_all(attachment->fds + kept_before, attachment->count - kept_before);
     attachment->count = kept_before;
+    if (attachment->instead)
+        attachment->instead->detach(attachment->context);
     attachment->too_many = work->count;
     attachment->seconds = (double)(now_ns() - start) / SAMPLED_PROBES * (double)work->count / 1e9;
     return -E2BIG;
@@ -298,19 +312,43 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
 
 /* ---- Tracepoints, and all together ---- */
 
+/* Who may open others may not open this: some, such as of irq_work, are nobody's to sample. */
+static bool is_nobodys(const struct work *work, const struct place *place, int error)
+{
+    return error == -EPERM && place->kind == PLACE_TRACEPOINT && work->attachment->attached;
+}
+
 static int open_tracepoint(struct work *work, const void *context, const struct place *place)
 {
     int event = perf_open_tracepoint(place->id);
 
     (void)context;
-    /* Who may open others may not open this: some, such as of irq_work, are nobody's to sample. */
-    if (event == -EPERM && work->attachment->attached)
-        return -EOPNOTSUPP;
-    return attach_event(work, event, place, PROGRAM_TRACEPOINT);
+    return is_nobodys(work, place, event) ? -EOPNOTSUPP : attach_event(work, event, place, PROGRAM_TRACEPOINT);
+}
+
+static int open_instead(struct work *work, const void *context, const struct place *place)
+{
+    const struct attach_instead *instead = context;
+    int result = instead->attach(work->request->context, work->attachment, work->request, place,
+                                 (size_t)(place - work->all));
+
+    return is_nobodys(work, place, result) ? -EOPNOTSUPP : result;
+}
+
+int attach_instead_of_programs(struct work *work)
+{
+    const struct attach_instead *instead = work->request->instead;
+    int result = attach_check_count(work);
+
+    if (!result && work->count)
+        result = instead->prepare(work->request->context, work->request, work->places[0]->kind, work->count);
+    return result ? result : attach_one_by_one(work, open_instead, instead);
 }
 
 static int attach_tracepoints(struct work *work)
 {
+    if (work->request->instead)
+        return attach_instead_of_programs(work);
     int program = work->count ? attach_load(work, ATTACH_TRACEPOINT, PROGRAM_TRACEPOINT) : 0;
 
     return program < 0 ? program : attach_one_by_one(work, open_tracepoint, NULL);
@@ -341,7 +379,7 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     const uint64_t start = now_ns();
     int result = 0, first_error = 0;
 
-    *attachment = (struct attachment){.tracefs = -1};
+    *attachment = (struct attachment){.tracefs = -1, .instead = request->instead, .context = request->context};
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
         attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS] = -1;
     work.places = calloc(places->count ? places->count : 1, sizeof(struct place *));
@@ -381,6 +419,8 @@ int attach_close(struct attachment *attachment)
     int result = 0;
 
     semaphores_lower(&attachment->semaphores);
+    if (attachment->instead)
+        attachment->instead->detach(attachment->context);
     detach_all(attachment->fds, attachment->count);
     free(attachment->fds);
     attachment->fds = NULL;

@@ -35,14 +35,29 @@ enum attach_program {
 
 enum attach_program attach_program_of(const struct place *place);
 
+/* What is known of every event of such a kind. */
+struct attach_variant {
+    const char *what;
+    bool caller;    /* it is at the first instruction of a user's function */
+    uint32_t flags; /* of a key (insns/layout.h) */
+};
+extern const struct attach_variant attach_variants[ATTACH_PROGRAMS];
+
 struct attachment;
 struct attach_request;
-/* As attach_open, by who attaches without programs. */
-typedef int attach_instead(void *context, struct attachment *attachment, const struct attach_request *request,
-                           struct places *places);
+/* Who attaches without programs. */
+struct attach_instead {
+    /* So many of a kind are to come. 0, or a negative errno that is of them all. */
+    int (*prepare)(void *context, const struct attach_request *request, enum place_kind kind, size_t count);
+    /* The place of that number. 0 or a negative errno. */
+    int (*attach)(void *context, struct attachment *attachment, const struct attach_request *request,
+                  const struct place *place, size_t number);
+    /* Whatever was attached. */
+    void (*detach)(void *context);
+};
 
 struct attach_request {
-    attach_instead *instead; /* of attach_open, or NULL */
+    const struct attach_instead *instead; /* of programs, or NULL */
     void *context;
     struct linked programs[ATTACH_PROGRAMS]; /* loaded as places need them */
     /*
@@ -89,6 +104,8 @@ struct attachment {
     /* -E2BIG: this many functions are too many, or one by one would take about so long. */
     size_t too_many;
     double seconds;
+    const struct attach_instead *instead; /* the request's */
+    void *context;
 };
 
 /*
@@ -102,8 +119,6 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
 
 /* ---- For who attaches instead ---- */
 
-/* Is it this one place that is refused, and may the next do? */
-bool attach_concerns_one_place(int error);
 /* So many descriptors are to come. */
 void attach_allow_descriptors(size_t wanted);
 

@@ -184,6 +184,8 @@ int attach_functions(struct work *work)
     attach_leave_out(work);
     if (!work->count)
         return 0;
+    if (work->request->instead)
+        return attach_instead_of_programs(work);
     if (way == ATTACH_MULTI || (way == ATTACH_BEST && !machine_of_kernel()->links_lack_stacks))
         result = attach_by_links(work);
     if ((way == ATTACH_BEST && (!result || result == -EOPNOTSUPP) && work->count) ||

@@ -194,6 +194,8 @@ int attach_user_places(struct work *work)
     count_listeners(work);
     if (!work->count)
         return 0;
+    if (work->request->instead)
+        return attach_instead_of_programs(work);
     if (way == ATTACH_BEST || way == ATTACH_MULTI)
         work->linked_pid = pid_for_links(work);
     bool events_first = work->request->pid && !work->linked_pid && work->count <= MOST_OWN_EVENTS;

@@ -71,6 +71,12 @@ void attach_leave_out(struct work *work);
 /* 0, or -E2BIG where there are more than that and `force` was not asked for. */
 int attach_check_count(struct work *work);
 
+/* Without programs: those that are left, of one kind. */
+int attach_instead_of_programs(struct work *work);
+
+/* Is it this one place that is refused, and may the next do? */
+bool attach_concerns_one_place(int error);
+
 /* The two rooms' own files. */
 int attach_functions(struct work *work);
 int attach_user_places(struct work *work);

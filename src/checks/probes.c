@@ -15,16 +15,23 @@
 #include "elf/elf.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
+#include "rings/ring_attach.h"
 
 /* Every kernel has it, it is there for modules, and next to nobody calls it. */
 static const char function[] = "vfs_mknod";
 
 static int attach(const struct place *place, enum attach_way way, int tracefs)
 {
-    struct attach_request request = {.program_name = "check", .tracefs = tracefs, .way = way};
+    struct attach_request request = {
+        .instead = check_rings ? &ring_attach : NULL,
+        .context = check_rings,
+        .program_name = "check",
+        .tracefs = tracefs,
+        .way = way,
+    };
     struct places places = {0};
     struct attachment attachment;
-    int result = places_add(&places, place);
+    int result = check_rings && way == ATTACH_MULTI ? -EOPNOTSUPP : places_add(&places, place);
 
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
         request.programs[i] = (struct linked){.insns = check_program, .count = COUNT_OF(check_program)};
@@ -115,17 +122,31 @@ static void decide_way(struct check *check, enum refused what, int result, const
         check_decide(check, what, result, 0);
 }
 
-/* An applet takes the first way that there is; a refusal of that one is the last word. */
+/* An applet takes the first way that there is; a refusal of that one is the last word. Rings have text first. */
 static int best_of(int multi, int pmu, const struct place *place)
 {
+    if (check_rings)
+        return attach_by_text(place);
     if (multi != -EOPNOTSUPP)
         return multi;
     return pmu == -EOPNOTSUPP ? attach_by_text(place) : pmu;
 }
 
+/* By rings it is tracefs that is said to be missing, where the PMUs are, too. */
+static void decide_best(struct check *check, enum refused what, int result)
+{
+    int tracefs = check_rings && result == -EOPNOTSUPP ? tracefs_open() : 0;
+
+    if (tracefs > 0)
+        close(tracefs);
+    check_decide(check, tracefs < 0 ? REFUSED_TRACEFS : what, tracefs < 0 ? tracefs : result, 0);
+}
+
 /* Links to many functions at once: no kernel of 32 bits has them. */
 static const char *no_links(const char *otherwise)
 {
+    if (check_rings)
+        return "perf's rings have none: functions are probed one by one";
     return machine_of_kernel()->bits == 32 ? "kernels of 32 bits have none: functions are probed one by one"
                                            : otherwise;
 }
@@ -157,8 +178,7 @@ void check_kernel_functions(struct checks *checks)
                  "functions are probed one by one");
     decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are taken");
-    check_decide(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES,
-                 best_of(multi, pmu, &place), 0);
+    decide_best(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place));
 }
 
 void check_user_functions(struct checks *checks)
@@ -175,8 +195,8 @@ void check_user_functions(struct checks *checks)
                no_links("this kernel has none (Linux 6.6): functions are probed one by one"));
     decide_way(&checks->of[CHECK_UPROBE_PMU], REFUSED_USER_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are taken");
-    check_decide(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
-                 found ? found : best_of(multi, pmu, &place), 0);
+    decide_best(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
+                found ? found : best_of(multi, pmu, &place));
     if (checks->of[CHECK_USER_FUNCTIONS].yes)
         text_add(&checks->of[CHECK_USER_FUNCTIONS].detail, unprobed());
     if (made >= 0)

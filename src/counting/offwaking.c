@@ -140,22 +140,21 @@ static int attach(struct tracing *tracing)
 static int attach_to_rings(struct tracing *tracing)
 {
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
-
-    /* Who comes to a CPU is told in the name of who leaves it, whose cgroup is another. */
-    if (tracing->wishes->trace->cgroup) {
-        say("--cgroup: waits of one cgroup cannot be had by perf's rings: -p and -t can");
-        return EXIT_FAILURE;
-    }
     int tracefs = tracefs_open();
 
     refusal.error = tracefs < 0 ? tracefs : ring_waits_attach(&tracing->rings, tracefs, &refusal.event);
     if (tracefs >= 0) {
         close(tracefs);
-        refusal.what = REFUSED_PROBES;
         refusal.no_field = refusal.error == -ENOENT;
     }
-    if (refusal.error)
+    if (refusal.error && (tracefs < 0 || refusal.no_field)) {
         say_refused(&refusal);
+    } else if (refusal.error) {
+        struct text why = {0};
+        ring_source_explain(&tracing->rings.source, refusal.error, &why);
+        say("cannot trace sched:%s: %s", refusal.event, why.data ? why.data : strerror(-refusal.error));
+        text_free(&why);
+    }
     return refusal.error ? EXIT_FAILURE : 0;
 }
 
@@ -325,7 +324,7 @@ static int trace(struct tracing *tracing)
     };
 
     bpf_waits_init(&tracing->collector, &wishes, &waits);
-    collecting_choose(tracing->wishes->trace);
+    collecting_choose(tracing->wishes->trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = tracing->wishes->trace->by_rings;
     int status = counting_open(counting, tracing->wishes->trace,
                                by_rings ? make_rings(tracing) : &tracing->collector.counts.collector);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 
 #define ONLINE "/sys/devices/system/cpu/online"
+#define PRESENT "/sys/devices/system/cpu/present"
 #define POSSIBLE "/sys/devices/system/cpu/possible"
 #define LONGEST_LIST 65536
 #define MOST_CPUS 8192 /* more than any kernel is built for */
@@ -62,13 +63,13 @@ static int add_range(struct adding *adding, unsigned first, unsigned last)
     return 0;
 }
 
-int cpus_each_online(cpus_add *add, void *context)
+static int each_of(const char *path, cpus_add *add, void *context)
 {
     struct adding adding = {.add = add, .context = context};
     struct text list = {0};
     unsigned first, last;
 
-    if (read_file(AT_FDCWD, ONLINE, LONGEST_LIST, &list) || !list.length) {
+    if (read_file(AT_FDCWD, path, LONGEST_LIST, &list) || !list.length) {
         adding.guessed = true;
         text_clear(&list);
         text_format(&list, "0-%d\n", MOST_CPUS - 1);
@@ -79,6 +80,16 @@ int cpus_each_online(cpus_add *add, void *context)
         result = add_range(&adding, first, last);
     text_free(&list);
     return result < 0 ? result : 0;
+}
+
+int cpus_each_online(cpus_add *add, void *context)
+{
+    return each_of(ONLINE, add, context);
+}
+
+int cpus_each_present(cpus_add *add, void *context)
+{
+    return each_of(PRESENT, add, context);
 }
 
 size_t cpus_possible(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which CPUs are online. */
+/* Which CPUs there are, and are online. */
 #ifndef STACKBOX_KERNEL_CPUS_H
 #define STACKBOX_KERNEL_CPUS_H
 
@@ -14,6 +14,8 @@
  */
 typedef int cpus_add(void *context, unsigned cpu);
 int cpus_each_online(cpus_add *add, void *context);
+/* The same with each that could be brought online. */
+int cpus_each_present(cpus_add *add, void *context);
 
 /* As many CPUs as there may ever be, or more: what is kept for each has so many values. */
 size_t cpus_possible(void);

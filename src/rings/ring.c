@@ -43,7 +43,7 @@ static void find_next(struct ring_reading *reading, struct ring *ring)
         ring_record_parse(ring->bytes, ring->size, &reading->shape, next);
         if (next->kind == RECORD_SAMPLE || next->kind == RECORD_TASK)
             return;
-        reading->lost += next->kind == RECORD_LOST ? next->lost : 0;
+        *(ring->of_tasks ? &reading->tasks_lost : &reading->lost) += next->kind == RECORD_LOST ? next->lost : 0;
         reading->broken += next->kind == RECORD_BROKEN;
         if (next->kind == RECORD_THROTTLE)
             throttle_take(&ring->throttle, ring->bytes, ring->size);
@@ -60,14 +60,19 @@ static void look(struct ring_reading *reading, struct ring *ring)
         find_next(reading, ring);
 }
 
-static struct ring *earliest(const struct ring_reading *reading)
+/* The one whose record is the next, and up to which time that is so of its others. */
+static struct ring *earliest(const struct ring_reading *reading, uint64_t *until)
 {
     struct ring *first = NULL;
 
     for (size_t i = 0; i < reading->count; i++) {
         struct ring *ring = &reading->rings[i];
-        if (ring->size && (!first || ring->next.time < first->next.time))
-            first = ring;
+        if (!ring->size)
+            continue;
+        const bool is_first = !first || ring->next.time < first->next.time;
+        const uint64_t other = !is_first ? ring->next.time : first ? first->next.time : UINT64_MAX;
+        *until = other < *until ? other : *until;
+        first = is_first ? ring : first;
     }
     return first;
 }
@@ -75,28 +80,22 @@ static struct ring *earliest(const struct ring_reading *reading)
 int rings_read(struct ring_reading *reading, uint64_t until, ring_take_record *take, void *context)
 {
     struct ring *ring;
+    uint64_t next = until;
     int result = 0;
 
     for (size_t i = 0; i < reading->count; i++)
         look(reading, &reading->rings[i]);
-    while (!result && (ring = earliest(reading)) && ring->next.time <= until) {
-        reading->samples += ring->next.kind == RECORD_SAMPLE;
-        result = take(context, &ring->next);
-        ring->at += ring->size;
+    while (!result && (ring = earliest(reading, &next)) && ring->next.time <= until) {
+        do {
+            reading->samples += ring->next.kind == RECORD_SAMPLE;
+            result = take(context, &ring->next);
+            ring->at += ring->size;
+            find_next(reading, ring);
+        } while (!result && ring->size && ring->next.time <= next);
         perf_ring_release(&ring->ring, ring->at);
-        find_next(reading, ring);
+        next = until;
     }
     for (size_t i = 0; i < reading->count; i++) /* what was skipped, too */
         perf_ring_release(&reading->rings[i].ring, reading->rings[i].at);
     return result;
-}
-
-bool rings_are_filling(const struct ring_reading *reading)
-{
-    for (size_t i = 0; i < reading->count; i++) {
-        const struct ring *ring = &reading->rings[i];
-        if (perf_ring_head(&ring->ring) - ring->at > ring->ring.bytes / 4)
-            return true;
-    }
-    return false;
 }

@@ -15,6 +15,7 @@
 struct ring {
     struct perf_ring ring;
     unsigned cpu;
+    bool of_tasks;     /* what it loses are no samples */
     uint64_t at, head; /* positions: of the next record, and up to where there are any */
     size_t size;       /* of the next record; 0: there is none */
     struct ring_record next;
@@ -29,7 +30,7 @@ struct ring_reading {
     struct ring *rings;
     size_t count;
     struct record_shape shape;
-    uint64_t samples, lost, broken; /* as they were read */
+    uint64_t samples, lost, tasks_lost, broken; /* as they were read */
 };
 
 /* Takes over event `fd`, whose ring has so many bytes of data. 0 or a negative errno; ring_close after either. */
@@ -38,8 +39,5 @@ void ring_close(struct ring *ring);
 
 /* Hands out samples and what is told of tasks: 0, what `take` returned, or -ENOMEM. */
 int rings_read(struct ring_reading *reading, uint64_t until, ring_take_record *take, void *context);
-
-/* Is a ring filled so far that it should be read now? */
-bool rings_are_filling(const struct ring_reading *reading);
 
 #endif

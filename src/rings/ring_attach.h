@@ -6,15 +6,7 @@
 #include "attach/attach.h"
 #include "rings/ring_source.h"
 
-struct ring_attaching {
-    struct ring_source *source;
-    /* What is known of events by where they come from: whether the caller is to be told, and flags of a key. */
-    bool callers[ATTACH_PROGRAMS];
-    uint32_t flags[ATTACH_PROGRAMS];
-};
-
-/* attach_request.instead, of a struct ring_attaching. The rings' events are closed before the attachment is. */
-int ring_attach(void *context, struct attachment *attachment, const struct attach_request *request,
-                struct places *places);
+/* attach_request.instead, of a struct ring_source. */
+extern const struct attach_instead ring_attach;
 
 #endif

@@ -7,14 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "insns/layout.h"
 #include "maps/callers.h"
 #include "maps/store.h"
 
-/* So often rings are read; and so long records of other CPUs are waited for. */
-#define READ_MS 5
+/* So often rings are read where they do not fill; and so long records of other CPUs are waited for. */
+#define READ_MS 100
+#define READ_OFTEN_MS 5 /* where there are more than can be waited for */
+#define MOST_POLLED 256
 #define SETTLES_NS 1000000
 
 /* ---- Opening ---- */
@@ -41,6 +45,7 @@ static int open_rings(struct ring_source *source)
         .user = source->wishes.user,
         .raw = source->wishes.raw,
         .cgroup = filter->cgroup,
+        .bytes = source->wishes.bytes,
     };
 
     wishes.from_exec = command && !source->wishes.of_all;
@@ -63,6 +68,7 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
     source->taking = context;
     source->depth = source->wishes.depth ? (uint32_t)source->wishes.depth : limit;
     pthread_mutex_init(&source->lock, NULL);
+    source->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     source->is_open = true;
     int result = open_rings(source);
     if (!result)
@@ -78,14 +84,29 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
     return 0;
 }
 
+static void end_reader(struct ring_source *source)
+{
+    if (!source->has_reader)
+        return;
+    __atomic_store_n(&source->ends, true, __ATOMIC_RELAXED);
+    (void)!write(source->bell, &(uint64_t){1}, sizeof(uint64_t));
+    pthread_join(source->reader, NULL);
+    source->has_reader = false;
+}
+
+void ring_source_detach(struct ring_source *source)
+{
+    end_reader(source);
+    rings_close_events(&source->rings);
+}
+
 void ring_source_close(struct ring_source *source)
 {
-    if (source->has_reader) {
-        __atomic_store_n(&source->ends, true, __ATOMIC_RELAXED);
-        pthread_join(source->reader, NULL);
-    }
-    if (source->is_open)
+    end_reader(source);
+    if (source->is_open) {
         pthread_mutex_destroy(&source->lock);
+        close(source->bell);
+    }
     rings_close(&source->rings);
     ring_tasks_close(&source->tasks);
     free(source->threads.tids);
@@ -114,6 +135,8 @@ static int take_record(void *context, const struct ring_record *record)
 
     if (record->kind == RECORD_TASK)
         ring_tasks_take(&source->tasks, &record->task, record->time);
+    else
+        ring_tasks_see(&source->tasks, record->sample.pid, record->time);
     return source->take(source->taking, record);
 }
 
@@ -127,6 +150,7 @@ int ring_source_read_settled(struct ring_source *source)
     const uint64_t now = now_ns(), until = now > SETTLES_NS ? now - SETTLES_NS : 0;
 
     source->settled = until;
+    rings_look(&source->rings);
     return read_until(source, until);
 }
 
@@ -146,12 +170,24 @@ int ring_source_read(struct ring_source *source, bool for_good)
     return result ? result : read_until(source, UINT64_MAX);
 }
 
+/* Until a ring fills, or it is to end. */
+static void await_records(const struct ring_source *source)
+{
+    const struct ring_reading *reading = &source->rings.reading;
+    struct pollfd polled[MOST_POLLED] = {{.fd = source->bell, .events = POLLIN}};
+    nfds_t count = 1;
+
+    for (size_t i = 0; i < reading->count && count < MOST_POLLED; i++)
+        polled[count++] = (struct pollfd){.fd = reading->rings[i].ring.fd, .events = POLLIN};
+    (void)poll(polled, count, reading->count >= MOST_POLLED ? READ_OFTEN_MS : READ_MS);
+}
+
 static void *keep_reading(void *context)
 {
     struct ring_source *source = context;
 
     while (!__atomic_load_n(&source->ends, __ATOMIC_RELAXED)) {
-        (void)poll(NULL, 0, READ_MS);
+        await_records(source);
         pthread_mutex_lock(&source->lock);
         if (!source->failure)
             source->failure = ring_source_read_settled(source);
@@ -273,7 +309,7 @@ void ring_source_account(const struct ring_source *source, struct collector_acco
         .filtered = source->filtered,
         .counted = source->counted,
         .lost = reading->lost,
-        .bytes = (uint64_t)source->rings.bytes * reading->count,
+        .bytes = (uint64_t)source->rings.bytes * source->rings.cpu_count,
         .depth = source->depth,
     };
     account->unknown = (int64_t)(account->seen - account->filtered - account->counted - account->lost);
@@ -287,6 +323,12 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
                 "were lost: they came faster than they were read, and the rings of %zu KB of each CPU were "
                 "full; narrow the pattern or the filters, or take shorter stacks (-K, -U)",
                 source->rings.bytes / 1024);
+    missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "records"},
+                "of what tasks did were lost: they came faster than they were read, and names may be wrong");
+    missing_add(missing, &(struct loss){.count = source->rings.came ? MISSING_UNCOUNTED : 0, .beside = true},
+                "of CPUs that came online meanwhile are missing, until half a second after that");
+    missing_add(missing, &(struct loss){.count = source->rings.refused ? MISSING_UNCOUNTED : 0, .beside = true},
+                "of a CPU that came online are missing: %s", strerror(-source->rings.refused));
     missing_add(missing, &(struct loss){.count = reading->broken ? MISSING_UNCOUNTED : 0, .events = "records",
                                         .beside = true},
                 "of the kernel made no sense, and were left out with all that was behind them");
@@ -294,7 +336,7 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
 
 void ring_source_describe(const struct ring_source *source, struct text *lines)
 {
-    text_format(lines, "rings: %zu, of %zu KB each, events of %s%s\n", source->rings.reading.count,
+    text_format(lines, "rings: %zu, of %zu KB each, events of %s%s\n", source->rings.cpu_count,
                 source->rings.bytes / 1024, source->rings.wishes.tid_count ? "tasks" : "all",
                 source->rings.user_part_alone ? ", their user part alone" : "");
 }

@@ -19,6 +19,7 @@ struct ring_wishes {
     bool of_all;               /* also of a command's events those of others are needed */
     bool without_idle;         /* events of the idle tasks are none that were asked for */
     bool per_process, per_thread;
+    uint64_t bytes;            /* of all rings; 0: by the memory that is there */
     uint64_t depth;            /* 0: the kernel's limit */
     uint64_t stacks;           /* that are told apart between two reports; 0: by the memory that is there */
 };
@@ -47,6 +48,7 @@ struct ring_source {
     pthread_t reader;
     pthread_mutex_t lock;
     bool has_reader, ends;
+    int bell;           /* by which it is woken to end */
     int failure;        /* of the reader: a negative errno */
     ring_take_record *take;
     void *taking;
@@ -58,6 +60,8 @@ void ring_source_close(struct ring_source *source);
 
 /* An event, attached before it starts. 0 or a negative errno. */
 int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place);
+/* All events again, when there is nothing to read any more. */
+void ring_source_detach(struct ring_source *source);
 /* Why that was refused, and what to do about it. */
 void ring_source_explain(const struct ring_source *source, int error, struct text *sentence);
 

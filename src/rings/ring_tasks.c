@@ -123,6 +123,20 @@ struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, ui
 
 /* ---- What is told ---- */
 
+/*
+ * Who else was told of the exec (processes/) may have been so a little later than we, and looks for the last one
+ * before `born`: whatever the new program does is later than both.
+ */
+#define BORN_BY_NEXT UINT64_MAX
+
+void ring_tasks_see(struct ring_tasks *tasks, uint32_t pid, uint64_t time)
+{
+    struct ring_task_state *process = at(tasks, pid);
+
+    if (process->born == BORN_BY_NEXT)
+        process->born = time & ~(uint64_t)LIFE_ENDED;
+}
+
 static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
 {
     const struct ring_task_state *parent = at(tasks, told->by);
@@ -160,7 +174,7 @@ void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *told, uin
         take_end(tasks, told, time);
         return;
     case RING_TASK_EXECS: /* all other threads of it have ended */
-        at(tasks, told->pid)->born = time & ~(uint64_t)LIFE_ENDED;
+        at(tasks, told->pid)->born = BORN_BY_NEXT;
         task->followed = task->followed || told->pid == tasks->held;
         break;
     case RING_TASK_NAMED:

@@ -39,6 +39,8 @@ struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, ui
 /* Its process. */
 struct ring_task_state *ring_tasks_process(struct ring_tasks *tasks, uint32_t pid);
 
+/* That process did something then. */
+void ring_tasks_see(struct ring_tasks *tasks, uint32_t pid, uint64_t time);
 /* Takes in what was told at that time. */
 void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *task, uint64_t time);
 

@@ -9,7 +9,11 @@
 #include "insns/layout.h"
 #include "rings/ring_counts.h"
 
-enum event_number { NUMBER_SWITCH, NUMBER_WAKING };
+/*
+ * Who comes to a CPU is told in the name of who leaves it, whose cgroup is another: of one cgroup there are two events
+ * of switches, of which its own tells who leaves.
+ */
+enum event_kind { KIND_SWITCH, KIND_LEAVE, KIND_WAKING };
 
 /* A thread at a moment, with frames of its own. */
 struct kept {
@@ -142,7 +146,7 @@ static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32
         of->source.filtered++;
         return 0;
     }
-    ring_source_party(&of->source, sample, NUMBER_SWITCH, &party);
+    ring_source_party(&of->source, sample, 0, &party);
     if (of->wishes.view == VIEW_WAKEUP || !of->wishes.kernel)
         party.kernel.count = 0;
     if (of->wishes.view == VIEW_WAKEUP || !of->wishes.user)
@@ -178,7 +182,7 @@ static int wake(struct ring_waits *of, const struct ring_sample *sample, uint64_
 
     if (!wait)
         return tid && tid < of->count ? -ENOMEM : 0;
-    ring_source_party(&of->source, sample, NUMBER_WAKING, &party);
+    ring_source_party(&of->source, sample, 0, &party);
     if (!of->wishes.user)
         party.user.count = 0;
     if (keep(&wait->waker, &party))
@@ -198,11 +202,14 @@ static int take(void *context, const struct ring_record *record)
 
     if (record->kind != RECORD_SAMPLE)
         return 0;
-    if (rings_number(&of->source.rings, sample->event) == NUMBER_WAKING)
+    const uint32_t number = rings_number(&of->source.rings, sample->event);
+    const enum event_kind kind = number < of->source.place_count ? of->source.places[number].place : KIND_SWITCH;
+    if (kind == KIND_WAKING)
         return wake(of, sample, record->time);
     const uint32_t previous = (uint32_t)field(sample, &of->prev_pid), next = (uint32_t)field(sample, &of->next_pid);
-    int result = previous ? leave(of, sample, previous, record->time) : 0;
-    return result || !next ? result : come(of, next, record->time);
+    const bool leaves = kind == KIND_LEAVE || !of->wishes.scope->filter.cgroup;
+    int result = previous && leaves ? leave(of, sample, previous, record->time) : 0;
+    return result || !next || kind == KIND_LEAVE ? result : come(of, next, record->time);
 }
 
 /* ---- The collector ---- */
@@ -230,13 +237,14 @@ static int open_waits(struct collector *collector, struct text *why)
     return of->by_tid ? 0 : -ENOMEM;
 }
 
-static int add(struct ring_waits *of, int tracefs, const char *event)
+static int add(struct ring_waits *of, int tracefs, const char *event, enum event_kind kind)
 {
+    const struct ring_place place = {.place = kind, .flags = KEY_TRACEPOINT};
     uint32_t id;
     int result = tracefs_event_id(tracefs, "sched", event, &id);
+    const struct rings_event asked = {PERF_TYPE_TRACEPOINT, .config = id, .outside = kind != KIND_LEAVE};
 
-    return result ? result : ring_source_add(&of->source, &(struct rings_event){PERF_TYPE_TRACEPOINT, .config = id},
-                                             &(struct ring_place){.flags = KEY_TRACEPOINT});
+    return result ? result : ring_source_add(&of->source, &asked, &place);
 }
 
 int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
@@ -248,12 +256,14 @@ int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
     if (!result)
         result = tracefs_find_field(tracefs, "sched", "sched_switch", "next_pid", &of->next_pid);
     if (!result)
-        result = add(of, tracefs, *event);
+        result = add(of, tracefs, *event, KIND_SWITCH);
+    if (!result && of->wishes.scope->filter.cgroup)
+        result = add(of, tracefs, *event, KIND_LEAVE);
     if (result || of->wishes.view == VIEW_OFFCPU)
         return result;
     *event = "sched_waking";
     result = tracefs_find_field(tracefs, "sched", *event, "pid", &of->pid);
-    return result ? result : add(of, tracefs, *event);
+    return result ? result : add(of, tracefs, *event, KIND_WAKING);
 }
 
 static int start(struct collector *collector)

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "find/exact.h"
 #include "find/list.h"
 #include "find/rivals.h"
-#include "insns/layout.h"
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
@@ -209,9 +209,10 @@ static void say_too_many(const struct attachment *attachment)
 }
 
 /* Nothing could be attached: the reason that concerns all, or those of the places. */
-static int say_not_attached(const struct attachment *attachment, enum attach_way way,
+static int say_not_attached(const struct attachment *attachment, const struct attach_request *request,
                             const struct find *find, int error)
 {
+    const enum attach_way way = request->way;
     const struct places *places = &find->places;
     bool user = places->count && places->items[0].kind == PLACE_USER;
     struct text why = {0};
@@ -222,9 +223,11 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
     }
     if (error == -EINTR)
         return EXIT_FAILURE;
-    if (way == ATTACH_TRACEFS && find->tracefs < 0) {
+    /* By the PMUs rings do without it, if there are any. */
+    if (find->tracefs < 0 && (way == ATTACH_TRACEFS || (request->instead && error == -EOPNOTSUPP))) {
         refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
-        say("--attach-by: %s", why.data ? why.data : strerror(-find->tracefs));
+        say("%s: %s", way == ATTACH_BEST ? "cannot trace" : "--attach-by",
+            why.data ? why.data : strerror(-find->tracefs));
         text_free(&why);
         return EXIT_FAILURE;
     }
@@ -242,8 +245,10 @@ static int say_not_attached(const struct attachment *attachment, enum attach_way
         say_none_traced(places);
         return EXIT_FAILURE;
     }
-    refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, &attachment->log,
-                            &why);
+    if (request->instead && error != -EOPNOTSUPP)
+        ring_source_explain(request->context, error, &why);
+    else
+        refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, &attachment->log, &why);
     say("cannot trace: %s", why.data ? why.data : strerror(-error));
     text_free(&why);
     return EXIT_FAILURE;
@@ -266,13 +271,12 @@ static void say_ways(const struct attachment *attachment)
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug)
 {
-    int result = request->instead ? request->instead(request->context, attachment, request, &find->places)
-                                  : attach_open(attachment, request, &find->places);
+    int result = attach_open(attachment, request, &find->places);
 
     if (debug && attachment->log.length)
         fprintf(stderr, "%s\n", attachment->log.data);
     if (result)
-        return say_not_attached(attachment, request->way, find, result);
+        return say_not_attached(attachment, request, find, result);
     say_skipped(attachment, &find->places);
     say_left_out(attachment);
     say_undistinguished(find);
@@ -297,36 +301,21 @@ void attaching_detach(struct attachment *attachment, bool debug)
 
 /* ---- The programs ---- */
 
-const struct attaching_variant attaching_variants[ATTACH_PROGRAMS] = {
-    [ATTACH_KERNEL] = {"of the kernel's functions", false, 0},
-    [ATTACH_KERNEL_START] = {"of starts of the kernel's functions", false, KEY_KERNEL_START},
-    [ATTACH_TRACEPOINT] = {"of tracepoints", false, KEY_TRACEPOINT},
-    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
-    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
-    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
-                            KEY_USER_PROBE | KEY_NO_CALLER},
-};
-
-int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source, enum attach_way way,
-                              struct find *find, bool debug)
+int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
+                              const struct attach_request *wishes, struct find *find, bool debug)
 {
-    struct ring_attaching attaching = {.source = source};
+    struct attach_request request = *wishes;
 
-    for (size_t i = 0; i < ATTACH_PROGRAMS; i++) {
-        attaching.callers[i] = attaching_variants[i].caller;
-        attaching.flags[i] = attaching_variants[i].flags;
+    if (request.way == ATTACH_MULTI) {
+        say("--attach-by multi: links are of programs in the kernel, and with rings there are none: take pmu or "
+            "tracefs");
+        return EXIT_USAGE;
     }
     if (find->tracefs < 0)
         find->tracefs = tracefs_open();
-    const struct attach_request request = {
-        .instead = ring_attach,
-        .context = &attaching,
-        .tracefs = find->tracefs,
-        .way = way,
-        .stop = &run_stopped,
-        .progress = attaching_show_progress,
-    };
+    request.tracefs = find->tracefs;
+    request.instead = &ring_attach;
+    request.context = source;
     return attaching_attach(attachment, &request, find, debug);
 }
 
@@ -361,7 +350,7 @@ void attaching_say_program(const struct trace_options *options, enum attach_prog
 
     if (!options->debug && !options->dump_program)
         return;
-    text_format(&what, "the program %s", attaching_variants[which].what);
+    text_format(&what, "the program %s", attach_variants[which].what);
     if (!what.failed)
         decisions_say_program(what.data, program, linked, options->dump_program);
     text_free(&what);

@@ -39,24 +39,13 @@ void attaching_show_progress(size_t done, size_t total);
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug);
 
-/*
- * The same by rings, whose events attaching_detach's caller closes before: rings_close_events(). tracefs is opened
- * for probes where it is there.
- */
+/* The same by rings, whatever the request says of programs. tracefs is opened for probes where it is there. */
 struct ring_source;
-int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source, enum attach_way way,
-                              struct find *find, bool debug);
+int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
+                              const struct attach_request *wishes, struct find *find, bool debug);
 
 /* attach_close, and says what is left behind; with `debug` how long it took, too. */
 void attaching_detach(struct attachment *attachment, bool debug);
-
-/* What is known of every event that a program gets, by where it comes from. */
-struct attaching_variant {
-    const char *what;
-    bool caller;    /* it is at the first instruction of a user's function */
-    uint32_t flags; /* of a key (insns/layout.h) */
-};
-extern const struct attaching_variant attaching_variants[ATTACH_PROGRAMS];
 
 /* Is there a place whose events that program gets? */
 bool attaching_needs(enum attach_program which, const struct places *places);

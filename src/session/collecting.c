@@ -1,7 +1,130 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "session/collecting.h"
 
-void collecting_choose(struct trace_options *options)
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "insns/program.h"
+#include "kernel/bpf.h"
+#include "rings/rings_try.h"
+
+/* A program that takes a stack, which is what is younger than bpf(2): get_stack (4.18). */
+static int try_program(void)
 {
+    struct program program = {0};
+    struct linked linked;
+    struct text log = {0};
+
+    EMIT(&program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, -8),
+        MOV_IMM(R3, 8),
+        MOV_IMM(R4, 0),
+        CALL(BPF_FUNC_get_stack),
+        MOV_IMM(R0, 0),
+        EXIT());
+    int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, &log);
+    if (!result) {
+        const struct bpf_load load = {
+            .type = BPF_PROG_TYPE_PERF_EVENT,
+            .name = "stackbox",
+            .insns = linked.insns,
+            .count = linked.count,
+        };
+        result = bpf_load_program(&load, &log);
+    }
+    text_free(&log);
+    program_free(&program);
+    if (result < 0)
+        return result;
+    close(result);
+    return 0;
+}
+
+static int try_bpf(const struct collecting_wishes *wishes)
+{
+    int map = -1, result = bpf_create_numbered(&map, BPF_MAP_TYPE_PERCPU_ARRAY, "stackbox", sizeof(uint64_t), 1);
+
+    (void)wishes;
+    if (map >= 0)
+        close(map);
+    return result ? result : try_program();
+}
+
+static int try_rings(const struct collecting_wishes *wishes)
+{
+    return rings_try(wishes->own, !wishes->own);
+}
+
+/* The first is the best. */
+static const struct way {
+    enum collect_way way;
+    int (*try)(const struct collecting_wishes *wishes);
+    const char *name; /* NULL: of the first */
+} ways[] = {
+    {COLLECT_BPF, try_bpf, NULL},
+    {COLLECT_RINGS, try_rings, "perf's rings"},
+};
+
+/* What is out at the moment is no reason to do it otherwise. */
+static bool is_shortage(int error)
+{
+    return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN || error == -EINTR;
+}
+
+/*
+ * A filter of a container lets rings through for less than programs, and says so with EPERM; the kernel says
+ * EACCES. Rings of one's own tasks take no right at all.
+ */
+static bool tells_more(const struct collecting_wishes *wishes, int result)
+{
+    return wishes->takes_own || (result == -EPERM && prctl(PR_GET_SECCOMP) == 2);
+}
+
+struct collecting collecting_find(const struct collecting_wishes *wishes)
+{
+    struct collecting found = {.way = ways[0].way, .refused = ways[0].try(wishes)};
+
+    if (is_shortage(found.refused))
+        found.refused = 0;
+    found.result = found.refused;
+    for (size_t i = 1; i < COUNT_OF(ways) && found.result; i++) {
+        const int result = ways[i].try(wishes);
+        if (!result || tells_more(wishes, result))
+            found = (struct collecting){ways[i].way, found.refused, result};
+    }
+    return found;
+}
+
+static const char *why_not_first(int refused)
+{
+    return refused == -ENOSYS ? "this kernel has no bpf(2)"
+           : refused == -EPERM || refused == -EACCES ? "bpf(2) is refused"
+                                                     : "bpf(2) of this kernel takes none";
+}
+
+void collecting_choose(struct trace_options *options, const struct collecting_wishes *wishes)
+{
+    if (options->collect == COLLECT_BEST) {
+        const struct collecting found = collecting_find(wishes);
+        options->collect = found.way;
+        options->not_by_bpf = found.refused ? why_not_first(found.refused) : NULL;
+    }
     options->by_rings = options->collect == COLLECT_RINGS;
+}
+
+void collecting_say(const struct trace_options *options)
+{
+    size_t i = 0;
+
+    if (!options->not_by_bpf)
+        return;
+    while (ways[i].way != options->collect)
+        i++;
+    say("stacks are collected by %s, as %s", ways[i].name, options->not_by_bpf);
 }

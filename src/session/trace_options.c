@@ -229,7 +229,7 @@ const struct option trace_options[] = {
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
      "how events are collected: bpf (by programs in the kernel) or rings (perf's, read one by one: without "
-     "bpf(2), and of your own programs without any right); default: bpf"},
+     "bpf(2), and of your own programs without any right); default: the first that works, which is said if it is not bpf"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with a command: where tracing is not possible say so, and run it all the same"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,

@@ -108,12 +108,14 @@ if ! have_kprobes; then
     is "no kprobes, best effort: one warning, and it ran" \
         "$(grep -c 'no kernel probes' "$scratch/err") $(tail -n 1 "$scratch/err")" "1 said"
 fi
-for denied in bpf:EPERM perf_event_open:EACCES; do
-    under="$WORKLOADS/deny --syscall $denied --"
-    exits "without $denied" 125 $QUIET -- true
-    exits "without $denied, best effort" 9 --best-effort $QUIET -- sh -c 'exit 9'
-    under=
-done
+under="$WORKLOADS/deny --syscall perf_event_open:EACCES --"
+exits "without perf_event_open(2)" 125 $QUIET -- true
+exits "without perf_event_open(2), best effort" 9 --best-effort $QUIET -- sh -c 'exit 9'
+under="$WORKLOADS/deny --syscall bpf:EPERM --"
+exits "without bpf(2)" 9 $QUIET -- sh -c 'exit 9'
+exits "without bpf(2), with programs alone" 125 --collect bpf $QUIET -- true
+exits "without bpf(2), with programs alone, best effort" 9 --best-effort --collect bpf $QUIET -- sh -c 'exit 9'
+under=
 under="$WORKLOADS/deny --syscall pidfd_open:ENOSYS --"
 exits "without pidfds" 42 $QUIET -- sh -c 'sleep 0.3; exit 42'
 under=

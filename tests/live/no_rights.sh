@@ -7,7 +7,7 @@
 
 have_root || skip_all "only root can become somebody else"
 
-set_sysctl kernel.perf_event_paranoid 2
+set_sysctl kernel/perf_event_paranoid 2
 cp "$STACKBOX" "$scratch/stackbox"
 cp "$WORKLOADS/burn" "$scratch/burn"
 chmod 755 "$scratch" "$scratch/stackbox" "$scratch/burn"
@@ -18,15 +18,18 @@ as_nobody()
     "$WORKLOADS/deny" --cap all --uid 65534 -- "$@"
 }
 
-as_nobody "$scratch/stackbox" profile --collect rings -F 997 -f -- "$scratch/burn" -s 2000 > "$scratch/out" 2> "$scratch/err"
+as_nobody "$scratch/stackbox" profile -F 997 -f -- "$scratch/burn" -s 4000 > "$scratch/out" 2> "$scratch/err"
 greater=$(folded_sum "$scratch/out" ';greater;')
 all=$(folded_sum "$scratch/out" ';main')
 between "a command of his own: seven tenths" $((greater * 1000 / (all + !all))) 670 730
+is "that it is by rings is said, and that the kernel's part is missing" \
+    "$(grep -c "^profile: stacks are collected by perf's rings, as bpf(2) is refused$" "$scratch/err") $(
+        grep -c '^Sampling at 997 Hertz of all threads by user stack' "$scratch/err")" "1 1"
 
-as_nobody "$scratch/burn" -s 1000 -w > "$scratch/burn.out" &
+as_nobody "$scratch/burn" -s 4000 -w > "$scratch/burn.out" &
 while ! grep -q ready "$scratch/burn.out"; do sleep 0.1; done
 pid=$(sed -n 's/^count tid //p' "$scratch/burn.out")
-as_nobody "$scratch/stackbox" profile --collect rings -F 997 -f -p "$pid" > "$scratch/out" 2> "$scratch/err" &
+as_nobody "$scratch/stackbox" profile -F 997 -f -p "$pid" > "$scratch/out" 2> "$scratch/err" &
 tracer=$!
 while ! grep -q Sampling "$scratch/err"; do sleep 0.1; done
 kill -s USR2 "$pid"
@@ -35,5 +38,27 @@ greater=$(folded_sum "$scratch/out" ';greater;')
 all=$(folded_sum "$scratch/out" ';main')
 between "a process of his own: seven tenths" $((greater * 1000 / (all + !all))) 670 730
 
-as_nobody "$scratch/stackbox" profile --collect rings -e page-faults -c 1 -f -- "$scratch/burn" -s 10 > "$scratch/out" 2> "$scratch/err"
+as_nobody "$scratch/stackbox" profile -e page-faults -c 1 -f -- "$scratch/burn" -s 10 > "$scratch/out" 2> "$scratch/err"
 [ "$(folded_sum "$scratch/out")" -gt 0 ] && pass "page faults" || fail "page faults" "$(cat "$scratch/err")"
+
+# refused NAME TEXT ARG...: profile says TEXT, in one line
+refused()
+{
+    refused=$1 text=$2
+    shift 2
+    as_nobody "$WORKLOADS/session" --limit 60 "$scratch/stackbox" profile "$@" < /dev/null > "$scratch/out" 2> "$scratch/err"
+    is "$refused: status and lines" "$? $(wc -l < "$scratch/err")" "1 1"
+    contains "$refused" "$scratch/err" "$text"
+}
+
+refused "of everybody" "name it (-p PID, or -- COMMAND), or run this as root" 1
+refused "of another's process" "name it (-p PID, or -- COMMAND), or run this as root" -p $$ 1
+refused "programs alone" "CAP_BPF and CAP_PERFMON are missing" --collect bpf -p $$ 1
+set_sysctl kernel/perf_event_paranoid 3
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 3 ] &&
+    ! as_nobody "$scratch/stackbox" profile -- true > "$scratch/out" 2>&1; then
+    refused "nothing at all" "sysctl kernel.perf_event_paranoid=2" -p $$ 1
+else
+    skip "nothing at all" "this kernel's levels end at 2"
+fi
+reset_sysctls

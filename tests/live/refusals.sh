@@ -49,9 +49,13 @@ have_root || {
 # Who is not root has what limits root had.
 ulimit -l unlimited 2>/dev/null
 refused "not root" "CAP_BPF and CAP_PERFMON are missing: run it as root" --uid 65534 -- $EVENT
-refused "no CAP_BPF" "CAP_BPF is missing" --cap sys_admin --cap bpf -- $EVENT
-refused "no bpf(2) by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:ENOSYS -- $EVENT
-refused "bpf(2) refused by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:EPERM -- $EVENT
+refused "no CAP_BPF" "CAP_BPF is missing" --cap sys_admin --cap bpf -- --collect bpf $EVENT
+refused "no bpf(2) by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:ENOSYS -- --collect bpf $EVENT
+refused "bpf(2) refused by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:EPERM -- --collect bpf $EVENT
+refused "what Docker refuses" "give the container CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)" \
+    --container --cap sys_admin --cap perfmon --cap bpf -- $EVENT
+refused "neither bpf(2) nor perf_event_open(2)" "a seccomp filter refuses bpf(2)" \
+    --syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS -- $EVENT
 refused "perf_event_open(2) refused by seccomp" "a seccomp filter refuses" \
     --syscall perf_event_open:EACCES -- $EVENT
 refused "no perf_event_open(2) by seccomp" "a seccomp filter refuses perf_event_open(2)" \
@@ -74,7 +78,7 @@ chroot "$scratch/root" /stackbox stackcount -K -D 0.3 t:sched:sched_switch </dev
 is "no /proc: a tracepoint can be traced" $? 0
 is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: functions have no names, because \
 /proc is not mounted: mount -t proc proc /proc"
-"$DENY" --syscall bpf:EPERM -- chroot "$scratch/root" /stackbox stackcount $EVENT </dev/null \
+"$DENY" --syscall bpf:EPERM -- chroot "$scratch/root" /stackbox stackcount --collect bpf $EVENT </dev/null \
     >"$scratch/out" 2>"$scratch/err"
 contains "no /proc: a refusal is the right one" "$scratch/err" "a seccomp filter refuses bpf(2)"
 
@@ -156,7 +160,7 @@ if have_kprobes; then
         $BOTH -- --attach-by tracefs vfs_read
     refused "CAP_BPF alone" "cannot trace: CAP_PERFMON is missing" --only bpf --uid 65534 -- vfs_read
     refused "CAP_PERFMON alone" "cannot create maps: CAP_BPF is missing" --only perfmon \
-        --uid 65534 -- vfs_read
+        --uid 65534 -- --collect bpf vfs_read
     by_link && refused "CAP_BPF alone: multi" "cannot trace: CAP_PERFMON is missing" --only bpf \
         --uid 65534 -- --attach-by multi vfs_read
     # Debian's 3 refuses what needs perf_event_open(2) even with both capabilities.

@@ -46,10 +46,6 @@ greater=$(folded_sum "$scratch/out" ';greater;')
 all=$(folded_sum "$scratch/out" ';main')
 between "seven tenths of the samples are in the one function" $((greater * 1000 / all)) 670 730
 
-"$WORKLOADS/deny" --syscall bpf:ENOSYS -- "$STACKBOX" stackcount --collect rings -f "$EVENT" -- "$WORKLOADS/calls" -n 3000 \
-    > "$scratch/out" 2> "$scratch/err"
-is "no bpf(2)" "$(folded_sum "$scratch/out")" 3000
-
 for format in text flat svg pprof speedscope; do
     "$STACKBOX" stackcount --collect rings --format $format "$EVENT" -- "$WORKLOADS/calls" -n 100 \
         > "$scratch/$format" 2> "$scratch/err"

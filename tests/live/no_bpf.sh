@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: newest
+# seldom: 5.10
+# host: yes
+#
+# Where bpf(2) is missing or refused rings collect, without being asked: what is deterministic comes out as it does
+# by programs in the kernel, byte by byte, in every format, with the same names.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+
+SAID="stacks are collected by perf's rings, as"
+
+# perf is handed no kernel stacks at tracepoints of system calls.
+BOTH="-U $EVENT"
+! have_kprobes || BOTH=${CALL}getppid
+
+# by_both NAME ARG...: stackcount's report of it, by programs and by rings, without what differs from run to run
+by_both()
+{
+    local name=$1
+    shift
+    run_stackbox stackcount --unwind fp "$@"
+    whole "$name"
+    mv "$scratch/report" "$scratch/by_bpf"
+    # shellcheck disable=SC2086 # words
+    under="$WORKLOADS/deny --syscall bpf:$error --"
+    run_stackbox stackcount --unwind fp "$@"
+    under=
+    whole "$name: rings"
+    cmp -s "$scratch/by_bpf" "$scratch/report" && pass "$name: the same by rings, $error" ||
+        fail "$name: the same by rings, $error" "$(diff "$scratch/by_bpf" "$scratch/report" | head -n 8 | tr '\n' '|')"
+    is "$name: and that is said, $error" "$(grep -c "^stackcount: $SAID $why\$" "$scratch/err")" 1
+}
+
+# whole NAME: it has something to say; times and pids are not the same twice
+whole()
+{
+    [ $status = 0 ] && [ -s "$scratch/out" ] || fail "$1" "status $status, $(tr '\n' '|' <"$scratch/err")"
+    sed -E 's/(calls|chains|jit) \([0-9]+\)/\1 (PID)/; s/"(start|end)Value": ?[0-9.]+//; s/on [^ ,]+, ([-0-9: ]+, )?[0-9.]+ s, ([0-9,]+ events)/\2/' \
+        "$scratch/out" >"$scratch/report"
+}
+
+for error in ENOSYS EPERM; do
+    [ $error = ENOSYS ] && why="this kernel has no bpf(2)" || why="bpf(2) is refused"
+    # shellcheck disable=SC2086 # words
+    for format in text folded flat tree svg speedscope; do
+        by_both "$format" --format $format $BOTH -- "$WORKLOADS/calls" -n 3000
+    done
+    by_both "functions of a program" -f "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
+    by_both "names of just-in-time code" -f -U "$EVENT" -- "$WORKLOADS/jit" -n 500 -N jit$$
+    contains "names of just-in-time code, $error" "$scratch/report" "jit_"
+    rm -f /tmp/perf-*.map.jit$$
+done
+
+under="$WORKLOADS/deny --syscall bpf:EPERM --"
+run_stackbox stackcount -f -o "$scratch/x.pb.gz" -o "$scratch/x.folded" -o "$scratch/x.sbx" "$EVENT" -- "$WORKLOADS/calls" -n 3000
+is "files" "$status $(folded_sum "$scratch/x.folded" 'work;make_calls')" "0 3000"
+gzip -t "$scratch/x.pb.gz" && pass "pprof" || fail "pprof" "it is not whole"
+run_stackbox report -f "$scratch/x.sbx"
+is "a recording" "$(folded_sum "$scratch/out" 'work;make_calls')" 3000
+run_stackbox stackcount --collect bpf "$EVENT" -- true
+is "programs are insisted on" "$status $(grep -c 'a seccomp filter refuses bpf(2): start' "$scratch/err")" "125 1"

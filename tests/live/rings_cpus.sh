@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: no
+#
+# CPUs that go while rings are read are no error, and what is in their rings is read; those that come have rings from
+# then on, and what came before that is told. A command's events are on all CPUs from the beginning.
+. "${0%/*}/lib.sh"
+
+CPU=/sys/devices/system/cpu/cpu1/online
+[ -f $CPU ] || skip_all "no CPU that can be taken offline"
+echo 0 >$CPU 2>/dev/null || skip_all "this kernel does not let CPU 1 go"
+choose_event
+N=3000
+came="events of CPUs that came online meanwhile are missing, until half a second after that"
+
+# events: how many descriptors it has, of which events of CPU 1 are some while that is there
+events()
+{
+    ls "/proc/$(pidof stackbox | tr ' ' '\n' | sort -n | head -n 1)/fd" | wc -l
+}
+
+has_more()
+{
+    [ "$(events)" -gt "$few" ]
+}
+
+has_few()
+{
+    [ "$(events)" = "$few" ]
+}
+
+# calls_on_1 NAME: on CPU 1 alone
+calls_on_1()
+{
+    taskset 2 "$WORKLOADS/calls" -n $N -N "$1" >/dev/null
+}
+
+# offline at the start; comes; goes and comes back; so fast that no list of CPUs ever lacked it
+if start_stackbox stackcount --collect rings -K -f --by name "$EVENT"; then
+    few=$(events)
+    echo 1 >$CPU
+    wait_until 20 has_more
+    sleep 0.3
+    few=$(events)
+    calls_on_1 came
+    echo 0 >$CPU
+    few=$((few - 2))
+    wait_until 20 has_few
+    echo 1 >$CPU
+    wait_until 20 has_more
+    sleep 0.3
+    calls_on_1 back
+    echo 0 >$CPU
+    echo 1 >$CPU
+    sleep 2
+    calls_on_1 fast
+    echo 0 >$CPU
+    finish_stackbox
+    is "exit status" $status 0
+    for name in came back fast; do
+        is "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;")" $N
+    done
+    contains "it is told" "$scratch/err" "$came"
+else
+    fail "CPUs" "did not start: $(cat "$scratch/err")"
+fi
+
+# A command runs on a CPU that comes.
+echo 0 >$CPU
+"$STACKBOX" stackcount --collect rings -K -f --by name "$EVENT" -- sh -c \
+    "echo 1 >$CPU; taskset 2 '$WORKLOADS/calls' -n $N >/dev/null; echo 0 >$CPU; echo 1 >$CPU
+    taskset 2 '$WORKLOADS/calls' -n $N >/dev/null" >"$scratch/out" 2>"$scratch/err"
+is "a command on a CPU that comes" "$(folded_sum "$scratch/out" '^calls;')" $((2 * N))
+lacks "of which nothing is missing" "$scratch/err" "$came"
+
+# One by one, and of the one CPU.
+echo 0 >$CPU
+"$STACKBOX" stacksnoop --collect rings -C 1 "$EVENT" >"$scratch/out" 2>"$scratch/err"
+is "-C: a CPU that is offline" "$? $(cat "$scratch/err")" \
+    "1 stacksnoop: cannot collect by perf's rings: CPU 1 is offline: bring it online"
+echo 1 >$CPU
+if start_stackbox stacksnoop --collect rings -C 1 "$EVENT"; then
+    echo 0 >$CPU
+    sleep 2
+    echo 1 >$CPU
+    sleep 2
+    calls_on_1 alone
+    taskset 1 "$WORKLOADS/calls" -n $N -N other >/dev/null
+    finish_stackbox
+    is "-C: each on a CPU that went and came back" "$(grep -c '^[0-9.]* *alone ' "$scratch/out")" $N
+    is "-C: nobody of another CPU" "$(grep -c '^[0-9.]* *other ' "$scratch/out")" 0
+else
+    fail "-C" "did not start: $(cat "$scratch/err")"
+fi

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Rings that overflow, as nobody reads them while a workload runs: what is counted, or printed, and what is said to
+# be lost is what the workload did, to the last event. What tasks did is known in any case.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+
+lost()
+{
+    sed -n "s/^$1: \([0-9]*\) events were lost: .*/\1/p" "$scratch/err" | grep . || echo 0
+}
+
+# Whoever counts stands still while the workload runs.
+N=400000
+cat >"$scratch/still" <<'END'
+kill -s STOP $PPID
+"$1" -n $2
+(exec "$1" -n 5 -N forked)
+kill -s CONT $PPID
+END
+"$STACKBOX" stackcount --collect rings --debug -f --by name "$EVENT" -- sh "$scratch/still" "$WORKLOADS/calls" $N \
+    >"$scratch/out" 2>"$scratch/err"
+is "stackcount: exit status" $? 0
+counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(lost stackcount)
+# The shell may make such a call, too.
+between "stackcount: some are lost" "$lost" 1 $((N + 5))
+between "stackcount: what is counted and what is lost is all" $((counted + lost)) $((N + 5)) $((N + 6))
+is "the account closes" "$(grep -c 'does not close' "$scratch/err")" 0
+lacks "what tasks did is not lost" "$scratch/err" "of what tasks did were lost"
+
+# And who prints waits for a reader.
+N=20000
+mkfifo "$scratch/pipe"
+"$STACKBOX" stacksnoop --collect rings --buffer-size 64 "$EVENT" -- "$WORKLOADS/calls" -n $N >"$scratch/pipe" \
+    2>"$scratch/err" &
+snoop=$!
+test_processes="$test_processes $snoop"
+exec 3<"$scratch/pipe"
+done_calling()
+{
+    grep -q '^done CALLS=' "$scratch/err"
+}
+wait_until "$LIMIT" done_calling
+cat <&3 >"$scratch/out"
+exec 3<&-
+wait $snoop
+is "stacksnoop: exit status" $? 0
+printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(lost stacksnoop)
+between "stacksnoop: some are lost" "$lost" 1 $N
+is "stacksnoop: what is printed and what is lost is all" $((printed + lost)) $N
+
+"$STACKBOX" stacksnoop --collect rings --buffer ring "$EVENT" >"$scratch/out" 2>"$scratch/err"
+is "--buffer ring" "$? $(cat "$scratch/err")" \
+    "2 stacksnoop: --buffer ring: it is of programs in the kernel, and without them events wait in perf's"
+"$STACKBOX" stacksnoop --collect rings --buffer perf "$EVENT" -- "$WORKLOADS/calls" -n 20 >"$scratch/out" 2>"$scratch/err"
+is "--buffer perf" "$(grep -c '	*make_calls' "$scratch/out")" 20

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# What rings cannot have, or should not: one sentence each, with what to do.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# refused NAME TEXT APPLET ARG...: it ends with one line, which has TEXT
+refused()
+{
+    local name=$1 text=$2
+    shift 2
+    "$STACKBOX" "$@" --collect rings >"$scratch/out" 2>"$scratch/err"
+    one_sentence "$name" $? "$text"
+}
+
+# one_sentence NAME STATUS TEXT [RIGHT-STATUS]
+one_sentence()
+{
+    is "$1: status and lines" "$2 $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")" "${4:-1} 1 0"
+    contains "$1" "$scratch/err" "$3"
+}
+
+# as_nobody COMMAND...: a user without any right; `$scratch/box` is ours to execute for him
+cp "$STACKBOX" "$scratch/box"
+chmod 755 "$scratch" "$scratch/box"
+as_nobody()
+{
+    "$WORKLOADS/deny" --cap all --uid 65534 --memlock "${memlock:-65536}" -- "$@"
+}
+
+# ---- Too many
+
+if have_kprobes; then
+    refused "all functions of the kernel" "are more than the 10000 that are traced without asking" stackcount -D 0.1 '*'
+    refused "hundreds of them" "functions one by one would take about" stackcount -D 0.1 'tcp_*' 'ip*' 'sk*'
+    with_tracefs || skip_all "tracefs cannot be mounted"
+    is "nothing is left behind" "$(grep -c stackbox /sys/kernel/tracing/kprobe_events)" 0
+    # What tracing runs through is left out; what is named is not.
+    "$STACKBOX" stackcount --collect rings --debug -f -D 0.1 get_perf_callchain >"$scratch/out" 2>"$scratch/err"
+    is "one that tracing runs through, by its name" "$?" 0
+else
+    refused "no kernel probes" "this kernel has no kernel probes (CONFIG_KPROBE_EVENTS): tracepoints, such as" \
+        stackcount -D 0.1 vfs_read
+fi
+if have_syscall_tracepoints; then
+    refused "hundreds of tracepoints" "functions one by one would take about" stackcount -D 0.1 't:syscalls:*'
+fi
+"$STACKBOX" stackcount --collect rings --attach-by multi -D 0.1 "$WORKLOADS/chains:target" >"$scratch/out" 2>"$scratch/err"
+is "links: status" $? 2
+contains "links" "$scratch/err" "--attach-by multi: links are of programs in the kernel"
+
+# ---- Of the machine
+
+in_own_mounts()
+{
+    [ "$own_mounts" = own ]
+}
+
+if in_own_mounts && without_tracefs; then
+    no_mount="$WORKLOADS/deny --syscall mount:EPERM --syscall fsmount:EPERM --syscall fsopen:EPERM --"
+    for applet in "stackcount t:sched:sched_switch" "offcputime" "stacksnoop t:sched:sched_switch"; do
+        # shellcheck disable=SC2086 # words
+        $no_mount "$STACKBOX" $applet --collect rings -D 0.1 >"$scratch/out" 2>"$scratch/err"
+        one_sentence "${applet%% *} without tracefs" $? "tracefs cannot be read: run it as root"
+    done
+    # shellcheck disable=SC2086
+    $no_mount "$STACKBOX" profile --collect rings -f -D 0.1 >"$scratch/out" 2>"$scratch/err"
+    is "profile needs none" $? 0
+    with_tracefs || skip_all "tracefs cannot be mounted"
+fi
+
+names_of_kernel()
+{
+    "$STACKBOX" stackcount --collect rings -K -f t:sched:sched_process_fork -- sh -c '(exit 0); :' >"$scratch/out" \
+        2>"$scratch/err"
+    is "$1: counted" "$(folded_sum "$scratch/out")" 1
+    is "$1: what is said" "$(grep -c "$2" "$scratch/err")" 1
+    is "$1: frames are addresses" "$(grep -c clone "$scratch/out")" 0
+}
+
+if set_sysctl kernel/kptr_restrict 2; then
+    names_of_kernel "hidden addresses" "the kernel hides its addresses, so its functions have no names"
+    reset_sysctls
+fi
+if in_own_mounts && mount --bind /dev/null /proc/kallsyms 2>/dev/null; then
+    names_of_kernel "no kallsyms" "its functions have no names"
+    umount /proc/kallsyms
+fi
+
+# ---- Of a user
+
+if set_sysctl kernel/perf_event_paranoid 3; then
+    # Debian's, and some others; elsewhere 3 is as 2.
+    if ! as_nobody "$scratch/box" profile --collect rings -f -D 0.1 -- true >"$scratch/out" 2>"$scratch/err"; then
+        one_sentence "kernel.perf_event_paranoid 3" 125 \
+            "perf_event_open(2) is refused at kernel.perf_event_paranoid = 3: run it as root, or set it lower" 125
+    else
+        skip "kernel.perf_event_paranoid 3" "this kernel makes no difference to 2"
+    fi
+    reset_sysctls
+fi
+if set_sysctl kernel/perf_event_paranoid 2 && set_sysctl kernel/perf_event_mlock_kb 4; then
+    memlock=0
+    as_nobody "$scratch/box" profile --collect rings -f -D 0.1 -- true >"$scratch/out" 2>"$scratch/err"
+    one_sentence "no memory for rings" $? \
+        "the kernel refuses the memory of the rings, of which a user may have 4 KB" 125
+    reset_sysctls
+fi
