@@ -4,7 +4,7 @@
 # bench.sh [--quick | --rounds N] [--only PART[,PART]]
 #
 #   --quick, --rounds N   3 rounds, N rounds; else 9
-#   --only PART,...       of events collisions samples unwind waits start crowd attach kernel_functions
+#   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
 #                         full names mangled folded memory size
 #
 # What stackbox costs, beside the least that it can cost and beside the tools that are installed: bcc,
@@ -31,7 +31,7 @@ workloads=build/release/workloads
 results=build/bench
 out=$results/work
 rounds=9
-parts="events collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size"
+parts="events rings collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size"
 guest=
 
 usage()

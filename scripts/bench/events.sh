@@ -56,6 +56,24 @@ part_events()
     keep_figures 0
 }
 
+# recorded KEY COMMAND...: a whole run, with what it takes in the kernel from the command
+recorded()
+{
+    key=$1
+    shift
+    cost ./stackbox stackcount --collect rings -f t:$event -- "$@"
+    figure "$key" stackbox "$cpu"
+    [ "$perf" ] || return
+    cost "$perf" record -q -g -e $event -o "$out/perf.rings" -- "$@"
+    figure "$key" perf "$cpu"
+    rm -f "$out/perf.rings"
+}
+
+part_rings()
+{
+    recorded rings.cpu "$workloads/calls" -n 200000
+}
+
 # In a stack map of one place the first stack has it. That is the kernel's of the first event: the user's
 # stack is another one, each time. Where something else came first neither has a place.
 part_collisions()

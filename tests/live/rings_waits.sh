@@ -21,28 +21,32 @@ echo +pids >"$scratch/cgroups/cgroup.subtree_control"
 mine=$scratch/cgroups/test$$
 mkdir "$mine" "$mine/below" || skip_all "no cgroup can be made"
 
-# sleeper NAME CGROUP: naps four times, and others of that name beside it nap outside
-sleeper()
+# waits_in CGROUP NAME: who waits until `go`, in that cgroup from its begin on
+waits_in()
 {
-    cp "$(command -v busybox)" "$scratch/$1"
-    sh -c "echo \$\$ >$2/cgroup.procs; for i in 1 2 3 4; do '$scratch/$1' sleep 0.5; done"
+    echo $$ >"$1/cgroup.procs"
+    start_workload "$2" calls -w -n 1 -N "$2"
+    echo $$ >"$scratch/cgroups/cgroup.procs"
 }
 
 for applet in offcputime wakeuptime offwaketime; do
     if start_stackbox $applet --collect rings -f --cgroup "$mine"; then
         begun=$(cut -d ' ' -f 1 /proc/uptime)
-        sleeper inside "$mine" &
-        sleeper below "$mine/below" &
-        sleeper outside "$scratch/cgroups"
-        # shellcheck disable=SC2046 # pids
-        wait $(jobs -p | sed "/^$stackbox$/d")
+        waits_in "$mine" inside
+        waits_in "$mine/below" below
+        waits_in "$scratch/cgroups" outside
+        sleep 2
+        for name in inside below outside; do
+            go $name
+            finish_workload $name
+        done
         most=$(echo "$begun $(cut -d ' ' -f 1 /proc/uptime)" | awk '{ print int(($2 - $1) * 1000000) }')
         finish_stackbox
         is "$applet: exit status" $status 0
         for name in inside below; do
-            between "$applet: four naps $name" "$(folded_sum "$scratch/out" "^\([^;]*;\)*$name[; ].*")" 2000000 "$most"
+            between "$applet: who waits $name" "$(folded_sum "$scratch/out" "(^|;)$name[; ]")" 2000000 "$most"
         done
-        is "$applet: nobody outside" "$(grep -c '^outside;' "$scratch/out")" 0
+        is "$applet: nobody outside" "$(grep -c outside "$scratch/out")" 0
         is "$applet: all waits end" "$(grep -c 'not seen to come' "$scratch/err")" 0
     else
         fail "$applet" "did not start: $(cat "$scratch/err")"

@@ -165,6 +165,54 @@ static void losses_are_counted_and_unknown_types_are_skipped(void)
     CHECK_NUMBER(reading.broken, 0);
 }
 
+/* What is lost of what tasks did are no events. */
+static void records_of_tasks_are_lost_apart(void)
+{
+    static struct made made[2];
+    struct ring rings[2];
+    struct ring_reading reading = {.rings = rings, .count = 2};
+    struct seen seen = {.count = 0};
+
+    for (size_t i = 0; i < 2; i++) {
+        make_ring(&made[i], 0);
+        put_lost(&made[i], i ? 500 : 30);
+        put_name(&made[i], 0, 15);
+        rings[i] = made[i].ring;
+        rings[i].of_tasks = i;
+    }
+    CHECK_NUMBER(rings_read(&reading, UINT64_MAX, see, &seen), 0);
+    CHECK_NUMBER(seen.tasks, 2);
+    CHECK_NUMBER(reading.lost, 30);
+    CHECK_NUMBER(reading.tasks_lost, 500);
+    free(rings[0].bytes);
+    free(rings[1].bytes);
+}
+
+/* Whichever of several rings has many records before those of the others, and at one time. */
+static void runs_of_one_ring_end_where_another_begins(void)
+{
+    static struct made made[3];
+    struct ring rings[3];
+    struct ring_reading reading = {.rings = rings, .count = 3};
+    struct seen seen = {.count = 0};
+
+    for (size_t first = 0; first < 3; first++) {
+        for (size_t i = 0; i < 3; i++)
+            make_ring(&made[i], 0);
+        for (uint64_t time = 0; time < 30; time++)
+            put_sample(&made[(first + time / 4 + time / 7) % 3], 100 + time / 2);
+        for (size_t i = 0; i < 3; i++)
+            rings[i] = made[i].ring;
+        seen.count = 0;
+        CHECK_NUMBER(rings_read(&reading, UINT64_MAX, see, &seen), 0);
+        CHECK_NUMBER(seen.count, 30);
+        for (size_t i = 1; i < seen.count; i++)
+            CHECK(seen.times[i] >= seen.times[i - 1]);
+        for (size_t i = 0; i < 3; i++)
+            free(rings[i].bytes);
+    }
+}
+
 /* Whatever size it claims to have: nothing is read beyond what is there, and reading goes on behind it. */
 static void sizes_that_lie_end_the_reading(void)
 {
@@ -256,6 +304,8 @@ int main(void)
 {
     TEST(records_wrap_around);
     TEST(losses_are_counted_and_unknown_types_are_skipped);
+    TEST(records_of_tasks_are_lost_apart);
+    TEST(runs_of_one_ring_end_where_another_begins);
     TEST(sizes_that_lie_end_the_reading);
     TEST(short_records_are_no_samples);
     TEST(rings_are_merged_by_time);
