@@ -86,6 +86,12 @@ struct machine {
      * them the function has done nothing yet. 0: none are refused.
      */
     uint8_t entry_patch;
+    /*
+     * Frames of the kernel's own code, on old ones: each thread's stack is so large, in bits, and ends with
+     * struct pt_regs where a program has called; the code is from there on. 0: they cannot be walked.
+     */
+    uint8_t kernel_stack;
+    int32_t kernel_code;
     bool probes_wide_alone; /* they put no probes into programs of 32 bits, and refuse none: nothing is hit */
     bool links_lack_stacks; /* programs of kprobe.multi links are not handed the kernel's stack */
 
