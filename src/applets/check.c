@@ -34,6 +34,7 @@ static const struct manual_row lines[] = {
     {"NAME: yes", "it works; what else is to be known about it may follow"},
     {"NAME: no: WHY: WHAT TO DO", "the sentence that an applet which needs it would say"},
     {"APPLET: yes: without A (B)", "it runs, but without A, because of B above"},
+    {"APPLET: yes: by perf's rings", "it runs, and no program in the kernel collects: see --collect"},
     {NULL, "Maps, programs and probes are made as applets make them, and nothing of them stays. What a "
      "kernel's version should have is not asked."},
     {0},
@@ -59,7 +60,7 @@ static const struct manual_row examples[] = {
 static const struct manual_row notes[] = {
     {NULL, "In JSON \"checks\" and \"applets\" are lists. Of a check \"key\" never changes, while "
      "\"name\" and the sentences may. What is no has \"why\" and \"what_to_do\". \"without\" lists "
-     "what an applet runs without, and the key of the check that is the reason."},
+     "what an applet runs without, and the key of the check that is the reason; \"by\" is bpf or rings."},
     {0},
 };
 

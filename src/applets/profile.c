@@ -170,6 +170,17 @@ static int load_program(struct profiling *profiling, struct text *log)
 
 static int refuse_event(void);
 
+/* The heading has what there is. */
+static int take_user_part(bool alone)
+{
+    if (alone && settings.trace.kernel_only)
+        say("-K: stacks of the kernel are for root and CAP_PERFMON at kernel.perf_event_paranoid above 1: run it "
+            "as root, or without -K");
+    else
+        settings.trace.user_only |= alone;
+    return alone && settings.trace.kernel_only ? EXIT_FAILURE : 0;
+}
+
 static int attach_to_rings(struct profiling *profiling)
 {
     static const struct ring_place nowhere = {.flags = 0};
@@ -185,7 +196,7 @@ static int attach_to_rings(struct profiling *profiling)
     int result = ring_source_add(&profiling->rings.source, &event, &nowhere);
 
     if (!result)
-        return 0;
+        return take_user_part(profiling->rings.source.rings.user_part_alone);
     if (result == -ENOENT || result == -EOPNOTSUPP)
         return refuse_event();
     ring_source_explain(&profiling->rings.source, result, &why);

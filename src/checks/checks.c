@@ -30,6 +30,7 @@ const struct check_title check_titles[CHECKS] = {
     [CHECK_PERF_EVENTS] = {"perf_events", "perf_event_open(2)"},
     [CHECK_SAMPLING] = {"sampling", "perf sampling"},
     [CHECK_RINGS] = {"rings", "collecting by rings"},
+    [CHECK_OWN_RINGS] = {"own_rings", "rings of your own programs"},
     [CHECK_HARDWARE] = {"hardware_events", "hardware events"},
     [CHECK_COMMANDS] = {"commands", "-- COMMAND"},
     [CHECK_LIVES] = {"process_ends", "execs and ends"},
@@ -134,15 +135,19 @@ void checks_look(struct checks *checks)
     bool started[COUNT_OF(parts)];
 
     *checks = (struct checks){0};
+    for (size_t i = 0; i < COUNT_OF(checks->found); i++)
+        checks->found[i] = collecting_find(&(struct collecting_wishes){.takes_own = i, .own = i});
     check_is_limited = find_limit();
+    check_rings_open(checks);
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        started[i] = !check_is_limited && !pthread_create(&threads[i], NULL, look_at_part, &parts[i]);
+        started[i] = !check_is_limited && !check_rings && !pthread_create(&threads[i], NULL, look_at_part, &parts[i]);
         if (!started[i])
             look_at_part(&parts[i]);
     }
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         if (started[i])
             pthread_join(threads[i], NULL);
+    check_rings_close();
 }
 
 void checks_free(struct checks *checks)
@@ -158,6 +163,7 @@ struct need {
     const char *applets; /* with a blank before and behind each */
     const char *without; /* NULL: it cannot go without */
     enum check_name check;
+    enum collect_way way; /* where they collect so alone; COLLECT_BEST: however they do */
 };
 
 #define TRACERS " stackcount profile offcputime wakeuptime offwaketime stacksnoop "
@@ -166,24 +172,28 @@ struct need {
 #define PATTERNS " stackcount stacksnoop "
 
 static const struct need needs[] = {
-    {" profile ", NULL, CHECK_MEMORY},
-    {" stackcount ", NULL, CHECK_STACK_MAPS},
-    {" stacksnoop ", NULL, CHECK_BUFFER},
-    {" profile ", NULL, CHECK_SAMPLING},
-    {WAITS, NULL, CHECK_WAITS},
-    {WAITS, NULL, CHECK_SWITCHES},
-    {PATTERNS, "functions of the kernel", CHECK_KERNEL_FUNCTIONS},
-    {PATTERNS, "functions of programs", CHECK_USER_FUNCTIONS},
-    {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS},
-    {" profile ", "-e cycles and the like", CHECK_HARDWARE},
-    {TRACERS, "-- COMMAND", CHECK_COMMANDS},
-    {TRACERS, "--cgroup", CHECK_CGROUPS},
-    {TRACERS, "names of kernel functions", CHECK_KALLSYMS},
-    {TRACERS, "user stacks of code without frame pointers", CHECK_UNWINDING},
-    {TRACERS, "user frames' names in others' processes", CHECK_OTHERS},
-    {TRACERS, "user frames' names once a process has ended", CHECK_PERF_EVENTS},
-    {TRACERS, "user frames' names across execs", CHECK_LIVES},
-    {COUNTERS, "exact intervals", CHECK_REAL_TIME},
+    {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS},
+    {WAITS PATTERNS, NULL, CHECK_RINGS, COLLECT_RINGS},
+    {" profile ", NULL, CHECK_MEMORY, COLLECT_BPF},
+    {" stackcount ", NULL, CHECK_STACK_MAPS, COLLECT_BPF},
+    {" stacksnoop ", NULL, CHECK_BUFFER, COLLECT_BPF},
+    {" profile ", NULL, CHECK_SAMPLING, COLLECT_BPF},
+    {WAITS, NULL, CHECK_WAITS, COLLECT_BPF},
+    {WAITS, NULL, CHECK_SWITCHES, COLLECT_BEST},
+    {" profile ", "programs of others", CHECK_RINGS, COLLECT_RINGS},
+    {PATTERNS, "functions of the kernel", CHECK_KERNEL_FUNCTIONS, COLLECT_BEST},
+    {PATTERNS, "functions of programs", CHECK_USER_FUNCTIONS, COLLECT_BEST},
+    {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS, COLLECT_BEST},
+    {" profile ", "-e cycles and the like", CHECK_HARDWARE, COLLECT_BEST},
+    {TRACERS, "-- COMMAND", CHECK_COMMANDS, COLLECT_BPF},
+    {WAITS, "--cgroup", CHECK_BPF, COLLECT_RINGS},
+    {TRACERS, "--cgroup", CHECK_CGROUPS, COLLECT_BEST},
+    {TRACERS, "names of kernel functions", CHECK_KALLSYMS, COLLECT_BEST},
+    {TRACERS, "user stacks of code without frame pointers", CHECK_UNWINDING, COLLECT_BEST},
+    {TRACERS, "user frames' names in others' processes", CHECK_OTHERS, COLLECT_BEST},
+    {TRACERS, "user frames' names once a process has ended", CHECK_PERF_EVENTS, COLLECT_BPF},
+    {TRACERS, "user frames' names across execs", CHECK_LIVES, COLLECT_BPF},
+    {COUNTERS, "exact intervals", CHECK_REAL_TIME, COLLECT_BPF},
 };
 
 static bool concerns(const struct need *need, const char *applet)
@@ -196,29 +206,45 @@ static bool concerns(const struct need *need, const char *applet)
     return false;
 }
 
+static const struct need of_patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS, COLLECT_BEST};
+static const struct need of_tracers = {TRACERS, NULL, CHECK_RINGS, COLLECT_RINGS};
+static const struct need of_own = {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS};
+
 /* Of an applet that takes patterns: there is none whose events it could get. */
 static bool has_no_events(const struct checks *checks, const char *applet)
 {
-    static const struct need patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS};
-
-    return concerns(&patterns, applet) && !checks->of[CHECK_KERNEL_FUNCTIONS].yes &&
+    return concerns(&of_patterns, applet) && !checks->of[CHECK_KERNEL_FUNCTIONS].yes &&
            !checks->of[CHECK_USER_FUNCTIONS].yes && !checks->of[CHECK_TRACEPOINTS].yes;
+}
+
+static bool has_limit(const struct verdict *verdict, const char *without)
+{
+    for (size_t i = 0; i < verdict->limit_count; i++)
+        if (!strcmp(verdict->limits[i].without, without))
+            return true;
+    return false;
+}
+
+static struct verdict refuse(enum check_name because)
+{
+    return (struct verdict){.because = because};
 }
 
 void checks_judge(const struct checks *checks, const char *applet, struct verdict *verdict)
 {
-    *verdict = (struct verdict){.yes = true};
-    for (size_t i = 0; i < COUNT_OF(needs); i++) {
-        if (!concerns(&needs[i], applet) || checks->of[needs[i].check].yes)
+    const enum collect_way way = checks->found[concerns(&of_own, applet)].way;
+
+    *verdict = (struct verdict){.yes = true, .way = concerns(&of_tracers, applet) ? way : COLLECT_BEST};
+    for (const struct need *need = needs; need < needs + COUNT_OF(needs); need++) {
+        if ((need->way && need->way != way) || !concerns(need, applet) || checks->of[need->check].yes)
             continue;
-        if (!needs[i].without) {
-            *verdict = (struct verdict){.because = needs[i].check};
+        if (!need->without) {
+            *verdict = refuse(need->check);
             return;
         }
-        if (verdict->limit_count < MOST_LIMITS)
-            verdict->limits[verdict->limit_count++] =
-                (struct limit){needs[i].without, needs[i].check};
+        if (verdict->limit_count < MOST_LIMITS && !has_limit(verdict, need->without))
+            verdict->limits[verdict->limit_count++] = (struct limit){need->without, need->check};
     }
     if (has_no_events(checks, applet))
-        *verdict = (struct verdict){.because = CHECK_KERNEL_FUNCTIONS};
+        *verdict = refuse(CHECK_KERNEL_FUNCTIONS);
 }

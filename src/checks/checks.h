@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/text.h"
+#include "session/collecting.h"
 
 /* In the order in which they are tried and shown. */
 enum check_name {
@@ -31,6 +32,7 @@ enum check_name {
     CHECK_PERF_EVENTS,
     CHECK_SAMPLING,
     CHECK_RINGS,
+    CHECK_OWN_RINGS,
     CHECK_HARDWARE,
     CHECK_COMMANDS,
     CHECK_LIVES,
@@ -52,6 +54,7 @@ struct check {
 
 struct checks {
     struct check of[CHECKS];
+    struct collecting found[2]; /* how applets would collect; [1]: those that take_own, as collecting.h has it */
 };
 
 /* What it is called in JSON, and for people. */
@@ -70,6 +73,7 @@ void checks_free(struct checks *checks);
 
 struct verdict {
     bool yes;
+    enum collect_way way;    /* where it is yes; COLLECT_BEST: it collects nothing */
     enum check_name because; /* where it is no */
     struct limit {
         const char *without; /* it runs, without this */

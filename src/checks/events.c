@@ -10,7 +10,6 @@
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
-#include "rings/rings_try.h"
 
 static int open_tasks(void *context, unsigned cpu)
 {
@@ -32,20 +31,12 @@ static void check_perf_events(struct check *check)
         text_format(&check->detail, "kernel.perf_event_paranoid is %ld", paranoid);
 }
 
-/* What takes no bpf(2), and of one's own programs no right. */
-static void check_rings(struct check *check)
-{
-    int result = rings_try(false);
-
-    if (result && !rings_try(true)) {
-        result = 0;
-        text_add(&check->detail, "of your own programs alone: profile with -p PID or -- COMMAND");
-    }
-    check_decide(check, REFUSED_SAMPLING, result, 0);
-}
-
 static void check_sampling(struct check *check)
 {
+    if (check_rings) {
+        check_decide(check, REFUSED_SAMPLING, check_ring_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK), 0);
+        return;
+    }
     struct sampling_wishes wishes = {
         .event = sampling_events,
         .frequency = 1,
@@ -85,6 +76,5 @@ void check_events(struct checks *checks)
 {
     check_perf_events(&checks->of[CHECK_PERF_EVENTS]);
     check_sampling(&checks->of[CHECK_SAMPLING]);
-    check_rings(&checks->of[CHECK_RINGS]);
     check_hardware(&checks->of[CHECK_HARDWARE]);
 }

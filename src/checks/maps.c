@@ -30,9 +30,14 @@ static int create_hash(void)
 static void check_bpf(struct checks *checks)
 {
     struct check *batches = &checks->of[CHECK_BATCHES];
+    const int refused = checks->found[0].refused;
     int map = create_hash();
 
-    check_decide(&checks->of[CHECK_BPF], REFUSED_MAPS, map, 0);
+    if (map >= 0 && refused == -EINVAL)
+        check_refuse(&checks->of[CHECK_BPF], "this kernel's takes no program that reads stacks (Linux 4.18, "
+                     "CONFIG_BPF_EVENTS): perf's rings collect instead");
+    else
+        check_decide(&checks->of[CHECK_BPF], map < 0 ? REFUSED_MAPS : REFUSED_PROBES, map < 0 ? map : refused, 0);
     if (map < 0) {
         check_decide(batches, REFUSED_MAPS, map, 0);
         return;

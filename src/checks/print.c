@@ -26,7 +26,7 @@ static int print_line(FILE *out, const char *name, bool yes, const struct text *
     return result;
 }
 
-/* "yes: without A (check), B", or why not, as the check has it. */
+/* "yes: by perf's rings, without A (check), B", or why not, as the check has it. */
 static int print_applet(FILE *out, const struct checks *checks, const struct judged *judged)
 {
     const struct verdict *verdict = &judged->verdict;
@@ -34,6 +34,8 @@ static int print_applet(FILE *out, const struct checks *checks, const struct jud
 
     if (!verdict->yes)
         return print_line(out, judged->applet, false, &checks->of[verdict->because].detail);
+    if (verdict->way == COLLECT_RINGS)
+        text_format(&detail, "by perf's rings%s", verdict->limit_count ? ", " : "");
     for (size_t i = 0; i < verdict->limit_count; i++) {
         const char *without = verdict->limits[i].without;
         const char *because = check_titles[verdict->limits[i].because].title;
@@ -110,6 +112,8 @@ static void add_applet(struct text *json, const struct checks *checks, const str
     add_string(json, judged->applet, strlen(judged->applet));
     add_answer(json, verdict->yes,
                verdict->yes ? &nothing : &checks->of[verdict->because].detail);
+    if (verdict->way)
+        text_format(json, ", \"by\": \"%s\"", verdict->way == COLLECT_RINGS ? "rings" : "bpf");
     text_add(json, ", \"without\": [");
     for (size_t i = 0; i < verdict->limit_count; i++) {
         const struct limit *limit = &verdict->limits[i];

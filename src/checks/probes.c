@@ -15,6 +15,7 @@
 #include "elf/elf.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
+#include "rings/ring_attach.h"
 
 /* Every kernel has it, it is there for modules, and next to nobody calls it. */
 static const char function[] = "vfs_mknod";
@@ -22,6 +23,7 @@ static const char function[] = "vfs_mknod";
 static int attach(const struct place *place, enum attach_way way, int tracefs)
 {
     struct attach_request request = {.program_name = "check", .tracefs = tracefs, .way = way};
+    struct ring_attaching attaching = {.source = check_rings};
     struct places places = {0};
     struct attachment attachment;
     int result = places_add(&places, place);
@@ -30,7 +32,10 @@ static int attach(const struct place *place, enum attach_way way, int tracefs)
         request.programs[i] = (struct linked){.insns = check_program, .count = COUNT_OF(check_program)};
     if (!result) {
         /* places_add has copied the names alone. */
-        result = attach_open(&attachment, &request, &places);
+        result = check_rings ? ring_attach(&attaching, &attachment, &request, &places)
+                             : attach_open(&attachment, &request, &places);
+        if (check_rings)
+            rings_close_events(&check_rings->rings);
         (void)attach_close(&attachment);
     }
     places_free(&places);
@@ -115,9 +120,11 @@ static void decide_way(struct check *check, enum refused what, int result, const
         check_decide(check, what, result, 0);
 }
 
-/* An applet takes the first way that there is; a refusal of that one is the last word. */
+/* An applet takes the first way that there is; a refusal of that one is the last word. Rings have text first. */
 static int best_of(int multi, int pmu, const struct place *place)
 {
+    if (check_rings)
+        return attach_by_text(place);
     if (multi != -EOPNOTSUPP)
         return multi;
     return pmu == -EOPNOTSUPP ? attach_by_text(place) : pmu;
@@ -126,6 +133,8 @@ static int best_of(int multi, int pmu, const struct place *place)
 /* Links to many functions at once: no kernel of 32 bits has them. */
 static const char *no_links(const char *otherwise)
 {
+    if (check_rings)
+        return "perf's rings have none: functions are probed one by one";
     return machine_of_kernel()->bits == 32 ? "kernels of 32 bits have none: functions are probed one by one"
                                            : otherwise;
 }

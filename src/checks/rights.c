@@ -98,7 +98,7 @@ static void check_cgroups(struct check *check)
     int map = -ENOENT;
 
     for (size_t i = 0; i < COUNT_OF(places) && map < 0; i++)
-        map = scope_open_cgroup(places[i], false);
+        map = scope_open_cgroup(places[i], check_rings);
     check->yes = map >= 0;
     if (map >= 0)
         close(map);

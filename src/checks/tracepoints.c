@@ -13,10 +13,13 @@
 #include "maps/waits.h"
 
 /* One that every kernel has, and that applets use. */
-static int attach(int tracefs)
+static int attach(int tracefs, const char *name)
 {
     uint32_t id;
-    int result = tracefs_event_id(tracefs, "sched", "sched_switch", &id);
+    int result = tracefs_event_id(tracefs, "sched", name, &id);
+
+    if (check_rings)
+        return result ? result : check_ring_event(PERF_TYPE_TRACEPOINT, id);
     int program = result ? result : check_load(BPF_PROG_TYPE_TRACEPOINT);
     int event = program < 0 ? program : perf_open_tracepoint(id);
 
@@ -48,6 +51,12 @@ void check_commands(struct checks *checks)
     struct event_filter filter = {.cpu = -1};
     struct follow follow;
     enum refused what;
+
+    /* Rings are of whatever forks from a task. */
+    if (check_rings) {
+        checks->of[CHECK_COMMANDS].yes = true;
+        return;
+    }
     int result = follow_open(&follow, &filter, &what);
 
     check_decide(&checks->of[CHECK_COMMANDS], what, result, follow.size);
@@ -58,6 +67,10 @@ void check_lives(struct checks *checks)
 {
     struct lives lives;
 
+    if (check_rings) {
+        checks->of[CHECK_LIVES].yes = true;
+        return;
+    }
     check_decide(&checks->of[CHECK_LIVES], REFUSED_PROBES, lives_open(&lives), 0);
     lives_close(&lives);
 }
@@ -114,17 +127,24 @@ static bool check_switches(struct check *check)
     return by_tracefs;
 }
 
+static void check_by_tracefs(struct check *check, int tracefs, const char *name)
+{
+    check_decide(check, tracefs < 0 ? REFUSED_TRACEFS : REFUSED_PROBES,
+                 tracefs < 0 ? tracefs : attach(tracefs, name), 0);
+}
+
 /* What takes the same calls need not be tried twice. */
 void check_tracepoints(struct checks *checks)
 {
     struct check *check = &checks->of[CHECK_TRACEPOINTS];
     int tracefs = check_tracefs(&checks->of[CHECK_TRACEFS]);
 
-    check->yes = check_switches(&checks->of[CHECK_SWITCHES]);
-    if (!check->yes && tracefs < 0)
-        check_decide(check, REFUSED_TRACEFS, tracefs, 0);
-    else if (!check->yes)
-        check_decide(check, REFUSED_PROBES, attach(tracefs), 0);
+    if (check_rings)
+        check_by_tracefs(&checks->of[CHECK_SWITCHES], tracefs, "sched_waking");
+    else
+        check->yes = check_switches(&checks->of[CHECK_SWITCHES]);
+    if (!check->yes)
+        check_by_tracefs(check, tracefs, "sched_switch");
     if (tracefs >= 0)
         close(tracefs);
 }

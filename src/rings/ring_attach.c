@@ -130,7 +130,7 @@ int ring_attach(void *context, struct attachment *attachment, const struct attac
         if (request->stop && *request->stop)
             return -EINTR;
         result = attach_place(&work, place);
-        if (result && !attach_concerns_one_place(result))
+        if (result == -EOPNOTSUPP || (result && !attach_concerns_one_place(result)))
             return result;
         place->error = result;
         attachment->attached += !result;

@@ -10,6 +10,7 @@
 #include "base/reading.h"
 #include "kernel/refusal.h"
 #include "rings/ring_source.h"
+#include "rings/rings_try.h"
 
 #define NUMBER_CAP_SYS_ADMIN 21
 #define NUMBER_CAP_PERFMON 38 /* 5.8 */
@@ -30,16 +31,18 @@ static void explain_memory(struct text *sentence)
     text_add(sentence, ": end other tracers, or raise sysctl kernel.perf_event_mlock_kb or ulimit -l");
 }
 
-static void explain_no_right(struct text *sentence)
+/* A filter says EPERM; the kernel, where perf_event_paranoid is the reason, EACCES. */
+static void explain_no_right(int error, struct text *sentence)
 {
     const bool admin = refusal_has_capability(NUMBER_CAP_SYS_ADMIN);
     const bool perfmon = admin || refusal_has_capability(NUMBER_CAP_PERFMON);
+    const bool filtered = error == -EPERM && prctl(PR_GET_SECCOMP) == 2;
     const long paranoid = refusal_paranoid();
 
-    if (!perfmon && prctl(PR_GET_SECCOMP) == 2)
+    if (filtered && !perfmon)
         text_add(sentence, "a seccomp filter refuses perf_event_open(2): give the container CAP_PERFMON "
                  "(--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)");
-    else if (prctl(PR_GET_SECCOMP) == 2)
+    else if (filtered)
         text_add(sentence, "a seccomp filter refuses perf_event_open(2): start the container or service with a "
                  "filter that allows it");
     else if (paranoid > 2 && !admin)
@@ -49,21 +52,25 @@ static void explain_no_right(struct text *sentence)
         text_add(sentence, "without CAP_PERFMON only what you run yourself can be looked at: name it (-p PID, or "
                  "-- COMMAND), or run this as root");
     else
-        refusal_explain(REFUSED_SAMPLING, -EPERM, 0, sentence);
+        refusal_explain(REFUSED_SAMPLING, error, 0, sentence);
+}
+
+void rings_explain(int error, struct text *sentence)
+{
+    if (error == -EPERM || error == -EACCES)
+        explain_no_right(error, sentence);
+    else if (error == -ENOMEM)
+        explain_memory(sentence);
+    else if (error == -EMFILE || error == -ENOSYS)
+        refusal_explain(REFUSED_SAMPLING, error, 0, sentence);
+    else
+        text_add(sentence, strerror(-error));
 }
 
 void ring_source_explain(const struct ring_source *source, int error, struct text *sentence)
 {
-    if (error == -EPERM || error == -EACCES)
-        explain_no_right(sentence);
-    else if (error == -ENOMEM)
-        explain_memory(sentence);
-    else if (error == -EINVAL && source->wishes.scope->filter.cgroup)
+    if (error == -EINVAL && source->wishes.scope->filter.cgroup)
         text_add(sentence, "this kernel tells no events of cgroups apart (CONFIG_CGROUP_PERF)");
-    else if (error == -ENOSYS)
-        refusal_explain(REFUSED_SAMPLING, error, 0, sentence);
-    else if (error == -EMFILE)
-        text_add(sentence, "too many open files: raise the limit (ulimit -n)");
     else
-        text_add(sentence, strerror(-error));
+        rings_explain(error, sentence);
 }

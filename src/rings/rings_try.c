@@ -8,17 +8,22 @@
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 
+struct trial {
+    bool own, kernel;
+};
+
 /* -ECANCELED: it could be, which is all there is to know. */
-static int try_one(void *own, unsigned cpu)
+static int try_one(void *context, unsigned cpu)
 {
+    const struct trial *trial = context;
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_DUMMY,
         .size = PERF_ATTR_SIZE_VER3,
-        .exclude_kernel = 1,
+        .exclude_kernel = !trial->kernel,
         .exclude_hv = 1,
     };
-    int fd = perf_open(&attributes, own ? 0 : -1, cpu, 0);
+    int fd = perf_open(&attributes, trial->own ? 0 : -1, cpu, 0);
 
     if (fd < 0)
         return fd;
@@ -26,9 +31,10 @@ static int try_one(void *own, unsigned cpu)
     return -ECANCELED;
 }
 
-int rings_try(bool own)
+int rings_try(bool own, bool kernel)
 {
-    int result = cpus_each_online(try_one, own ? &own : NULL);
+    struct trial trial = {own, kernel};
+    int result = cpus_each_online(try_one, &trial);
 
     return result == -ECANCELED ? 0 : result ? result : -ENODEV;
 }

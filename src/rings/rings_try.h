@@ -5,7 +5,11 @@
 
 #include <stdbool.h>
 
-/* Events of everybody, or of what is our own. 0 or a negative errno. */
-int rings_try(bool own);
+#include "base/text.h"
+
+/* Events of everybody, or of what is our own; of the kernel, too, or of its user part. 0 or a negative errno. */
+int rings_try(bool own, bool kernel);
+/* Why that was refused and, behind ": ", what to do about it. */
+void rings_explain(int error, struct text *sentence);
 
 #endif

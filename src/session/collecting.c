@@ -58,7 +58,7 @@ static int try_bpf(const struct collecting_wishes *wishes)
 
 static int try_rings(const struct collecting_wishes *wishes)
 {
-    return rings_try(wishes->own);
+    return rings_try(wishes->own, !wishes->own);
 }
 
 /* The first is the best. */
@@ -101,16 +101,11 @@ struct collecting collecting_find(const struct collecting_wishes *wishes)
     return found;
 }
 
-static void say_way(const struct collecting *found)
+static const char *why_not_first(int refused)
 {
-    size_t i = 0;
-
-    while (ways[i].way != found->way)
-        i++;
-    say("stacks are collected by %s, as %s", ways[i].name,
-        found->refused == -ENOSYS ? "this kernel has no bpf(2)"
-        : found->refused == -EPERM || found->refused == -EACCES ? "bpf(2) is refused"
-                                                                : "bpf(2) of this kernel takes none");
+    return refused == -ENOSYS ? "this kernel has no bpf(2)"
+           : refused == -EPERM || refused == -EACCES ? "bpf(2) is refused"
+                                                     : "bpf(2) of this kernel takes none";
 }
 
 void collecting_choose(struct trace_options *options, const struct collecting_wishes *wishes)
@@ -118,8 +113,18 @@ void collecting_choose(struct trace_options *options, const struct collecting_wi
     if (options->collect == COLLECT_BEST) {
         const struct collecting found = collecting_find(wishes);
         options->collect = found.way;
-        if (found.refused && !found.result)
-            say_way(&found);
+        options->not_by_bpf = found.refused ? why_not_first(found.refused) : NULL;
     }
     options->by_rings = options->collect == COLLECT_RINGS;
+}
+
+void collecting_say(const struct trace_options *options)
+{
+    size_t i = 0;
+
+    if (!options->not_by_bpf)
+        return;
+    while (ways[i].way != options->collect)
+        i++;
+    say("stacks are collected by %s, as %s", ways[i].name, options->not_by_bpf);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which collector a run has: the first that this kernel and these rights allow. What is not the first is said. */
+/* Which collector a run has: the first that this kernel and these rights allow. Which, is said where it is not the first. */
 #ifndef STACKBOX_SESSION_COLLECTING_H
 #define STACKBOX_SESSION_COLLECTING_H
 
@@ -22,7 +22,9 @@ struct collecting {
  */
 struct collecting collecting_find(const struct collecting_wishes *wishes);
 
-/* Sets options->collect to what --collect says, else to the above, saying so, and options->by_rings. */
+/* Sets options->collect to what --collect says, else to the above, and options->by_rings. */
 void collecting_choose(struct trace_options *options, const struct collecting_wishes *wishes);
+/* Where it is not the first, and nobody asked for it: says which, and why. To be called once it runs. */
+void collecting_say(const struct trace_options *options);
 
 #endif

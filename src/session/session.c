@@ -19,6 +19,7 @@
 #include "maps/store.h"
 #include "options/applet.h"
 #include "processes/process.h"
+#include "session/collecting.h"
 #include "session/decisions.h"
 #include "session/heading.h"
 #include "session/session_filter.h"
@@ -220,6 +221,7 @@ static void print_header(struct session *session, const char *what, uint64_t dur
     struct text raw = {0}, line = {0};
     FILE *out = session->data_on_stdout ? stderr : stdout;
 
+    collecting_say(session->options);
     text_add(&raw, what);
     heading_add_end(&raw, duration, session->run.by_enter);
     if (!raw.failed)

@@ -43,7 +43,8 @@ struct trace_options {
     enum who by;
     bool best_effort, include_self;
     enum collect_way collect;
-    bool by_rings;               /* what that came to: see collecting.h */
+    bool by_rings;               /* what that came to: see collecting.h; */
+    const char *not_by_bpf;      /* why it is not programs in the kernel, where nobody asked for others */
     bool graph;                  /* -g of perf: stacks are taken anyway */
     char **command, **line;      /* the arguments' own: the check sets them */
 };

@@ -72,7 +72,9 @@ function line(one) {
         return `${one.name}: no: ${one.why}${one.what_to_do ? ": " + one.what_to_do : ""}`;
     const without = (one.without ?? []).map(({ what, because }) =>
         what === titles.get(because) ? what : `${what} (${titles.get(because)})`);
-    const more = without.length ? "without " + without.join(", ") : one.detail;
+    const parts = [...(one.by === "rings" ? ["by perf's rings"] : []),
+        ...(without.length ? ["without " + without.join(", ")] : [])];
+    const more = parts.length ? parts.join(", ") : one.detail;
     return `${one.name}: yes${more ? ": " + more : ""}`;
 }
 for (const one of [...told.checks, ...told.applets])
@@ -97,10 +99,17 @@ ulimit -l unlimited 2>/dev/null
 under="$DENY --uid 65534 --"
 agree "nobody"
 agree_on_events "nobody"
-for name in JIT memory "perf sampling" stackcount profile; do
+for name in JIT memory "perf sampling" stackcount; do
     tells "nobody" "$name" "$RIGHTS"
 done
 begins "nobody" flamegraph yes
+# What takes no right depends on the machine's owner.
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+    begins "nobody" profile "yes: by perf's rings, without programs of others (collecting by rings)"
+    begins "nobody" "rings of your own programs" "yes: profile with -p PID or -- COMMAND, without stacks of"
+else
+    tells "nobody" profile "sysctl kernel.perf_event_paranoid=2"
+fi
 tells "nobody" "kallsyms addresses" "with CAP_SYSLOG"
 tells "nobody" "others' processes" "give it CAP_SYS_PTRACE"
 tells "nobody" "exact intervals" "give it CAP_SYS_NICE"
@@ -113,8 +122,9 @@ begins "CAP_BPF alone" memory yes
 tells "CAP_BPF alone" stackcount "CAP_PERFMON is missing: run it as root"
 tells "CAP_BPF alone" capabilities "held are CAP_BPF: run it as root"
 under="$DENY --only perfmon --uid 65534 --"
-look_at_all
-tells "CAP_PERFMON alone" stackcount "CAP_BPF is missing: run it as root"
+agree "CAP_PERFMON alone"
+agree_on_events "CAP_PERFMON alone"
+tells "CAP_PERFMON alone" memory "CAP_BPF is missing: run it as root"
 
 BOTH="$DENY --only bpf --only perfmon --uid 65534 --"
 under=$BOTH
@@ -134,12 +144,35 @@ under=
 
 # ---- What is closed by a filter
 
-under="$DENY --syscall bpf:EPERM --"
-agree "bpf(2) refused by seccomp"
-tells "bpf(2) refused by seccomp" "bpf(2)" "a seccomp filter refuses bpf(2): start the container"
-under="$DENY --syscall bpf:ENOSYS --"
+for error in EPERM ENOSYS; do
+    under="$DENY --syscall bpf:$error --"
+    agree "bpf(2): $error"
+    agree_on_events "bpf(2): $error"
+    tells "bpf(2): $error" "bpf(2)" "a seccomp filter refuses bpf(2): start the container"
+    for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
+        begins "bpf(2): $error" "$name" "yes: by perf's rings, without "
+    done
+    is "bpf(2): $error: status" $check_status 0
+done
+# Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.
+under="$DENY --syscall bpf/5:EINVAL --"
 look_at_all
-tells "no bpf(2) by seccomp" stackcount "a seccomp filter refuses bpf(2): start the container"
+begins "no programs that read stacks" memory yes
+tells "no programs that read stacks" "bpf(2)" "Linux 4.18"
+for name in stackcount offcputime; do
+    begins "no programs that read stacks" "$name" "yes: by perf's rings, without "
+done
+one_way "no programs that read stacks" stackcount tracepoints t:sched:sched_process_exec
+one_way "no programs that read stacks" offcputime ""
+# What Docker refuses who asks for nothing.
+under="$DENY --container --cap sys_admin --cap perfmon --cap bpf --"
+agree "container"
+for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
+    tells "container" "$name" "give the container CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before"
+done
+under="$DENY --syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS --"
+agree "neither bpf(2) nor perf_event_open(2)"
+is "neither bpf(2) nor perf_event_open(2): status" $check_status 1
 under="$DENY --syscall perf_event_open:EACCES --"
 agree "perf_event_open(2) refused by seccomp"
 tells "perf_event_open(2) refused by seccomp" "perf_event_open(2)" "a seccomp filter refuses"

@@ -76,6 +76,21 @@ works_or_says()
     fi
 }
 
+# by_rings APPLET: it can run, and perf's rings collect
+by_rings()
+{
+    case "$(line_of "$1")" in
+    "yes: by perf's rings"*) return 0 ;;
+    esac
+    return 1
+}
+
+# can_collect: there are maps, or rings
+can_collect()
+{
+    [ -z "$(sentence_of "stack maps")" ] || [ -z "$(sentence_of "collecting by rings")" ]
+}
+
 # one_way NAME APPLET CHECK ARG...: APPLET run with ARG works or not, as check says of it, which must fit
 # to what it says of CHECK, if that is not empty
 one_way()
@@ -83,10 +98,15 @@ one_way()
     local name=$1 applet=$2 check=$3 sentence
     shift 3
     sentence=$(sentence_of "$check")
-    # A command is followed before anything else is asked; and before a probe there must be maps.
-    if [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ]; then
+    # Rings need nothing more for a command, and may be of one's own programs alone.
+    if by_rings "$applet" && [ "$check" = "-- COMMAND" ]; then
+        sentence=
+    elif without "$applet" "programs of others"; then
+        sentence=$(sentence_of "collecting by rings")
+    # Programs follow a command before anything else is asked; and before a probe something must collect.
+    elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
         case "$(line_of "$applet")" in
-        no*) [ "$check" ] && [ "$sentence" ] && [ -z "$(sentence_of "stack maps")" ] ||
+        no*) [ "$check" ] && [ "$sentence" ] && can_collect ||
             sentence=$(sentence_of "$applet") ;;
         esac
     fi
@@ -101,6 +121,7 @@ is_without()
     no*) return ;;
     esac
     [ "$(sentence_of "$4")" ] && expected=yes
+    by_rings "$2" && [ "$3" = "-- COMMAND" ] && expected=no
     is "$1: $2 is without $3" "$(without "$2" "$3" && echo yes || echo no)" $expected
 }
 
