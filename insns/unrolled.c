@@ -99,11 +99,12 @@ static void emit_mix(struct program *program)
 static void emit_take_process(struct program *program, const struct unrolled_wishes *wishes)
 {
     EMIT(program,
-        MOV_IMM(R8, 0),
         ST(DW, R10, COMM, 0),
         ST(DW, R10, COMM + WORD, 0));
-    if (!wishes->per_process)
+    if (!wishes->per_process) {
+        EMIT(program, MOV_IMM(R8, 0));
         return;
+    }
     if (wishes->per_thread)
         EMIT(program, STX(W, R9, WALKED_TID, R7));
     EMIT(program,
