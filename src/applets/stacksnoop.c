@@ -54,6 +54,7 @@ static const struct option own_options[] = {
     {'i', "interval", "S", option_seconds, AT(trace.interval), 0, 0, NULL},
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
     {'o', "output", "FILE", option_strings, AT(trace.outputs), 0, 0, NULL},
+    {0, "keep", "N", trace_option_keep, AT(trace.keep), 0, 0, NULL},
     {0, "flat", "[N]", trace_option_flat, AT(trace), 1, UINT64_MAX, NULL},
     {0, "tree", "[PERCENT]", trace_option_tree, AT(trace), 0, 0, NULL},
     {0, "live", "[SECONDS]", trace_option_live, AT(trace), 0, 0, NULL},
@@ -258,8 +259,9 @@ static void refuse_reports(struct text *error)
     else if (trace->flat || trace->tree || trace->live)
         text_format(error, "--%s: each event is printed as it comes, and none is counted" SEE_HELP,
                     trace->flat ? "flat" : trace->tree ? "tree" : "live");
-    else if (trace->interval)
-        text_add(error, "-i: each event is printed as it comes: there are no reports" SEE_HELP);
+    else if (trace->interval || trace->keep.files || trace->keep.bytes)
+        text_format(error, "%s: each event is printed as it comes: there are no reports" SEE_HELP,
+                    trace->interval ? "-i" : "--keep");
     else if (trace->top)
         text_add(error, "--top: each event is printed as it comes: none is greater than another; "
                         "--max stops after so many" SEE_HELP);

@@ -152,6 +152,7 @@ wrong_of_snoop '-f: each event is printed as it comes, and none is counted; --fo
     -f vfs_read
 wrong_of_snoop '-i: each event is printed as it comes: there are no reports' -i 1 vfs_read
 wrong_of_snoop '-i: each event is printed as it comes: there are no reports' --interval=1 vfs_read
+wrong_of_snoop '--keep: each event is printed as it comes: there are no reports' --keep 5 vfs_read
 wrong_of_snoop '--top: each event is printed as it comes: none is greater than another; --max stops after so many' \
     --top 5 vfs_read
 wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the room for events that wait to be printed' \
