@@ -47,7 +47,7 @@ static void choose_bits(struct walk_counts *counts)
     const uint64_t stacks = counts->wishes.stacks, available = kernel_free_memory();
     uint32_t *bits = &counts->unrolled.bits;
 
-    *bits = stacks ? LEAST_BITS : USUAL_BITS;
+    *bits = stacks ? 0 : USUAL_BITS;
     while (*bits < MOST_BITS && (uint64_t)1 << *bits < stacks)
         ++*bits;
     while (!stacks && *bits > LEAST_BITS && bytes_of(counts) > available / MOST_SHARE)
