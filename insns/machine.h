@@ -93,6 +93,12 @@ struct machine {
     uint8_t kernel_stack;
     int32_t kernel_code;
     bool probes_wide_alone; /* they put no probes into programs of 32 bits, and refuse none: nothing is hit */
+    /*
+     * A function of those whose own walk goes along tables. Others walk along frame pointers, and miss the caller
+     * at a function's first instruction, where it is at the stack pointer. NULL: it is in a register, or unknown.
+     */
+    const char *kernel_tables;
+    const char *unsaved;    /* the way into older kernels by which a system call saves no frame pointer */
     bool links_lack_stacks; /* programs of kprobe.multi links are not handed the kernel's stack */
 
     /* ---- Registers ---- */

@@ -168,8 +168,8 @@ const struct machine machine_x86_64 = {
 #if !defined(__x86_64__) || !defined(__ILP32__)
     .foreign_calls = 0x40000000,
 #endif
-    .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall,
-    .kernel_stack = 14, .kernel_code = INT32_MIN,
+    .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall, .kernel_tables = "unwind_init",
+    .unsaved = "entry_SYSCALL_64_fastpath", .kernel_stack = 14, .kernel_code = INT32_MIN,
     .pc = {16, 16}, .sp = {7, SP / 8}, .frame = {6, 4}, .link = {16, MACHINE_NOWHERE},
     .emit_load_caller = emit_load_caller_pushed, .caller_text = "$stack0", .walk = &walk,
     .instruction = 1,

@@ -2,6 +2,7 @@
 #include "rings/ring_events.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,12 @@
 
 #include "base/util.h"
 #include "kernel/cpus.h"
+#include "kernel/kallsyms.h"
 #include "kernel/limits.h"
+#include "kernel/own_version.h"
 #include "kernel/perf.h"
+#include "kernel/tracefs.h"
+#include "machine/machine.h"
 
 /* What comes within some tenths of a second is to fit, and be a small part of the free memory. */
 #define MOST_BYTES (2u << 20)
@@ -178,11 +183,49 @@ static int open_tellers(struct rings *rings)
     return result;
 }
 
+/* ---- Frame pointers that the kernel does not save ---- */
+
+#define SAVES_ALL 0x041000 /* Linux 4.16, and what stable series took from it */
+
+static int is_way(void *way, const struct kallsyms_symbol *symbol)
+{
+    return strcmp(symbol->name, way) ? 0 : -EEXIST;
+}
+
+static bool saves_frames(void)
+{
+    const char *way = machine_of_kernel()->unsaved;
+    int kallsyms = way && own_version() < SAVES_ALL ? open("/proc/kallsyms", O_RDONLY | O_CLOEXEC) : -1;
+    int result = kallsyms < 0 ? 0 : kallsyms_each(kallsyms, is_way, (void *)(uintptr_t)way);
+
+    if (kallsyms >= 0)
+        close(kallsyms);
+    return !result;
+}
+
+/* While anybody has an event of it open system calls go another way, which saves all registers. */
+static int have_frames_saved(struct rings *rings)
+{
+    int tracefs = tracefs_open(), fd = -1;
+    uint32_t id;
+
+    if (tracefs >= 0 && !tracefs_event_id(tracefs, "raw_syscalls", "sys_exit", &id))
+        fd = perf_open_tracepoint(id);
+    if (tracefs >= 0)
+        close(tracefs);
+    if (fd < 0)
+        return 0;
+    (void)perf_disable(fd); /* it is there, which is all that is wanted */
+    return keep_other(rings, fd);
+}
+
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)
 {
     *rings = (struct rings){.wishes = *wishes, .reading.shape = {.raw = wishes->raw}};
     int result = open_rings(rings);
 
+    if (!result && wishes->user && !saves_frames())
+        result = have_frames_saved(rings);
     return result ? result : open_tellers(rings);
 }
 

@@ -362,7 +362,13 @@ static void build_count(struct program *program, const void *wishes)
 /* Nothing but what it does to find a caller, on other machines than that of the programs above. */
 static void build_caller(struct program *program, const void *machine)
 {
-    emit_load_caller(program, machine, 32);
+    emit_load_caller(program, machine, 0, 32);
+    EMIT(program, EXIT());
+}
+
+static void build_kernel_caller(struct program *program, const void *machine)
+{
+    emit_load_caller(program, machine, KEY_KERNEL_START, 32);
     EMIT(program, EXIT());
 }
 
@@ -559,6 +565,7 @@ static const struct golden {
     {"caller-aarch64", build_caller, &machine_aarch64, V(4, 18), 0},
     {"caller-arm", build_caller, &machine_arm, V(4, 18), 0},
     {"caller-riscv64", build_caller, &machine_riscv64, V(4, 18), 0},
+    {"caller-kernel-x86-64", build_kernel_caller, &machine_x86_64, V(5, 5), V(4, 18)},
     {"count-not-idle", build_count, &count_not_idle, V(5, 5), V(4, 18)},
     {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0},
     {"follow-birth", build_follow_birth, &followed, V(4, 18), 0},
