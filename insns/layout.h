@@ -223,6 +223,7 @@ struct walk_bucket {
     uint64_t claims; /* 0: it is free. Who makes it 1 fills it */
     uint64_t hash;
     uint64_t count;
+    uint64_t time;   /* of its first event (CLOCK_MONOTONIC), where it has a user's stack */
     struct walked walked;
 };
 #define WALK_SCRATCH_BYTES(frames) (sizeof(struct walk_scratch) + (size_t)(frames) * sizeof(uint64_t))

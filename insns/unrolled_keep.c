@@ -16,10 +16,13 @@
  *     goto out
  * claimed:
  *     account.inserted += 1
+ *     bucket.time = now                                    tells which program of its process the user's stack is of
  *     bucket.walked = scratch.walked
  *     bucket.hash = hash
  * found:
  *     lock bucket.count += 1
+ *
+ * r7 = bucket, where r0 has the time.
  *
  * Nothing is allocated: on old kernels a hash map would do that for every new key, within the probe. One stack may
  * have two buckets, where two CPUs met it at once; whoever reads them adds them up.
@@ -42,6 +45,7 @@ enum {
     CLAIMS = offsetof(struct walk_bucket, claims),
     HASH = offsetof(struct walk_bucket, hash),
     COUNT = offsetof(struct walk_bucket, count),
+    TIME = offsetof(struct walk_bucket, time),
 };
 
 static void emit_finish_hash(struct program *program)
@@ -106,6 +110,12 @@ void emit_keep_unrolled(struct program *program, const struct unrolled_wishes *w
         JA("out"),
     LABEL("claimed"));
     emit_account(program, inserted);
+    if (wishes->user_stack)
+        EMIT(program,
+            MOV_REG(R7, R0),
+            CALL(BPF_FUNC_ktime_get_ns),
+            STX(DW, R7, TIME, R0),
+            MOV_REG(R0, R7));
     emit_copy(program, wishes);
     EMIT(program,
         STX(DW, R0, HASH, R8),

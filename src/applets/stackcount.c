@@ -223,8 +223,10 @@ static int trace(struct counting *counting, struct tracing *tracing)
     int result = 0, status = EXIT_FAILURE;
     bool meet = find_programs_meet(&tracing->find);
 
-    if (settings.trace.by_walk)
+    if (settings.trace.by_walk) {
         walking_tell_starts(&tracing->find);
+        tracing->walk.processes = counting->session.processes;
+    }
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;

@@ -14,6 +14,7 @@
 #include "kernel/own_version.h"
 #include "kernel/refusal.h"
 #include "machine/machine.h"
+#include "processes/process.h"
 
 #define VERSION(major, minor) ((major) << 16 | (minor) << 8)
 
@@ -240,6 +241,8 @@ static int add_bucket(struct walk_counts *counts, const struct walk_bucket *buck
     entry->task.pid = walked->pid;
     entry->task.tid = walked->tid;
     memcpy(entry->task.comm, walked->comm, sizeof(walked->comm));
+    if (counts->processes && walked->pid)
+        entry->task.born = processes_born_at(counts->processes, walked->pid, bucket->time);
     int result = add_stack(tally, &kernel, walked->frames, walked->kernel_frames);
     if (!result)
         result = add_stack(tally, &user, walked->frames + depth, walked->user_frames);
@@ -280,6 +283,8 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
     int result = count_into(counts, again ? counts->bank : CONTROL_PAUSED);
     if (!result)
         result = grace_wait(&counts->grace);
+    if (!result && counts->processes)
+        result = processes_settle(counts->processes);
     if (!result)
         result = empty_bank(counts, bank, tally);
     bpf_end_unpreempted();

@@ -19,6 +19,7 @@ struct walk_counts {
     struct walk_counts_wishes wishes;
     /* What programs are made with, once it is open; their filter and what kind they are is the caller's. */
     struct unrolled_wishes unrolled;
+    struct processes *processes; /* likewise: who tells which program of its process a stack is of; or NULL */
     uint32_t bank; /* that is counted into: 1 or 2 */
     uint32_t bucket_bytes, scratch_bytes;
     struct grace grace;
