@@ -311,15 +311,15 @@ int trace_options_take_duration(struct trace_options *options, const struct argu
     const char *word = arguments->words[0];
     int why = parse_seconds(word, &duration);
     if (why == -EINVAL && !arguments->command && command_exists(word)) {
-        text_format(error, "\"%s\" is no time; ", word);
+        text_format(error, "invalid duration \"%s\"; ", word);
         command_suggest(arguments->words, arguments->count, error);
     } else if (why == -EINVAL)
-        text_format(error, "\"%s\" is no time: a duration is in seconds, such as 5 or 0.5", word);
+        text_format(error, "invalid duration \"%s\": it is in seconds, such as 5 or 0.5", word);
     else if (why)
         text_format(error, "\"%s\" is out of range: a duration is more than 0 seconds, at most %lld",
                     word, (long long)MOST_SECONDS);
     else if (arguments->count > 1)
-        text_format(error, "\"%s\" is one word too many: it takes a duration alone",
+        text_format(error, "unexpected argument \"%s\": it takes a duration alone",
                     arguments->words[1]);
     else if (options->duration)
         text_format(error, "the duration is there twice: as \"%s\" and by -D", word);
