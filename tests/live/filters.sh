@@ -232,7 +232,7 @@ inside()
 }
 if ! "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
     skip "pid namespaces" "$(cat "$scratch/why")"
-elif ! grep -q ' bpf_get_ns_current_pid_tgid$' /proc/kallsyms; then
+elif ! have_pids_of_namespaces; then
     under="$WORKLOADS/deny --pid-namespace --"
     run_stackbox stackcount -f -P $EVENT
     under=

@@ -199,6 +199,12 @@ have_uprobes()
     [ -d /sys/bus/event_source/devices/uprobe ] || grep -q ' uprobe_register$' /proc/kallsyms
 }
 
+# Are programs told pids as they are in a pid namespace (5.7)? Where not, all are refused there.
+have_pids_of_namespaces()
+{
+    grep -q ' bpf_get_ns_current_pid_tgid$' /proc/kallsyms
+}
+
 # Events of single system calls, t:syscalls:sys_enter_*
 have_syscall_tracepoints()
 {
