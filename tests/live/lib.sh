@@ -199,6 +199,12 @@ have_uprobes()
     [ -d /sys/bus/event_source/devices/uprobe ] || grep -q ' uprobe_register$' /proc/kallsyms
 }
 
+# Of bpf(2) (5.8)
+have_ring_buffers()
+{
+    grep -q ' bpf_ringbuf_reserve$' /proc/kallsyms
+}
+
 # Are programs told pids as they are in a pid namespace (5.7)? Where not, all are refused there.
 have_pids_of_namespaces()
 {
