@@ -76,6 +76,15 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* The applet that a link is called after, which may have a prefix: profile, stackbox-profile. */
+static const struct applet *find_linked(const char *link)
+{
+    const char *dash = strrchr(link, '-');
+    const struct applet *applet = find_applet(link);
+
+    return applet || !dash ? applet : find_applet(dash + 1);
+}
+
 /* What was printed must have arrived, or why not is said. A reader that left is no error. */
 static int finish_output(int status)
 {
@@ -168,7 +177,7 @@ static int run_options(int argc, char **argv)
     const char *more = arguments.count ? arguments.words[0] : arguments.command ? "--" : NULL;
     free(arguments.words);
     if (more) {
-        say("\"%s\" is one word too many: an applet comes first (see stackbox -h)", more);
+        say("unexpected argument \"%s\": an applet comes first (see stackbox -h)", more);
         return EXIT_USAGE;
     }
     if (settings.directory)
@@ -215,7 +224,7 @@ int main(int argc, char **argv)
 {
     hold_standard_streams();
     buffer_output();
-    const struct applet *applet = argc ? find_applet(base_name(argv[0])) : NULL;
+    const struct applet *applet = argc ? find_linked(base_name(argv[0])) : NULL;
     int status = applet ? run_applet(applet, argc, argv) : run_main(argc, argv);
     say_last_word();
     return status;
