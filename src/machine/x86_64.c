@@ -138,6 +138,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_WAYS] =
         "entry_SYSCALL*\0" "entry_SYSENTER*\0" "entry_INT80*\0" "do_syscall_64\0"
         "x64_sys_call\0" "do_fast_syscall_32\0" "do_int80_*\0" "__do_fast_syscall_32\0"
+        "tracesys*\0" "int_ret_from_sys_call\0" /* before 4.6 */
         "asm_*\0" "prepare_exit_to_usermode\0" "exit_to_usermode_loop\0",
 };
 
