@@ -2,8 +2,8 @@
 /*
  * At the first instruction of a user's function its frame is not made yet, and a walk along frame
  * pointers goes from the function straight to its caller's caller. The caller is where the function
- * would return to, which at that moment is where the architecture says. Where that is a register the
- * same is true of the kernel's own functions.
+ * would return to, which at that moment is where the architecture says. Where that is a register, or the
+ * kernel walks along frame pointers itself, the same is true of the kernel's own functions.
  */
 #ifndef STACKBOX_INSNS_CALLER_H
 #define STACKBOX_INSNS_CALLER_H
@@ -11,7 +11,10 @@
 #include "insns/machine.h"
 #include "insns/program.h"
 
-/* The emit_load_caller() of the machine, which is the kernel's, whatever the binary is that loads it. */
-void emit_load_caller(struct program *program, const struct machine *machine, int16_t place);
+/*
+ * At places of these KEY_...: the emit_load_caller() of the machine, or its like for the kernel's functions. The
+ * machine is the kernel's, whatever the binary is that loads it.
+ */
+void emit_load_caller(struct program *program, const struct machine *machine, uint32_t flags, int16_t place);
 
 #endif

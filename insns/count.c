@@ -246,7 +246,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
         emit_load_life(program, &wishes->lives,
                        wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
     if (wants_caller(wishes))
-        emit_load_caller(program, wishes->machine, KEY_CALLER);
+        emit_load_caller(program, wishes->machine, wishes->flags, KEY_CALLER);
     emit_stacks(program, wishes, &slot);
     emit_add_one(program, wishes);
     emit_release_slot(program, &slot);

@@ -200,6 +200,36 @@ struct account {
 #define ACCOUNTS CONTROL_MODES /* that of PAUSED is never used */
 
 /*
+ * The maps of the unrolled walk (unrolled.c) are arrays alone, for kernels that have little else: the word of the
+ * control map, which is CONTROL_PAUSED or the number of a bank; a scratch for each CPU and bank; and buckets, of
+ * the first bank and then of the second, where a stack is by its hash and has its count.
+ */
+#define WALK_BANKS 2
+
+struct walked {
+    uint32_t pid, tid;
+    char comm[16];
+    uint32_t kernel_frames, user_frames;
+    uint64_t frames[]; /* the kernel's, and behind room for the deepest of those the user's */
+};
+_Static_assert(offsetof(struct walked, frames) == 32, "copied by words");
+
+struct walk_scratch {
+    struct account account;
+    struct walked walked;
+};
+
+struct walk_bucket {
+    uint64_t claims; /* 0: it is free. Who makes it 1 fills it */
+    uint64_t hash;
+    uint64_t count;
+    uint64_t time;   /* of its first event (CLOCK_MONOTONIC), where it has a user's stack */
+    struct walked walked;
+};
+#define WALK_SCRATCH_BYTES(frames) (sizeof(struct walk_scratch) + (size_t)(frames) * sizeof(uint64_t))
+#define WALK_BUCKET_BYTES(frames) (sizeof(struct walk_bucket) + (size_t)(frames) * sizeof(uint64_t))
+
+/*
  * The map of settled buckets: one value, with a byte for each bucket of the map that get_stackid
  * fills. The id of a bucket holds once no program can be left that saw it empty: see stacks.c.
  */

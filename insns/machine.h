@@ -86,7 +86,19 @@ struct machine {
      * them the function has done nothing yet. 0: none are refused.
      */
     uint8_t entry_patch;
+    /*
+     * Frames of the kernel's own code, on old ones: each thread's stack is so large, in bits, and ends with
+     * struct pt_regs where a program has called; the code is from there on. 0: they cannot be walked.
+     */
+    uint8_t kernel_stack;
+    int32_t kernel_code;
     bool probes_wide_alone; /* they put no probes into programs of 32 bits, and refuse none: nothing is hit */
+    /*
+     * A function of those whose own walk goes along tables. Others walk along frame pointers, and miss the caller
+     * at a function's first instruction, where it is at the stack pointer. NULL: it is in a register, or unknown.
+     */
+    const char *kernel_tables;
+    const char *unsaved;    /* the way into older kernels by which a system call saves no frame pointer */
     bool links_lack_stacks; /* programs of kprobe.multi links are not handed the kernel's stack */
 
     /* ---- Registers ---- */

@@ -194,7 +194,7 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
         emit_load_life(program, &wishes->lives, !wishes->filter.in_namespace, INDEX,
                        AT(wishes, born));
     if (wishes->flags & KEY_KERNEL_START ? wishes->kernel_stack : wishes->user_stack && wishes->caller)
-        emit_load_caller(program, wishes->machine, AT(wishes, caller));
+        emit_load_caller(program, wishes->machine, wishes->flags, AT(wishes, caller));
     /* What a user's program does there the kernel is not in: it has no stack. */
     if (wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE))
         emit_frames(program, wishes, false);

@@ -19,6 +19,7 @@
 #include "rings/ring_counts.h"
 #include "session/attaching.h"
 #include "session/collecting.h"
+#include "session/walking.h"
 
 #define SEE_HELP " (see stackcount -h)"
 
@@ -87,7 +88,8 @@ static const struct manual_row notes[] = {
 
 struct tracing {
     struct bpf_counts counts;
-    struct ring_counts rings; /* instead, where there is no bpf(2) */
+    struct ring_counts rings; /* instead, where there is no bpf(2), */
+    struct walk_counts walk;  /* or where the kernel keeps no stacks */
     struct find find;
     enum attach_way way;
     struct attachment attachment;
@@ -225,10 +227,17 @@ static int trace(struct counting *counting, struct tracing *tracing)
     int result = 0, status = EXIT_FAILURE;
     bool meet = find_programs_meet(&tracing->find);
 
+    if (settings.trace.by_walk) {
+        walking_tell_starts(&tracing->find);
+        tracing->walk.processes = counting->session.processes;
+    }
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(&counting->session, &tracing->counts.store, which, meet, &programs[which]);
+        if (settings.trace.by_walk)
+            walking_build(&tracing->walk, &counting->session.scope, which, &programs[which]);
+        else
+            build_program(&counting->session, &tracing->counts.store, which, meet, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
         if (!result)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
@@ -260,6 +269,27 @@ static struct collector *make_rings(struct tracing *tracing, const struct scope 
 
     ring_counts_init(&tracing->rings, &wishes);
     return &tracing->rings.collector;
+}
+
+static struct collector *make_walk(struct tracing *tracing)
+{
+    const struct walk_counts_wishes wishes = {
+        .kernel = !settings.trace.user_only,
+        .user = !settings.trace.kernel_only,
+        .per_process = per_process(),
+        .per_thread = settings.trace.by == WHO_THREAD,
+        .depth = settings.trace.depth,
+        .stacks = settings.trace.storage,
+    };
+
+    walk_counts_init(&tracing->walk, &wishes);
+    return &tracing->walk.collector;
+}
+
+static struct collector *choose_collector(struct tracing *tracing, const struct scope *scope)
+{
+    return settings.trace.by_rings  ? make_rings(tracing, scope)
+           : settings.trace.by_walk ? make_walk(tracing) : &tracing->counts.collector;
 }
 
 /* ---- The command line ---- */
@@ -296,11 +326,10 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct counting counting;
 
-    collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
+    collecting_choose(&settings.trace, &(struct collecting_wishes){.walks = walking_can(find, &settings.trace)});
     bpf_counts_init(&tracing->counts, &wishes);
     int status = counting_open(&counting, &settings.trace,
-                               settings.trace.by_rings ? make_rings(tracing, &counting.session.scope)
-                                                       : &tracing->counts.collector);
+                               choose_collector(tracing, &counting.session.scope));
 
     counting.report.measure = (struct report_measure){.events = "events"};
     counting.report.show_process = per_process();

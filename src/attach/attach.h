@@ -24,7 +24,7 @@ const char *attach_way_name(enum attach_way way, bool user);
 /* Where an event comes from decides what its program has to do. */
 enum attach_program {
     ATTACH_KERNEL,      /* functions of the kernel; this and the next have links of their own kind */
-    ATTACH_KERNEL_START, /* at the start of one, where its caller is in a register (START_LINK) */
+    ATTACH_KERNEL_START, /* at the start of one, where its caller is still to be found (START_LINK) */
     ATTACH_TRACEPOINT,
     ATTACH_USER,        /* in a user's program, but not at the start of a function */
     ATTACH_PUSH_START,  /* at one of those starts that enum place_start tells apart */

@@ -91,10 +91,12 @@ static int hold_lock(struct maker *maker, int makers)
     if (fd < 0)
         return -errno;
     int result = lock(fd);
-    if (result)
-        close(fd);
-    else
+    if (!result) {
         maker->lock = fd;
+        return 0;
+    }
+    unlinkat(makers, maker->name, 0); /* a kernel may have no locks at all */
+    close(fd);
     return result;
 }
 

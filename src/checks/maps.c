@@ -79,6 +79,8 @@ static void check_jit(struct check *check)
     int program = check_load(BPF_PROG_TYPE_SOCKET_FILTER);
     int result = program < 0 ? program : bpf_program_info(program, &info);
 
+    if (!result && !info.translated_bytes)
+        result = -EPERM; /* it is told to root alone: before 5.8 everybody may load this */
     check_decide(check, REFUSED_MAPS, result, 0);
     check->yes = check->yes && info.jited_bytes;
     if (result >= 0 && !check->yes) {

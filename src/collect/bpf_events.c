@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/own_version.h"
 #include "kernel/refusal.h"
 
 static struct bpf_events *events_of(struct collector *collector)
@@ -50,11 +51,23 @@ static int start(struct collector *collector)
     return recorder_start(&events_of(collector)->recorder);
 }
 
+/* Before 5.2 no program was told that a buffer was full: what never came was lost. */
+#define TELLS_PROGRAMS 0x050200
+
+static int sum_of(const struct bpf_events *events, struct account *sum)
+{
+    int result = recorder_account(&events->recorder, sum);
+
+    if (!result && events->has_all && events->recorder.kind == RECORDER_PERF && own_version() < TELLS_PROGRAMS)
+        sum->table_full = sum->seen - events->taken - sum->filtered - sum->slots_taken;
+    return result;
+}
+
 static void account_events(const struct collector *collector, struct collector_account *account)
 {
     const struct bpf_events *events = seen_events_of(collector);
     struct account sum = {0};
-    int result = recorder_account(&events->recorder, &sum);
+    int result = sum_of(events, &sum);
 
     *account = (struct collector_account){
         .seen = sum.seen,
@@ -72,7 +85,7 @@ static void add_losses(const struct collector *collector, struct missing *missin
 {
     const struct bpf_events *events = seen_events_of(collector);
     struct account sum = {0};
-    int result = recorder_account(&events->recorder, &sum);
+    int result = sum_of(events, &sum);
     const struct loss untold = {result ? MISSING_UNCOUNTED : 0, "what was lost", .beside = true};
 
     missing_add(missing, &untold, "cannot be told: %s", strerror(-result));
@@ -139,9 +152,12 @@ static int take_record(void *context, const void *bytes, size_t size)
 
 static int read_events(struct collector *collector, collector_take *take, void *context)
 {
-    struct taking taking = {events_of(collector), take, context};
+    struct bpf_events *events = events_of(collector);
+    struct taking taking = {events, take, context};
+    int count = recorder_read(&events->recorder, take_record, &taking);
 
-    return recorder_read(&taking.events->recorder, take_record, &taking);
+    events->has_all = events->stopped && !count;
+    return count;
 }
 
 static uint64_t settled(const struct collector *collector)
@@ -156,7 +172,10 @@ static bool is_behind(const struct collector *collector)
 
 static int stop(struct collector *collector)
 {
-    return recorder_stop(&events_of(collector)->recorder);
+    struct bpf_events *events = events_of(collector);
+
+    events->stopped = true;
+    return recorder_stop(&events->recorder);
 }
 
 /* Perf buffers wake nobody before they are half full. */

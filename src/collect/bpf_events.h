@@ -21,6 +21,7 @@ struct bpf_events {
     struct snoop_record *scratch; /* room for the greatest record */
     uint64_t taken; /* records that came out of the buffer */
     uint64_t walks_failed;
+    bool stopped, has_all;  /* no more come; and all came */
 };
 
 /* One that holds nothing, and may be closed. */

@@ -32,7 +32,8 @@ struct pass {
     size_t pattern_count;
     struct places *places;
     size_t *matched;
-    bool has_link; /* functions have their caller in a register at first */
+    const char *tables; /* of machine_of_kernel() */
+    bool has_tables;
     /* Of names that share an address, which follow each other, ftrace lists the first. */
     uint64_t address;
     char first_name[LONGEST_NAME];
@@ -51,6 +52,8 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
     }
     if (!is_function(symbol->type))
         return 0;
+    if (pass->tables && !strcmp(symbol->name, pass->tables))
+        pass->has_tables = true;
     for (size_t i = 0; i < pass->pattern_count; i++) {
         const struct pattern *pattern = &pass->patterns[i];
         if (pattern->kind != PATTERN_KERNEL_FUNCTION ||
@@ -69,7 +72,6 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
             .first_name = pass->first_name,
             .address = symbol->address,
             .offset = pattern->offset,
-            .start = pass->has_link && !pattern->at_return && !pattern->offset ? START_LINK : START_NONE,
         };
         pass->matched[i]++;
         result = places_add(pass->places, &place);
@@ -77,6 +79,18 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
             return result;
     }
     return 0;
+}
+
+/* At their first instructions, where this kernel's own walk misses their callers. */
+static void mark_starts(const struct pass *pass)
+{
+    const bool misses = pass->tables ? !pass->has_tables : machine_has_link(machine_of_kernel());
+
+    for (size_t i = 0; i < pass->places->count && misses; i++) {
+        struct place *place = &pass->places->items[i];
+        if (place->kind == PLACE_KERNEL_FUNCTION && !place->at_return && !place->offset)
+            place->start = START_LINK;
+    }
 }
 
 int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t count,
@@ -87,10 +101,11 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
         .pattern_count = count,
         .places = places,
         .matched = matched,
-        .has_link = machine_has_link(machine_of_kernel()),
+        .tables = machine_of_kernel()->kernel_tables,
     };
     int result = kallsyms_each(kallsyms, match_symbol, &pass);
 
+    mark_starts(&pass);
     text_free(&pass.scratch);
     return result;
 }

@@ -21,7 +21,7 @@ enum place_start {
     START_PUSH,  /* at it, and it is push %rbp, by which kernels since 6.13 know it */
     START_MARK,  /* at it, and it is endbr64, by which some of those do, too */
     START_OTHER, /* at it, and it is something else */
-    START_LINK,  /* at that of a function of the kernel, whose caller is in a register still */
+    START_LINK,  /* at that of a function of the kernel, whose own walk misses the caller there */
 };
 
 struct place {

@@ -138,6 +138,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_WAYS] =
         "entry_SYSCALL*\0" "entry_SYSENTER*\0" "entry_INT80*\0" "do_syscall_64\0"
         "x64_sys_call\0" "do_fast_syscall_32\0" "do_int80_*\0" "__do_fast_syscall_32\0"
+        "tracesys*\0" "int_ret_from_sys_call\0" /* before 4.6 */
         "asm_*\0" "prepare_exit_to_usermode\0" "exit_to_usermode_loop\0",
 };
 
@@ -168,7 +169,8 @@ const struct machine machine_x86_64 = {
 #if !defined(__x86_64__) || !defined(__ILP32__)
     .foreign_calls = 0x40000000,
 #endif
-    .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall,
+    .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall, .kernel_tables = "unwind_init",
+    .unsaved = "entry_SYSCALL_64_fastpath", .kernel_stack = 14, .kernel_code = INT32_MIN,
     .pc = {16, 16}, .sp = {7, SP / 8}, .frame = {6, 4}, .link = {16, MACHINE_NOWHERE},
     .emit_load_caller = emit_load_caller_pushed, .caller_text = "$stack0", .walk = &walk,
     .instruction = 1,

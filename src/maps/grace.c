@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "maps/grace.h"
 
+#include <errno.h>
 #include <linux/bpf.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kernel/bpf.h"
+#include "kernel/cpus.h"
+
+#define MEMBARRIER_SHARED 1 /* MEMBARRIER_CMD_GLOBAL, as kernels before 4.16 call it */
 
 int grace_open(struct grace *grace)
 {
@@ -29,7 +35,7 @@ int grace_open(struct grace *grace)
     if (grace->inner < 0)
         return grace->inner;
     grace->outer = bpf_create_map(&outer);
-    return grace->outer < 0 ? grace->outer : 0;
+    return grace->outer < 0 && grace->outer != -EINVAL ? grace->outer : 0;
 }
 
 void grace_close(struct grace *grace)
@@ -41,6 +47,32 @@ void grace_close(struct grace *grace)
     *grace = (struct grace)GRACE_NONE;
 }
 
+static int run_on(void *context, unsigned cpu)
+{
+    cpu_set_t one;
+
+    (void)context;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
+}
+
+/*
+ * For kernels without such maps (before 4.12), whose programs nobody takes the CPU from: whoever runs on it is
+ * behind them. membarrier(2) waits for just that, but not where some CPUs have no ticks.
+ */
+static int wait_for_cpus(void)
+{
+    cpu_set_t all;
+
+    if (!syscall(SYS_membarrier, MEMBARRIER_SHARED, 0))
+        return 0;
+    if (sched_getaffinity(0, sizeof(all), &all))
+        return -errno;
+    int result = cpus_each_online(run_on, NULL);
+    return sched_setaffinity(0, sizeof(all), &all) && !result ? -errno : result;
+}
+
 /*
  * The kernel waits before an update of a map of maps returns, since programs may use the old inner map.
  * (membarrier(2) waits likewise, but does nothing at all on a machine of one CPU.)
@@ -49,6 +81,8 @@ int grace_wait(const struct grace *grace)
 {
     uint32_t zero = 0, inner = (uint32_t)grace->inner;
 
+    if (grace->outer < 0)
+        return wait_for_cpus();
     int result = bpf_update(grace->outer, &zero, &inner, BPF_ANY);
     return result;
 }

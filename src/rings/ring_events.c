@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "kernel/perf.h"
 #include "rings/ring_cpus.h"
+#include "rings/ring_frames.h"
 
 #define OF_TASKS UINT32_MAX /* the number of what is not asked for */
 
@@ -147,6 +148,8 @@ int rings_open(struct rings *rings, const struct rings_wishes *wishes)
     *rings = (struct rings){.wishes = *wishes, .reading.shape = {.raw = wishes->raw}};
     int result = rings_open_cpus(rings);
 
+    if (!result && wishes->user)
+        rings->saving = rings_have_frames_saved();
     for (size_t at = 0; at < rings->cpu_count && !result; at++)
         result = rings_open_events(rings, at);
     return result;
@@ -165,6 +168,8 @@ void rings_close(struct rings *rings)
 {
     rings_close_events(rings);
     rings_close_cpus(rings);
+    if (rings->saving > 0)
+        close(rings->saving);
     free(rings->reading.rings);
     free(rings->cpus);
     free(rings->asked);

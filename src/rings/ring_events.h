@@ -63,6 +63,7 @@ struct rings {
     size_t asked_count, asked_room;
     struct rings_opened *opened; /* by id */
     size_t count, opened_room;
+    int saving;                  /* what has the kernel save frame pointers, or 0 */
     bool user_part_alone;        /* the kernel's is not ours to see */
     bool has_started;
     uint64_t looked;             /* when */

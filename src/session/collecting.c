@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "collect/walk_counts.h"
 #include "insns/program.h"
 #include "kernel/bpf.h"
 #include "rings/rings_try.h"
@@ -56,6 +57,11 @@ static int try_bpf(const struct collecting_wishes *wishes)
     return result ? result : try_program();
 }
 
+static int try_walk(const struct collecting_wishes *wishes)
+{
+    return wishes->walks ? walk_counts_try() : -EOPNOTSUPP;
+}
+
 static int try_rings(const struct collecting_wishes *wishes)
 {
     return rings_try(wishes->own, !wishes->own);
@@ -68,6 +74,7 @@ static const struct way {
     const char *name; /* NULL: of the first */
 } ways[] = {
     {COLLECT_BPF, try_bpf, NULL},
+    {COLLECT_WALK, try_walk, "a walk of our own"},
     {COLLECT_RINGS, try_rings, "perf's rings"},
 };
 
@@ -116,6 +123,7 @@ void collecting_choose(struct trace_options *options, const struct collecting_wi
         options->not_by_bpf = found.refused ? why_not_first(found.refused) : NULL;
     }
     options->by_rings = options->collect == COLLECT_RINGS;
+    options->by_walk = options->collect == COLLECT_WALK && wishes->walks;
 }
 
 void collecting_say(const struct trace_options *options)

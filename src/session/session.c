@@ -67,7 +67,7 @@ static int open_processes(struct session *session)
         return EXIT_FAILURE;
     }
     int listening = processes_listening(session->processes);
-    if (!options->by_rings)
+    if (!options->by_rings && !options->by_walk)
         scope_tell_lives(&session->scope);
     if (options->debug && listening)
         say("processes are looked up in /proc alone: %s", strerror(-listening));
@@ -150,6 +150,10 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         say("--collect rings: this is collected by bpf alone");
         status = EXIT_USAGE;
     }
+    if (!status && options->collect == COLLECT_WALK && !options->by_walk) {
+        say("--collect walk: it is for what stackcount counts at functions of the kernel");
+        status = EXIT_USAGE;
+    }
     if (!status)
         status = check_depth(options);
     if (!status)
@@ -165,8 +169,8 @@ static void say_no_tables(const struct session *session)
     const int refused = session->unwinding.refused;
     struct text why = {0};
 
-    if (session->options->by_rings && session->options->unwind == UNWIND_WAY_TABLES)
-        say("user stacks are walked along frame pointers, not along tables: with rings the kernel walks them");
+    if ((session->options->by_rings || session->options->by_walk) && session->options->unwind == UNWIND_WAY_TABLES)
+        say("user stacks are walked along frame pointers, not along tables: --collect bpf has those");
     if (session->unwinding.wishes.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
         say("user stacks are their first function alone, and its caller where a probe is at its start: "
             "code of this machine keeps no frames that could be walked");
@@ -204,7 +208,8 @@ void session_await_tables(struct session *session)
 
 int session_follow_processes(struct session *session, uint32_t depth)
 {
-    const enum unwind_way way = session->options->by_rings ? UNWIND_WAY_FRAME_POINTERS : session->options->unwind;
+    const bool no_tables = session->options->by_rings || session->options->by_walk;
+    const enum unwind_way way = no_tables ? UNWIND_WAY_FRAME_POINTERS : session->options->unwind;
     int status = session->options->kernel_only ? 0 : open_processes(session);
 
     if (status || !session->processes)

@@ -146,13 +146,15 @@ static int take_unwind_way(const struct option *option, const char *text, void *
 static int take_collect_way(const struct option *option, const char *text, void *destination,
                             struct text *error)
 {
+    static const char *const names[] = {[COLLECT_BPF] = "bpf", [COLLECT_WALK] = "walk", [COLLECT_RINGS] = "rings"};
     enum collect_way *way = destination;
 
     (void)option;
-    *way = !strcmp(text, "bpf") ? COLLECT_BPF : !strcmp(text, "rings") ? COLLECT_RINGS : COLLECT_BEST;
-    if (*way == COLLECT_BEST)
-        text_format(error, "\"%s\" is none of bpf, rings", text);
-    return *way == COLLECT_BEST ? -EINVAL : 0;
+    for (*way = COLLECT_BPF; *way < COUNT_OF(names); ++*way)
+        if (!strcmp(text, names[*way]))
+            return 0;
+    text_format(error, "\"%s\" is none of bpf, walk, rings", text);
+    return -EINVAL;
 }
 
 const struct option trace_options[] = {
@@ -228,7 +230,8 @@ const struct option trace_options[] = {
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "the same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
-     "how events are collected: bpf (by programs in the kernel) or rings (perf's, read one by one: without "
+     "how events are collected: bpf (by programs in the kernel), walk (by such as old kernels take, of "
+     "stackcount's kernel functions) or rings (perf's, read one by one: without "
      "bpf(2), and of your own programs without any right); default: the first that works, which is said if it is not bpf"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with a command: where tracing is not possible say so, and run it all the same"},

@@ -14,6 +14,7 @@
 enum collect_way {
     COLLECT_BEST,
     COLLECT_BPF,   /* counted by programs in the kernel */
+    COLLECT_WALK,  /* likewise, by programs that walk the stacks themselves */
     COLLECT_RINGS, /* told one by one in perf's rings */
 };
 
@@ -44,7 +45,7 @@ struct trace_options {
     enum who by;
     bool best_effort, include_self;
     enum collect_way collect;
-    bool by_rings;               /* what that came to: see collecting.h; */
+    bool by_rings, by_walk;      /* what that came to: see collecting.h; */
     const char *not_by_bpf;      /* why it is not programs in the kernel, where nobody asked for others */
     bool graph;                  /* -g of perf: stacks are taken anyway */
     char **command, **line;      /* the arguments' own: the check sets them */

@@ -38,7 +38,7 @@ if have_kprobes; then
     written "by PMU events" --attach-by pmu
     written "by tracefs" --attach-by tracefs
     written "few frames" --depth 3
-    run_stackbox stackcount -K -f sys_getppid vfs_write t:sched:sched_process_hang -- "$WORKLOADS/calls" -n 100
+    run_stackbox stackcount -K -f sys_getppid vfs_write t:sched:sched_kthread_stop -- "$WORKLOADS/calls" -n 100
     is "kinds beside each other: status" $status 0
     is "kinds beside each other" "$(folded_sum "$scratch/out" '^[^ ]*;[a-z0-9_]*sys_getppid ')" 100
     run_stackbox stackcount -K -f r::vfs_write -- sh -c "$WRITES"

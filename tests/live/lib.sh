@@ -150,8 +150,12 @@ quiet_for()
 # (.constprop.0) is left out. $PAGE_FAULT is an extended regex: one of it is in each stack of a page fault.
 # $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe.
 case $(uname -m) in
-x86_64)  CALL=__x64_sys_ PAGE_FAULT=exc_page_fault BREAKPOINT=cc
-         WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe' ;;
+x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc
+         WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe'
+         case $(uname -r) in
+         4.[45].*) CALL=sys_ WAY_IN=entry_SYSCALL_64_fastpath ;;
+         4.[6-9].* | 4.1[0-6].*) CALL=sys_ WAY_IN='do_syscall_64 entry_SYSCALL_64_after_swapgs' ;;
+         esac ;;
 aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0
          WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0t_64_sync_handler el0t_64_sync'
          case $(uname -r) in
@@ -192,7 +196,19 @@ have_kprobes()
 
 have_uprobes()
 {
-    [ -d /sys/bus/event_source/devices/uprobe ]
+    [ -d /sys/bus/event_source/devices/uprobe ] || grep -q ' uprobe_register$' /proc/kallsyms
+}
+
+# Of bpf(2) (5.8)
+have_ring_buffers()
+{
+    grep -q ' bpf_ringbuf_reserve$' /proc/kallsyms
+}
+
+# Are programs told pids as they are in a pid namespace (5.7)? Where not, all are refused there.
+have_pids_of_namespaces()
+{
+    grep -q ' bpf_get_ns_current_pid_tgid$' /proc/kallsyms
 }
 
 # Events of single system calls, t:syscalls:sys_enter_*

@@ -28,6 +28,7 @@
 #include "insns/older.h"
 #include "insns/program.h"
 #include "insns/snoop.h"
+#include "insns/unrolled.h"
 #include "machine/rows.h"
 #include "unit/lint.h"
 
@@ -39,7 +40,7 @@ enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT, FD_CGROUP, FD_FOLLOWED, FD_OWN,
     FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
     FD_OTHER_DEEP,
-    FD_BUFFER, FD_WAITS, FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD,
+    FD_BUFFER, FD_WAITS, FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD, FD_SCRATCHES, FD_BUCKETS,
 };
 
 /* ---- One program for each family ---- */
@@ -361,7 +362,13 @@ static void build_count(struct program *program, const void *wishes)
 /* Nothing but what it does to find a caller, on other machines than that of the programs above. */
 static void build_caller(struct program *program, const void *machine)
 {
-    emit_load_caller(program, machine, 32);
+    emit_load_caller(program, machine, 0, 32);
+    EMIT(program, EXIT());
+}
+
+static void build_kernel_caller(struct program *program, const void *machine)
+{
+    emit_load_caller(program, machine, KEY_KERNEL_START, 32);
     EMIT(program, EXIT());
 }
 
@@ -421,6 +428,25 @@ static void build_follow_birth_raw(struct program *program, const void *filter)
 static void build_follow_exec(struct program *program, const void *filter)
 {
     emit_follow_exec(program, filter);
+}
+
+/* ---- The unrolled walk: a few steps of it, of which there are more than a hundred ---- */
+
+#define WALK .depth = 3, .steps = 4, .bits = 12, .machine = &machine_x86_64, .control = FD_CONTROL, \
+             .scratches = FD_SCRATCHES, .buckets = FD_BUCKETS
+
+static const struct unrolled_wishes unrolled_kernel = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, WALK};
+static const struct unrolled_wishes unrolled_both = {
+    .filter = {ALL_EVENTS, .own = FD_OWN}, .kernel_stack = true, .user_stack = true, .per_process = true,
+    .at_start = true, WALK};
+static const struct unrolled_wishes unrolled_user = {
+    .filter = {ALL_EVENTS, OF_PIDS}, .user_stack = true, .per_process = true, .per_thread = true,
+    .at_start = true, .from_regs = true, WALK};
+
+static void build_unrolled(struct program *program, const void *wishes)
+{
+    emit_unrolled(program, wishes);
 }
 
 /* ---- Those of offcputime, wakeuptime and offwaketime ---- */
@@ -539,6 +565,7 @@ static const struct golden {
     {"caller-aarch64", build_caller, &machine_aarch64, V(4, 18), 0},
     {"caller-arm", build_caller, &machine_arm, V(4, 18), 0},
     {"caller-riscv64", build_caller, &machine_riscv64, V(4, 18), 0},
+    {"caller-kernel-x86-64", build_kernel_caller, &machine_x86_64, V(5, 5), V(4, 18)},
     {"count-not-idle", build_count, &count_not_idle, V(5, 5), V(4, 18)},
     {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0},
     {"follow-birth", build_follow_birth, &followed, V(4, 18), 0},
@@ -551,6 +578,9 @@ static const struct golden {
     {"snoop-kernel-start", build_snoop, &snoop_kernel_start, V(5, 8), 0},
     {"snoop-perf", build_snoop, &snoop_perf, V(4, 18), 0},
     {"snoop-perf-user", build_snoop, &snoop_perf_user, V(5, 5), V(4, 18)},
+    {"unrolled-kernel", build_unrolled, &unrolled_kernel, V(4, 4), 0},
+    {"unrolled-both", build_unrolled, &unrolled_both, V(4, 4), 0},
+    {"unrolled-user", build_unrolled, &unrolled_user, V(4, 4), 0},
     {"offcpu-switch-kernel", build_switch, &offcpu_kernel, V(5, 3), V(4, 18)},
     {"offcpu-switch", build_switch, &offcpu_both, V(5, 3), V(4, 18)},
     {"offcpu-switch-everything", build_switch, &offcpu_everything, V(5, 7), 0},

@@ -4,6 +4,8 @@
 
 #include "insns/count.h"
 #include "insns/older.h"
+#include "insns/unrolled.h"
+#include "machine/rows.h"
 #include "unit/test.h"
 
 enum { FD_ARRAY = 10, FD_SHARED, FD_HASH, FD_UNKNOWN };
@@ -145,6 +147,49 @@ static void a_real_program_is_too_young(void)
     program_free(&program);
 }
 
+/* ---- The unrolled walk, at its greatest, is for 4.4; and what of it was younger would be found ---- */
+
+static const uint32_t some_pids[100] = {1};
+
+static void lint_unrolled(struct unrolled_wishes wishes, bool planted, struct text *why)
+{
+    const bool both = wishes.kernel_stack && wishes.user_stack;
+    struct program program = {0};
+    struct linked linked;
+
+    wishes.filter = (struct event_filter){.cpu = 1, .own = 9, .pids = some_pids, .pid_count = COUNT_OF(some_pids)};
+    wishes.depth = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
+    wishes.steps = UNROLLED_MOST_OF_BOTH;
+    wishes.machine = &machine_x86_64;
+    wishes.bits = 14;
+    wishes.control = 1, wishes.scratches = 2, wishes.buckets = 3;
+    emit_unrolled(&program, &wishes);
+    CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, why), 0);
+    struct bpf_insn *insns = (struct bpf_insn *)(uintptr_t)linked.insns;
+    for (size_t i = linked.count; planted && i-- > 0; planted = insns[i].code != (BPF_JMP | BPF_JLT | BPF_X))
+        if (insns[i].code == (BPF_JMP | BPF_JGT | BPF_X))
+            insns[i].code = BPF_JMP | BPF_JLT | BPF_X;
+    lint(&linked, &program, V(4, 4), why);
+    program_free(&program);
+}
+
+static void the_walk_is_for_the_oldest(void)
+{
+    struct text why = {0};
+
+    for (unsigned i = 0; i < 1 << 6; i++) {
+        const struct unrolled_wishes wishes = {
+            .kernel_stack = i & 1, .user_stack = i & 2, .at_start = i & 4, .from_regs = i & 8,
+            .per_process = i & 16, .per_thread = i & 32};
+        lint_unrolled(wishes, false, &why);
+    }
+    CHECK_STRING(why.data ? why.data : "", "");
+    lint_unrolled((struct unrolled_wishes){.kernel_stack = true, .user_stack = true}, true, &why);
+    CHECK(why.data && strstr(why.data, "this comparison takes Linux 4.14, and it is for 4.4"));
+    CHECK(why.data && strchr(why.data, '\n') == why.data + why.length - 1);
+    text_free(&why);
+}
+
 static void older_words_are_found(void)
 {
     struct bpf_insn insns[] = {
@@ -169,6 +214,7 @@ int main(void)
     TEST(arguments_are_where_a_kernel_takes_them);
     TEST(a_program_has_a_length);
     TEST(a_real_program_is_too_young);
+    TEST(the_walk_is_for_the_oldest);
     TEST(older_words_are_found);
     return tests_done();
 }

@@ -71,6 +71,7 @@ static const struct lint_map {
     {"settled", V(5, 5), false}, /* memory of ours, too */
     {"objects", 0, false}, {"chunks", V(4, 12), true}, {"rules", V(5, 5), false}, {"cache", 0, false},
     {"ring", V(5, 8), false}, {"cold", V(5, 8), false},
+    {"scratches", 0, false}, {"buckets", 0, false},
     {"banks", 0, false}, /* of the programs of one family */
 };
 

@@ -18,6 +18,7 @@
 
 #include "base/name_list.h"
 #include "insns/caller.h"
+#include "insns/layout.h"
 #include "machine/rows.h"
 #include "test.h"
 
@@ -171,12 +172,12 @@ static void places_of_registers(void)
 }
 
 /* What is emitted reads the register that the row says. */
-static void callers(void)
+static void callers_at(uint32_t flags)
 {
     for (size_t i = 0; machines[i]; i++) {
         const struct machine *row = machines[i];
         struct program program = {0};
-        emit_load_caller(&program, row, 32);
+        emit_load_caller(&program, row, flags, 32);
         CHECK_NUMBER(program.failed, 0);
         CHECK_ROW(!program.count == !row->emit_load_caller);
         if (program.count)
@@ -184,6 +185,12 @@ static void callers(void)
                          machine_place(row, row->link.word == MACHINE_NOWHERE ? row->sp : row->link));
         program_free(&program);
     }
+}
+
+static void callers(void)
+{
+    callers_at(KEY_USER_PROBE);
+    callers_at(KEY_KERNEL_START);
 }
 
 static void lists_of_names(void)

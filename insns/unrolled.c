@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * unrolled(context):
+ *     bank = control[0]
+ *     if (bank == PAUSED)
+ *         return 0
+ *     scratch = scratches[cpu * 2 + bank - 1]              r9
+ *     scratch.account.seen += 1
+ *     if (it is not an event that was asked for) {         r7 = pid << 32 | tid
+ *         scratch.account.filtered += 1
+ *         return 0
+ *     }
+ *     take the pid, the tid, the comm                      each is put into the scratch and into the hash, r8
+ *
+ *     frame = context.frame                                r7
+ *     where = context.sp
+ *     take context.pc                                      of the kernel
+ *     take *(context.sp)                                   at a function's first instruction, which has not
+ *                                                          made its frame: the call has pushed the caller
+ *     while (frame is an address of the kernel) {          unrolled
+ *         where = frame
+ *         {frame, address} = *frame
+ *         if (address is no code of the kernel)
+ *             break
+ *         take address
+ *     }
+ *                                                          there `frame` is the user's, which the way into
+ *                                                          the kernel has left in its register
+ *     regs = the last words before the end of the stack that `where` is in
+ *     if (regs are those of a user's 64-bit code) {
+ *         take regs.pc                                     of the user
+ *         while (frame is an address of the user) {        unrolled
+ *             {next, address} = *frame
+ *             if (address is none of the user || next <= frame)
+ *                 break
+ *             take address
+ *             frame = next
+ *         }
+ *     }
+ *     count it by its hash                                 see unrolled_keep.c
+ *     return 0
+ *
+ * r6 = context, and then the limit of addresses; r7 = pid << 32 | tid, and then the frame; r8 = hash, r9 = scratch.
+ *
+ * No other program runs on this CPU meanwhile: those of kernel probes run with preemption off, one at a time.
+ */
+#include "insns/unrolled.h"
+
+#include "insns/account.h"
+#include "insns/layout.h"
+#include "insns/look_up.h"
+
+#define WORD 8
+#define COMM UNROLLED_PAIR
+/* Where a kernel has room for FRED its struct pt_regs ends so much before the stack does (6.9). */
+#define FRED_PADDING 16
+#define MOST_USER_ADDRESS 0x7fffffffffff
+
+/* In the scratch, from r9. */
+enum {
+    WALKED = (int)offsetof(struct walk_scratch, walked),
+    WALKED_PID = WALKED + (int)offsetof(struct walked, pid),
+    WALKED_TID = WALKED + (int)offsetof(struct walked, tid),
+    WALKED_COMM = WALKED + (int)offsetof(struct walked, comm),
+    WALKED_FRAMES = WALKED + (int)offsetof(struct walked, frames),
+};
+
+/* ---- Whose it is ---- */
+
+static void emit_load_scratch(struct program *program, const struct unrolled_wishes *wishes)
+{
+    emit_look_up_only(program, wishes->control, UNROLLED_INDEX, "out");
+    EMIT(program,
+        LDX(W, R1, R0, 0),
+        JEQ_IMM(R1, CONTROL_PAUSED, "out"),
+        ADD_IMM(R1, -1),
+        STX(DW, R10, UNROLLED_BANK, R1),
+        CALL(BPF_FUNC_get_smp_processor_id),
+        LSH_IMM(R0, 1),
+        LDX(DW, R1, R10, UNROLLED_BANK),
+        ADD_REG(R0, R1),
+        STX(W, R10, UNROLLED_INDEX, R0));
+    emit_look_up(program, wishes->scratches, UNROLLED_INDEX);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "out"),
+        MOV_REG(R9, R0));
+    emit_account(program, seen);
+}
+
+/* r1 into the hash. */
+static void emit_mix(struct program *program)
+{
+    EMIT(program,
+        XOR_REG(R8, R1),
+        MUL_IMM(R8, UNROLLED_MIX));
+}
+
+/* What is not told apart stays 0 in every scratch. */
+static void emit_take_process(struct program *program, const struct unrolled_wishes *wishes)
+{
+    EMIT(program,
+        ST(DW, R10, COMM, 0),
+        ST(DW, R10, COMM + WORD, 0));
+    if (!wishes->per_process) {
+        EMIT(program, MOV_IMM(R8, 0));
+        return;
+    }
+    if (wishes->per_thread)
+        EMIT(program, STX(W, R9, WALKED_TID, R7));
+    EMIT(program,
+        MOV_REG(R8, R7),
+        RSH_IMM(R7, 32),
+        STX(W, R9, WALKED_PID, R7));
+    if (!wishes->per_thread)
+        EMIT(program, MOV_REG(R8, R7));
+    EMIT(program,
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, COMM),
+        MOV_IMM(R2, 2 * WORD),
+        CALL(BPF_FUNC_get_current_comm));
+    for (int16_t at = 0; at < 2 * WORD; at += WORD) {
+        EMIT(program,
+            LDX(DW, R1, R10, COMM + at),
+            STX(DW, R9, WALKED_COMM + at, R1));
+        emit_mix(program);
+    }
+}
+
+/* ---- Steps ---- */
+
+/* One of the two stacks, as it is put into the scratch. */
+struct part {
+    int16_t count;  /* where it says how many frames there are, */
+    uint32_t first; /* the frame from which on they stand, */
+    uint32_t depth; /* and so many at most: those above are walked through */
+};
+
+/* Takes r1 as its frame i. */
+static void emit_take(struct program *program, const struct part *part, uint32_t i)
+{
+    if (i >= part->depth)
+        return;
+    EMIT(program, STX(DW, R9, (int16_t)(WALKED_FRAMES + (part->first + i) * WORD), R1));
+    emit_mix(program);
+    EMIT(program, ST(W, R9, part->count, (int32_t)i + 1));
+}
+
+/* *(r10 + to) = so many bytes at r3, or on to `otherwise`. */
+static void emit_read(struct program *program, int16_t to, int32_t bytes, const char *otherwise)
+{
+    EMIT(program,
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, to),
+        MOV_IMM(R2, bytes),
+        CALL(BPF_FUNC_probe_read),
+        JNE_IMM(R0, 0, otherwise));
+}
+
+/* ---- The kernel's ---- */
+
+/* The caller is where the stack pointer points to. */
+static void emit_take_caller(struct program *program, const struct part *part)
+{
+    EMIT(program, LDX(DW, R3, R10, UNROLLED_WHERE));
+    emit_read(program, UNROLLED_PAIR, WORD, "kernel_cut");
+    EMIT(program, LDX(DW, R1, R10, UNROLLED_PAIR));
+    emit_take(program, part, 1);
+}
+
+static void emit_kernel_step(struct program *program, const struct part *part, uint32_t i)
+{
+    EMIT(program,
+        STX(DW, R10, UNROLLED_WHERE, R7),
+        MOV_REG(R3, R7));
+    emit_read(program, UNROLLED_PAIR, 2 * WORD, "kernel_cut");
+    EMIT(program,
+        LDX(DW, R7, R10, UNROLLED_PAIR),
+        LDX(DW, R1, R10, UNROLLED_PAIR + WORD),
+        JGT_REG(R6, R1, "kernel_cut"));
+    emit_take(program, part, i);
+    EMIT(program, JSGE_IMM(R7, 0, "kernel_ended"));
+}
+
+/* All of it is walked where the user's is behind it. */
+static void emit_kernel_part(struct program *program, const struct unrolled_wishes *wishes)
+{
+    const struct machine *machine = wishes->machine;
+    const struct part part = {
+        .count = WALKED + (int16_t)offsetof(struct walked, kernel_frames),
+        .depth = wishes->kernel_stack ? wishes->depth : 0,
+    };
+    const uint32_t most = wishes->user_stack ? wishes->steps : wishes->depth;
+
+    EMIT(program,
+        LDX(DW, R7, R6, machine_place(machine, machine->frame)),
+        LDX(DW, R1, R6, machine_place(machine, machine->sp)),
+        STX(DW, R10, UNROLLED_WHERE, R1),
+        LDX(DW, R1, R6, machine_place(machine, machine->pc)));
+    emit_take(program, &part, 0);
+    if (wishes->at_start)
+        emit_take_caller(program, &part);
+    EMIT(program,
+        MOV_IMM(R6, machine->kernel_code),
+        JSGE_IMM(R7, 0, "kernel_ended"));
+    for (uint32_t i = wishes->at_start ? 2 : 1; i < most; i++)
+        emit_kernel_step(program, &part, i);
+    EMIT(program,
+    LABEL("kernel_cut"),
+        MOV_IMM(R7, 0),
+    LABEL("kernel_ended"));
+}
+
+/* ---- The user's ---- */
+
+/* The words of struct pt_regs from the program counter on, which are in UNROLLED_REGS. */
+static int32_t tail_bytes(const struct machine *machine)
+{
+    return (machine->walk->registers - machine->pc.word) * WORD;
+}
+
+static int16_t tail_place(const struct machine *machine, unsigned word)
+{
+    return (int16_t)(UNROLLED_REGS + (int)(word - machine->pc.word) * WORD);
+}
+
+/* With r3 and UNROLLED_WHERE at them; on to "walked" where no user's code has come here. */
+static void emit_find_regs(struct program *program, const struct machine *machine)
+{
+    const int32_t bytes = tail_bytes(machine);
+    const int16_t mode = tail_place(machine, machine->walk->mode.word);
+
+    for (int16_t at = 0; at < bytes; at += WORD)
+        EMIT(program, ST(DW, R10, UNROLLED_REGS + at, 0));
+    EMIT(program,
+        LDX(DW, R3, R10, UNROLLED_WHERE),
+        OR_IMM(R3, (1 << machine->kernel_stack) - 1),
+        ADD_IMM(R3, 1 - bytes),
+        STX(DW, R10, UNROLLED_WHERE, R3));
+    emit_read(program, UNROLLED_REGS, bytes, "walked");
+    EMIT(program,
+        LDX(DW, R1, R10, mode),
+        JEQ_IMM(R1, (int32_t)machine->walk->mode.value, "from_user"),
+        LDX(DW, R3, R10, UNROLLED_WHERE),
+        ADD_IMM(R3, -FRED_PADDING),
+        STX(DW, R10, UNROLLED_WHERE, R3));
+    emit_read(program, UNROLLED_REGS, bytes, "walked");
+    EMIT(program,
+        LDX(DW, R1, R10, mode),
+        JNE_IMM(R1, (int32_t)machine->walk->mode.value, "walked"),
+    LABEL("from_user"));
+}
+
+static void emit_load_user_frame(struct program *program, const struct machine *machine)
+{
+    EMIT(program,
+        LDX(DW, R3, R10, UNROLLED_WHERE),
+        ADD_IMM(R3, -(machine->pc.word - machine->frame.word) * WORD));
+    emit_read(program, UNROLLED_PAIR, WORD, "walked");
+    EMIT(program, LDX(DW, R7, R10, UNROLLED_PAIR));
+}
+
+static void emit_user_step(struct program *program, const struct part *part, uint32_t i)
+{
+    EMIT(program,
+        JGT_REG(R7, R6, "walked"),
+        MOV_REG(R3, R7));
+    emit_read(program, UNROLLED_PAIR, 2 * WORD, "walked");
+    EMIT(program,
+        LDX(DW, R1, R10, UNROLLED_PAIR + WORD),
+        JEQ_IMM(R1, 0, "walked"),
+        JGT_REG(R1, R6, "walked"));
+    emit_take(program, part, i);
+    EMIT(program,
+        LDX(DW, R1, R10, UNROLLED_PAIR),
+        JGE_REG(R7, R1, "walked"),
+        MOV_REG(R7, R1));
+}
+
+static void emit_user_part(struct program *program, const struct unrolled_wishes *wishes)
+{
+    const struct machine *machine = wishes->machine;
+    const struct part part = {
+        .count = WALKED + (int16_t)offsetof(struct walked, user_frames),
+        .first = wishes->kernel_stack ? wishes->depth : 0,
+        .depth = wishes->depth,
+    };
+
+    emit_find_regs(program, machine);
+    EMIT(program, LDX(DW, R1, R10, tail_place(machine, machine->pc.word)));
+    emit_take(program, &part, 0);
+    if (wishes->from_regs)
+        emit_load_user_frame(program, machine);
+    EMIT(program,
+        LD_IMM64(R6, MOST_USER_ADDRESS),
+        LDX(DW, R1, R10, tail_place(machine, machine->sp.word)),
+        JGT_REG(R1, R7, "walked"));
+    for (uint32_t i = 1; i < wishes->depth; i++)
+        emit_user_step(program, &part, i);
+}
+
+/* ---- All of it ---- */
+
+static void name_maps(struct program *program, const struct unrolled_wishes *wishes)
+{
+    program_name_map(program, wishes->control, "control");
+    program_name_map(program, wishes->scratches, "scratches");
+    program_name_map(program, wishes->buckets, "buckets");
+}
+
+void emit_unrolled(struct program *program, const struct unrolled_wishes *wishes)
+{
+    const int16_t counts = WALKED + (int16_t)offsetof(struct walked, kernel_frames);
+
+    name_maps(program, wishes);
+    EMIT(program, MOV_REG(R6, R1));
+    emit_load_scratch(program, wishes);
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){UNROLLED_FOREIGN, UNROLLED_PAIR},
+                      wishes->per_process);
+    emit_take_process(program, wishes);
+    EMIT(program, ST(DW, R9, counts, 0)); /* both */
+    emit_kernel_part(program, wishes);
+    if (wishes->user_stack)
+        emit_user_part(program, wishes);
+    EMIT(program, LABEL("walked"));
+    emit_keep_unrolled(program, wishes);
+    if (filter_asks(&wishes->filter)) {
+        EMIT(program,
+            JA("out"),
+        LABEL("filtered"));
+        emit_account(program, filtered);
+    }
+    EMIT(program,
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "collect/walk_counts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "drain/drain.h"
+#include "kernel/bpf.h"
+#include "kernel/cpus.h"
+#include "kernel/limits.h"
+#include "kernel/own_version.h"
+#include "kernel/refusal.h"
+#include "machine/machine.h"
+#include "processes/process.h"
+
+#define VERSION(major, minor) ((major) << 16 | (minor) << 8)
+
+/* Of a bank, by powers of two; and the part of the free memory that all may take. */
+#define LEAST_BITS 8
+#define USUAL_BITS 13
+#define MOST_BITS 20
+#define MOST_SHARE 16
+/* Emptied when it is so full: in a fuller one a stack finds no bucket now and then. */
+#define FILLED 16
+
+static struct walk_counts *counts_of(struct collector *collector)
+{
+    return (struct walk_counts *)collector;
+}
+
+static const struct walk_counts *seen_counts_of(const struct collector *collector)
+{
+    return (const struct walk_counts *)collector;
+}
+
+static uint64_t bytes_of(const struct walk_counts *counts)
+{
+    return ((uint64_t)WALK_BANKS << counts->unrolled.bits) * counts->bucket_bytes;
+}
+
+/* ---- Opening ---- */
+
+static void choose_bits(struct walk_counts *counts)
+{
+    const uint64_t stacks = counts->wishes.stacks, available = kernel_free_memory();
+    uint32_t *bits = &counts->unrolled.bits;
+
+    *bits = stacks ? 0 : USUAL_BITS;
+    while (*bits < MOST_BITS && (uint64_t)1 << *bits < stacks)
+        ++*bits;
+    while (!stacks && *bits > LEAST_BITS && bytes_of(counts) > available / MOST_SHARE)
+        --*bits;
+}
+
+static int choose_depth(struct walk_counts *counts, struct text *why)
+{
+    const bool both = counts->wishes.kernel && counts->wishes.user;
+    const uint32_t most = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
+
+    if (counts->wishes.depth > most) {
+        text_format(why, "--depth: \"%llu\" is more than can be walked in a program of this kernel: it takes 1 to %u%s",
+                    (unsigned long long)counts->wishes.depth, most, both ? ", more with -K or -U" : "");
+        return -EINVAL;
+    }
+    counts->unrolled.depth = counts->wishes.depth ? (uint32_t)counts->wishes.depth : most;
+    return 0;
+}
+
+static int create_maps(struct walk_counts *counts)
+{
+    struct unrolled_wishes *unrolled = &counts->unrolled;
+    const uint32_t cpus = (uint32_t)cpus_possible();
+    int result = bpf_create_numbered(&unrolled->control, BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t), 1);
+
+    if (!result)
+        result = bpf_create_numbered(&unrolled->scratches, BPF_MAP_TYPE_ARRAY, "scratches", counts->scratch_bytes,
+                                     cpus * WALK_BANKS);
+    if (!result)
+        result = bpf_create_numbered(&unrolled->buckets, BPF_MAP_TYPE_ARRAY, "buckets", counts->bucket_bytes,
+                                     (uint32_t)WALK_BANKS << unrolled->bits);
+    return result ? result : grace_open(&counts->grace);
+}
+
+static int open_counts(struct collector *collector, struct text *why)
+{
+    struct walk_counts *counts = counts_of(collector);
+    const size_t stacks = (size_t)counts->wishes.kernel + counts->wishes.user;
+    struct text refusal = {0};
+    int result = choose_depth(counts, why);
+
+    if (result)
+        return result;
+    const size_t frames = stacks * counts->unrolled.depth;
+    counts->bucket_bytes = (uint32_t)WALK_BUCKET_BYTES(frames);
+    counts->scratch_bytes = (uint32_t)WALK_SCRATCH_BYTES(frames);
+    choose_bits(counts);
+    counts->value = malloc(counts->bucket_bytes + counts->scratch_bytes);
+    result = counts->value ? create_maps(counts) : -ENOMEM;
+    if (!result)
+        return 0;
+    refusal_explain(REFUSED_MAPS, result, bytes_of(counts), &refusal);
+    text_format(why, "cannot create maps: %s", refusal.data ? refusal.data : strerror(-result));
+    text_free(&refusal);
+    return result;
+}
+
+static void close_counts(struct collector *collector)
+{
+    struct walk_counts *counts = counts_of(collector);
+    const int maps[] = {counts->unrolled.control, counts->unrolled.scratches, counts->unrolled.buckets};
+
+    for (size_t i = 0; i < COUNT_OF(maps); i++)
+        if (maps[i] >= 0)
+            close(maps[i]);
+    grace_close(&counts->grace);
+    free(counts->value);
+    walk_counts_init(counts, &counts->wishes);
+}
+
+static int count_into(struct walk_counts *counts, uint32_t bank)
+{
+    const uint32_t zero = 0;
+
+    return bpf_update(counts->unrolled.control, &zero, &bank, BPF_ANY);
+}
+
+static int start(struct collector *collector)
+{
+    struct walk_counts *counts = counts_of(collector);
+
+    return count_into(counts, counts->bank);
+}
+
+/* ---- Accounts ---- */
+
+/* All that programs did in that bank since it was made. */
+static int sum_account(const struct walk_counts *counts, uint32_t bank, struct account *sum)
+{
+    const size_t cpus = cpus_possible();
+    int result = 0;
+
+    *sum = (struct account){.bank = 0};
+    for (size_t cpu = 0; cpu < cpus && !result; cpu++) {
+        const uint32_t index = (uint32_t)(cpu * WALK_BANKS + bank - 1);
+        const struct walk_scratch *scratch = counts->value;
+        result = bpf_lookup(counts->unrolled.scratches, &index, counts->value);
+        for (size_t i = 0; i < ACCOUNT_WORDS && !result; i++)
+            ((uint64_t *)sum)[i] += ((const uint64_t *)&scratch->account)[i];
+    }
+    return result;
+}
+
+static int take_account(struct walk_counts *counts, uint32_t bank)
+{
+    struct account now, *before = &counts->before[bank - 1];
+    int result = sum_account(counts, bank, &now);
+
+    for (size_t i = 0; i < ACCOUNT_WORDS && !result; i++)
+        ((uint64_t *)&counts->sum)[i] += ((uint64_t *)&now)[i] - ((uint64_t *)before)[i];
+    if (!result)
+        *before = now;
+    return result;
+}
+
+static void account(const struct collector *collector, struct collector_account *account)
+{
+    const struct walk_counts *counts = seen_counts_of(collector);
+    const struct account *sum = &counts->sum;
+
+    *account = (struct collector_account){
+        .seen = sum->seen,
+        .filtered = sum->filtered,
+        .counted = counts->counted,
+        .lost = sum->table_full,
+        .unknown = (int64_t)(sum->seen - sum->filtered - counts->counted - sum->table_full),
+        .bytes = bytes_of(counts),
+        .depth = counts->unrolled.depth,
+    };
+}
+
+static void add_losses(const struct collector *collector, struct missing *missing)
+{
+    const struct walk_counts *counts = seen_counts_of(collector);
+
+    missing_add(missing, &(struct loss){.count = counts->sum.table_full},
+                "are only in the sum, as [table full]: a table of %u stacks had no place for theirs; raise "
+                "--stack-storage-size", 1u << counts->unrolled.bits);
+}
+
+static void describe(const struct collector *collector, bool again, struct text *lines)
+{
+    const struct walk_counts *counts = seen_counts_of(collector);
+
+    (void)again;
+    text_format(lines, "maps: two of %u stacks of %u frames; %llu KB in all\n", 1u << counts->unrolled.bits,
+                counts->unrolled.depth, (unsigned long long)bytes_of(counts) / 1024);
+}
+
+static enum collector_news look(struct collector *collector)
+{
+    struct walk_counts *counts = counts_of(collector);
+    const struct account *before = &counts->before[counts->bank - 1];
+    struct account now;
+
+    if (sum_account(counts, counts->bank, &now) || now.inserted == before->inserted)
+        return COLLECTOR_NOTHING_NEW;
+    const bool is_new = now.inserted != counts->looked_at;
+    counts->looked_at = now.inserted;
+    if (now.inserted - before->inserted > ((uint64_t)1 << counts->unrolled.bits) / FILLED)
+        return COLLECTOR_IS_FILLING;
+    return is_new ? COLLECTOR_HAS_NEWS : COLLECTOR_NOTHING_NEW;
+}
+
+static int settle(struct collector *collector)
+{
+    (void)collector;
+    return 0;
+}
+
+/* ---- Collecting ---- */
+
+static int add_stack(struct tally *tally, struct stack *stack, const uint64_t *frames, uint32_t count)
+{
+    return count ? tally_add_stack(tally, stack, frames, count) : 0;
+}
+
+static int add_bucket(struct walk_counts *counts, const struct walk_bucket *bucket, struct tally *tally)
+{
+    const struct walked *walked = &bucket->walked;
+    const uint32_t depth = counts->wishes.kernel ? counts->unrolled.depth : 0;
+    struct tally_entry *entry = tally_add(tally);
+    struct stack kernel = {.state = STACK_NONE}, user = kernel;
+
+    if (!entry)
+        return -ENOMEM;
+    entry->value = entry->events = bucket->count;
+    counts->counted += bucket->count;
+    entry->task.pid = walked->pid;
+    entry->task.tid = walked->tid;
+    memcpy(entry->task.comm, walked->comm, sizeof(walked->comm));
+    if (counts->processes && walked->pid)
+        entry->task.born = processes_born_at(counts->processes, walked->pid, bucket->time);
+    int result = add_stack(tally, &kernel, walked->frames, walked->kernel_frames);
+    if (!result)
+        result = add_stack(tally, &user, walked->frames + depth, walked->user_frames);
+    entry->task.kernel = kernel;
+    entry->task.user = user;
+    return result;
+}
+
+/* What no program writes to any more; it is empty after. */
+static int empty_bank(struct walk_counts *counts, uint32_t bank, struct tally *tally)
+{
+    const uint32_t first = (bank - 1) << counts->unrolled.bits, end = bank << counts->unrolled.bits;
+    const uint64_t full = counts->sum.table_full;
+    struct walk_bucket *bucket = counts->value;
+    int result = take_account(counts, bank);
+
+    for (uint32_t i = first; i < end && !result; i++) {
+        result = bpf_lookup(counts->unrolled.buckets, &i, bucket);
+        if (result || !bucket->hash)
+            continue;
+        result = add_bucket(counts, bucket, tally);
+        memset(bucket, 0, counts->bucket_bytes);
+        if (!result)
+            result = bpf_update(counts->unrolled.buckets, &i, bucket, BPF_ANY);
+    }
+    const uint64_t lost = counts->sum.table_full - full;
+    return result ? result : drain_uncounted(tally, lost, lost);
+}
+
+static int collect(struct collector *collector, bool again, struct tally *tally)
+{
+    struct walk_counts *counts = counts_of(collector);
+    const uint32_t bank = counts->bank;
+
+    bpf_begin_unpreempted();
+    counts->bank = WALK_BANKS + 1 - bank;
+    counts->looked_at = counts->before[counts->bank - 1].inserted;
+    int result = count_into(counts, again ? counts->bank : CONTROL_PAUSED);
+    if (!result)
+        result = grace_wait(&counts->grace);
+    if (!result && counts->processes)
+        result = processes_settle(counts->processes);
+    if (!result)
+        result = empty_bank(counts, bank, tally);
+    bpf_end_unpreempted();
+    return result;
+}
+
+static const struct collector_calls calls = {
+    .open = open_counts,
+    .start = start,
+    .account = account,
+    .add_losses = add_losses,
+    .describe = describe,
+    .close = close_counts,
+    .look = look,
+    .settle = settle,
+    .collect = collect,
+};
+
+void walk_counts_init(struct walk_counts *counts, const struct walk_counts_wishes *wishes)
+{
+    const struct walk_counts_wishes own = *wishes;
+
+    *counts = (struct walk_counts){
+        .collector.calls = &calls,
+        .wishes = own,
+        .unrolled = {
+            .kernel_stack = own.kernel, .user_stack = own.user,
+            .per_process = own.per_process, .per_thread = own.per_thread,
+            .from_regs = own_version() >= VERSION(4, 17),
+            .machine = machine_of_kernel(),
+            .steps = UNROLLED_MOST_OF_BOTH,
+            .control = -1, .scratches = -1, .buckets = -1,
+        },
+        .bank = 1,
+        .grace = GRACE_NONE,
+    };
+}
+
+int walk_counts_try(void)
+{
+    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
+    const struct bpf_load load = {
+        .type = BPF_PROG_TYPE_KPROBE,
+        .name = "stackbox",
+        .insns = insns,
+        .count = COUNT_OF(insns),
+    };
+    struct text log = {0};
+
+    if (!machine_of_kernel()->kernel_stack || own_version() >= VERSION(4, 14))
+        return -EOPNOTSUPP;
+    int program = bpf_load_program(&load, &log);
+    text_free(&log);
+    if (program < 0)
+        return program;
+    close(program);
+    return 0;
+}

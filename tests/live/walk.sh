@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: no kernel probes
+#
+# The walk for kernels that keep no stacks: the workload knows how often it called, and from where. The kernel's part
+# is walked along frame pointers, which few kernels have today: there it ends with the caller.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_kprobes || skip_all "this kernel has no probes of its functions"
+[ "$(uname -m)" = x86_64 ] || skip_all "stacks are walked so on x86-64 alone"
+
+FUNCTION=${CALL}getppid
+CALLER=${WAY_IN%% *}
+CHAIN='start;work;make_calls'
+N=10000
+BOTH=$((2 * N))
+
+# counted NAME WANTED CHAIN: what is in the report, and the account
+counted()
+{
+    is "$1: each call is counted, with its chain" "$(folded_sum "$scratch/out" "$3")" "$2"
+    is "$1: and nothing else" "$(folded_sum "$scratch/out")" "$2"
+    lacks "$1: the account closes" "$scratch/err" "does not close"
+}
+
+# walked NAME WANTED CHAIN OPTION...: two threads on two CPUs make N calls each, and another process as many meanwhile.
+# In options PID is the one, and TID the second of its threads.
+walked()
+{
+    name=$1 wanted=$2 chain=$3
+    shift 3
+    start_workload one calls -w -k -t 2 -n $N
+    start_workload other calls -w -k -n $N -N other
+    tid=$(ls "/proc/$(pid_of one)/task" | tail -n 1)
+    # shellcheck disable=SC2046 # words
+    start_stackbox stackcount --collect walk --debug -f \
+        $(echo "$@" | sed "s/PID/$(pid_of one)/; s/TID/$tid/") "$FUNCTION"
+    kill -s USR2 "$(pid_of other)"
+    go one
+    go other
+    finish_stackbox
+    [ "$name" = everybody ] && grep -v '^calls;\|^other;' "$scratch/out" >"$scratch/others" &&
+        grep '^calls;\|^other;' "$scratch/out" >"$scratch/ours" && mv "$scratch/ours" "$scratch/out"
+    counted "$name" "$wanted" "$chain"
+    finish_workload one
+    finish_workload other
+}
+
+walked everybody $((3 * N)) "^(calls|other);$CHAIN;([^ ]*;)?$CALLER;$FUNCTION "
+is "everybody: by process" "$(folded_sum "$scratch/out" '^calls;')" $BOTH
+walked "a process" $BOTH "^calls;$CHAIN;([^ ]*;)?$CALLER;$FUNCTION " -p PID
+walked "a thread" $N "^calls;$CHAIN;([^ ]*;)?$CALLER;$FUNCTION " -t TID
+walked "threads told apart" $BOTH "^calls [^;]*;$CHAIN;" -p PID --by thread
+is "threads told apart: each has its calls" "$(grep -c " $N\$" "$scratch/out")" 2
+walked "user stacks" $BOTH "^calls;$CHAIN " -p PID -U
+walked "kernel stacks" $BOTH "^calls \([0-9]*\);([a-z][^ ]*;)?$CALLER;$FUNCTION " -p PID -K -P
+walked "a few frames" $BOTH "^calls;work;make_calls;$CALLER;$FUNCTION " -p PID --depth 2
+
+# In intervals each event is in one report.
+start_workload one calls -w -k -t 2 -n $N
+start_stackbox stackcount --collect walk --debug -i 0.05 -o "$scratch/reports.%n.folded" -p "$(pid_of one)" "$FUNCTION"
+go one
+finish_stackbox
+cat "$scratch"/reports.*.folded >"$scratch/out"
+counted intervals $BOTH "^calls;$CHAIN;"
+finish_workload one
+
+# spread STACKS OPTION...: 7 calls from each of so many stacks
+spread()
+{
+    start_workload one spread -w -k -n "$1" -r 7
+    shift
+    start_stackbox stackcount --collect walk --debug -f -s -U -p "$(pid_of one)" "$@" "$FUNCTION"
+    go one
+    finish_stackbox
+    finish_workload one
+    lost=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the sum.*/\1/p' "$scratch/err")
+}
+
+spread 1500
+is "many stacks: each has its own count" "$(grep -c ' 7$' "$scratch/out") of $(calls_of one)" "1500 of 10500"
+is "many stacks: the sum" "$(folded_sum "$scratch/out")" 10500
+is "many stacks: nothing is lost" "$lost" ""
+
+spread 1500 --stack-storage-size 16
+is "a full table: the sum" "$(folded_sum "$scratch/out")" 10500
+[ "${lost:-0}" -gt 0 ] && pass "a full table: losses are said" || fail "a full table: losses are said" "$(cat "$scratch/err")"
+is "a full table: printed and lost are all" \
+    "$(($(folded_sum "$scratch/out" "descend") + lost)), $(folded_sum "$scratch/out" '^\[table full\]')" "10500, ${lost:-0}"
+lacks "a full table: the account closes" "$scratch/err" "does not close"
+
+# What follows a command is for younger kernels than the walk is.
+run_stackbox stackcount --collect walk -f "$FUNCTION" -- "$WORKLOADS/calls" -n $N
+if [ "$status" = 0 ]; then
+    counted "a command" $N "^calls;.*make_calls;"
+else
+    contains "a command: why it is not followed" "$scratch/err" "cannot follow a command: "
+fi
+
+# Deeper in the kernel, against what perf's own walk says of the same calls, where there are frame pointers.
+case $(uname -r) in
+4.*)
+    for way in walk rings; do
+        start_workload one calls -w -k -c sched_yield -n 500
+        start_stackbox stackcount --collect $way -f -K -P -p "$(pid_of one)" yield_task_fair
+        go one
+        finish_stackbox
+        finish_workload one
+        cp "$scratch/out" "$scratch/$way"
+    done
+    is "deeper in the kernel: as perf walks it" "$(sed 's/ (.*)//' "$scratch/walk")" "$(sed 's/ (.*)//' "$scratch/rings")"
+    is "deeper in the kernel: all of it" "$(folded_sum "$scratch/walk" 'yield_task_fair ')" 500
+    ;;
+*) skip "deeper in the kernel" "this kernel keeps no frame pointers" ;;
+esac
+
+run_stackbox stackcount --collect walk t:sched:sched_switch
+is "not of tracepoints: exit status" "$status" 2
+contains "not of tracepoints" "$scratch/err" "--collect walk: it is for what stackcount counts at functions of the kernel"
+run_stackbox profile --collect walk 1
+is "not of profile: exit status" "$status" 2
