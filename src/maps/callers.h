@@ -5,9 +5,10 @@
  * tells of all that begin alike. Before one was seen, a caller in its place is either what the kernel
  * put there, or the function called itself.
  *
- * In the kernel that is so on machines with a link register, for whatever the function begins with; where
- * its stacks come from tables of their own the caller may be there. And at a tracepoint many kernels walk
- * from a frame that they have told already: it is there twice.
+ * In the kernel that is so on machines with a link register, and on x86-64 where the kernel walks along frame
+ * pointers, for whatever the function begins with; where its stacks come from tables of their own the caller
+ * may be there. And at a tracepoint many kernels walk from a frame that they have told already: it is there
+ * twice.
  */
 #ifndef STACKBOX_MAPS_CALLERS_H
 #define STACKBOX_MAPS_CALLERS_H

@@ -2,9 +2,15 @@
 /* Callers and frames of the kernel's own stacks, as machines with a link register have them. */
 #include "unit/test.h"
 
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "base/util.h"
+#include "find/kernel_functions.h"
 #include "insns/caller.h"
 #include "insns/layout.h"
+#include "machine/machine.h"
 #include "machine/rows.h"
 #include "maps/callers.h"
 
@@ -46,10 +52,49 @@ static void link_registers(void)
     CHECK(!machine_has_link(&machine_s390x));
 }
 
+/* How many of the places in a kernel with these symbols lack their caller: vfs_read at its first instruction. */
+static int starts_in(const char *symbols)
+{
+    static const char *const typed[] = {"vfs_read", "r::vfs_read", "vfs_read+4"};
+    struct pattern patterns[COUNT_OF(typed)] = {0};
+    size_t matched[COUNT_OF(typed)] = {0};
+    struct places places = {0};
+    struct text error = {0};
+    int starts = 0, file = memfd_create("kallsyms", MFD_CLOEXEC);
+
+    CHECK(write(file, symbols, strlen(symbols)) == (ssize_t)strlen(symbols));
+    for (size_t i = 0; i < COUNT_OF(typed); i++)
+        CHECK_NUMBER(pattern_parse(&patterns[i], typed[i], false, &error), 0);
+    CHECK_NUMBER(kernel_functions_find(file, patterns, COUNT_OF(typed), &places, matched), 0);
+    CHECK_NUMBER(places.count, COUNT_OF(typed));
+    for (size_t i = 0; i < places.count; i++) {
+        CHECK(places.items[i].start != START_LINK || (!places.items[i].at_return && !places.items[i].offset));
+        starts += places.items[i].start == START_LINK;
+    }
+    for (size_t i = 0; i < COUNT_OF(typed); i++)
+        pattern_free(&patterns[i]);
+    places_free(&places);
+    text_free(&error);
+    close(file);
+    return starts;
+}
+
+static void which_kernels(void)
+{
+    const struct machine *kernel = machine_of_kernel();
+
+    CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff81000100 T unwind_next_frame\n"),
+                 machine_has_link(kernel) || kernel == &machine_x86_64);
+    /* Its name may come before or behind. */
+    CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff82000000 T unwind_init\n"), machine_has_link(kernel));
+    CHECK_NUMBER(starts_in("ffffffff80000000 T unwind_init\nffffffff81000000 T vfs_read\n"), machine_has_link(kernel));
+}
+
 int main(void)
 {
     TEST(missing);
     TEST(twice);
     TEST(link_registers);
+    TEST(which_kernels);
     return tests_done();
 }
