@@ -51,8 +51,9 @@ listed_is_taken()
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
         grep -v '^--help\|^--man' >"$scratch/options"
     while read -r option argument; do
-        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ]; then
-            # The number may be left out.
+        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ] ||
+            [ "$applet$option" = flamegraph--diff ]; then
+            # The argument may be left out.
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
             with_value=$?
             "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
@@ -190,7 +191,7 @@ listed_is_taken
 examples
 
 read_applet flamegraph
-is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff format help \
+is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff fail-above format help \
 inverted man minwidth negate normalize notes output reverse subtitle symfs title width "
 is "flamegraph: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|INPUT|TEXT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"

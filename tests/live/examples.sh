@@ -96,6 +96,7 @@ flamegraph --title build --countname us -o build.svg stacks.folded => - => build
 flamegraph --reverse --inverted stacks.folded > leaves.svg => - => leaves.svg: <svg
 flamegraph --diff old.folded new.folded > diff.svg => - => diff.svg: before 4, now 7
 flamegraph --format text --normalize --diff old.folded new.folded => - => ^before 
+flamegraph --diff --fail-above 5% old.folded new.folded => - => ^no function grew by more than 5% of all
 profile -o run.sbx 10 => - => run.sbx: 
 report run.sbx => - => ^    -  +dd \([0-9]+\)$
 report a.sbx b.sbx => - => ^    -  +dd \([0-9]+\)$
