@@ -39,6 +39,7 @@ test  need bpftool          bpftool
 test  want lld              ld.lld
 test  want git              git
 test  want tmux            tmux
+test  want jq              jq
 test  want busybox-static   busybox
 test  want ripgrep          rg
 test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h

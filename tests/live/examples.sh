@@ -90,6 +90,7 @@ stacksnoop --max 10 'tcp_connect*' => kprobes => tcp_connect
 stacksnoop -T t:sched:sched_process_exec => - => ^[0-9]+:[0-9]+:[0-9.]+ .*sched:sched_process_exec$
 stacksnoop -K -d -s r::vfs_unlink => kprobes => r:vfs_unlink$
 stacksnoop t:sched:sched_process_exec -- make -j4 => - => sched:sched_process_exec$
+stacksnoop --format json --max 10 c:malloc => - => "user":\[.*"name":"malloc","file":"libc.so.6",
 stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf => - => out.perf: 
 flamegraph stacks.folded > stacks.svg => - => stacks.svg: <svg
 flamegraph --title build --countname us -o build.svg stacks.folded => - => build.svg: <svg
