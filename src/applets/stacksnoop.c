@@ -185,7 +185,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
         .numbered = true,
         .tracefs = tracing->find.tracefs,
         .way = tracing->way,
-        .pid = trace_options_process(&settings.trace),
+        .pid = trace_options_probed(&settings.trace),
         .force = settings.force,
         .stop = &run_stopped,
         .progress = attaching_show_progress,

@@ -42,6 +42,7 @@ struct trace_options {
     const char *symfs;           /* a directory, or NULL */
     enum who by;
     bool best_effort, include_self;
+    bool follow;                 /* what the processes of -p fork, too */
     enum collect_way collect;
     bool by_rings;               /* what that came to: see collecting.h */
     bool graph;                  /* -g of perf: stacks are taken anyway */
@@ -57,6 +58,9 @@ extern const struct option trace_options[];
 
 /* The one process that -p names; 0 where it names none or several. */
 uint32_t trace_options_process(const struct trace_options *options);
+
+/* The same of whom probes are to be of: what it forks is of nobody known yet. */
+uint32_t trace_options_probed(const struct trace_options *options);
 
 /* How names of functions are made readable; NULL: they are shown as the symbol tables have them. */
 const struct demangle_wishes *trace_options_names(const struct trace_options *options);
