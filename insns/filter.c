@@ -42,26 +42,26 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
 }
 
 /* A number is beyond the value where kernel.pid_max was lowered before we began, or raised since. */
-void emit_load_followed(struct program *program, const struct event_filter *filter,
+void emit_load_followed(struct program *program, const struct event_filter *filter, unsigned tid,
                         int16_t index, const char *beyond)
 {
     program_name_map(program, filter->followed, "followed");
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
-        MOV32_REG(R7, R0),
-        JGE_IMM(R7, (int32_t)filter->followed_size, beyond));
+        MOV32_REG(tid & 0xf, R0),
+        JGE_IMM(tid & 0xf, (int32_t)filter->followed_size, beyond));
     emit_look_up_only(program, filter->followed, index, beyond);
     EMIT(program,
         MOV_REG(R2, R0),
-        ADD_REG(R2, R7),
+        ADD_REG(R2, tid & 0xf),
         LDX(B, R0, R2, 0));
 }
 
-void emit_followed_filter(struct program *program, const struct event_filter *filter, int16_t index)
+/* Of none but those who are followed. The register is lost. */
+static void emit_followed_filter(struct program *program, const struct event_filter *filter, unsigned tid,
+                                 int16_t index)
 {
-    if (!filter->followed)
-        return;
-    emit_load_followed(program, filter, index, "filtered");
+    emit_load_followed(program, filter, tid, index, "filtered");
     EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "filtered"));
 }
 
@@ -69,7 +69,7 @@ void emit_followed_filter(struct program *program, const struct event_filter *fi
 static void emit_load_pid_of_namespace(struct program *program, const struct event_filter *filter,
                                        int16_t foreign, int16_t scratch)
 {
-    bool asked = filter->pid_count || filter->tid_count;
+    bool asked = (filter->pid_count || filter->tid_count) && !filter->followed;
 
     EMIT(program,
         LD_IMM64(R1, filter->namespace_device),
@@ -106,28 +106,47 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, i
         MOV_REG(R7, R0));
 }
 
-/* r0 is one of the numbers, or the program is left. */
+/* On to `found` where r0 is one of the numbers. */
 static void emit_one_of(struct program *program, const uint32_t *numbers, size_t count,
                         const char *found)
 {
     for (size_t i = 0; i < count; i++)
         EMIT(program, JEQ_IMM(R0, (int32_t)numbers[i], found));
-    EMIT(program,
-        JA("filtered"),
-    LABEL(found));
 }
 
-void emit_pid_filter(struct program *program, const struct event_filter *filter)
+void emit_if_pid(struct program *program, const struct event_filter *filter, const char *found)
+{
+    EMIT(program,
+        MOV_REG(R0, R7),
+        RSH_IMM(R0, 32));
+    emit_one_of(program, filter->pids, filter->pid_count, found);
+}
+
+/* Of none but the processes and threads asked for, and who is followed besides. */
+static void emit_pid_filter(struct program *program, const struct event_filter *filter,
+                            const struct filter_places *places)
 {
     if (filter->pid_count) {
-        EMIT(program,
-            MOV_REG(R0, R7),
-            RSH_IMM(R0, 32));
-        emit_one_of(program, filter->pids, filter->pid_count, "pid_asked_for");
+        const bool numbered = filter->followed && filter->in_namespace;
+        if (numbered)
+            EMIT(program,
+                LDX(W, R0, R10, places->foreign),
+                JNE_IMM(R0, 0, "no_pid"));
+        emit_if_pid(program, filter, "pid_asked_for");
+        if (numbered)
+            EMIT(program, LABEL("no_pid"));
+        if (filter->followed)
+            emit_followed_filter(program, filter, R8, places->scratch);
+        else
+            EMIT(program, JA("filtered"));
+        EMIT(program, LABEL("pid_asked_for"));
     }
     if (filter->tid_count) {
         EMIT(program, MOV32_REG(R0, R7));
         emit_one_of(program, filter->tids, filter->tid_count, "tid_asked_for");
+        EMIT(program,
+            JA("filtered"),
+        LABEL("tid_asked_for"));
     }
 }
 
@@ -158,11 +177,12 @@ void emit_event_filter(struct program *program, const struct event_filter *filte
                        const struct filter_places *places, bool load_pid)
 {
     emit_cpu_filter(program, filter);
-    emit_followed_filter(program, filter, places->scratch);
+    if (filter->followed && !filter->pid_count)
+        emit_followed_filter(program, filter, R7, places->scratch);
     emit_cgroup_filter(program, filter);
     EMIT(program, ST(W, R10, places->foreign, 0));
     if (load_pid || filter->pid_count || filter->tid_count || leaves_own_out(filter))
         emit_load_pid(program, filter, places->foreign, places->scratch);
-    emit_pid_filter(program, filter);
+    emit_pid_filter(program, filter, places);
     emit_own_filter(program, filter, places);
 }

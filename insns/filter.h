@@ -17,7 +17,7 @@ struct event_filter {
     size_t pid_count, tid_count;
     int64_t cpu; /* -1: all */
     int cgroup;  /* a map that holds the one whose tasks are asked for; 0: all */
-    int followed; /* the map of who is followed, and nobody else is asked for; 0: all */
+    int followed; /* the map of who is followed, and nobody else is asked for but `pids`; 0: all */
     uint32_t followed_size; /* of its value */
     int own; /* the map of the processes that trace, of which there are no events; 0: of all */
     /* The caller's pid namespace, where that is not the initial one. */
@@ -38,13 +38,11 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
 
 /*
  * r0 = what the map of who is followed says of the current task, r2 = where it says so. It goes to
- * the label `beyond` where the map has no place for it. r7 is lost; 4 bytes at r10 + index are used.
+ * the label `beyond` where the map has no place for it. The register `tid`, r7 or r8, is lost; 4 bytes at
+ * r10 + index are used.
  */
-void emit_load_followed(struct program *program, const struct event_filter *filter,
+void emit_load_followed(struct program *program, const struct event_filter *filter, unsigned tid,
                         int16_t index, const char *beyond);
-
-/* Of none but those who are followed. r7 is lost. */
-void emit_followed_filter(struct program *program, const struct event_filter *filter, int16_t index);
 
 /*
  * r7 = pid << 32 | tid of the current task, by the caller's pid namespace. A task that is in no
@@ -54,8 +52,8 @@ void emit_followed_filter(struct program *program, const struct event_filter *fi
 void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
                    int16_t scratch);
 
-/* Of none but the processes and threads asked for, r7 being what emit_load_pid made. */
-void emit_pid_filter(struct program *program, const struct event_filter *filter);
+/* On to `found` where r7, as emit_load_pid made it, is of one of the processes asked for. */
+void emit_if_pid(struct program *program, const struct event_filter *filter, const char *found);
 
 struct filter_places {
     int16_t foreign, scratch; /* of 4 and 8 bytes */
@@ -70,7 +68,7 @@ void emit_own_filter(struct program *program, const struct event_filter *filter,
 
 /*
  * All of the above, the cheapest first; r6 holds the context before and after. r7 is set where
- * somebody was asked for or left out, or with `load_pid`; the word `foreign` is cleared first.
+ * somebody was asked for or left out, or with `load_pid`; the word `foreign` is cleared first. r8 is lost.
  */
 void emit_event_filter(struct program *program, const struct event_filter *filter,
                        const struct filter_places *places, bool load_pid);

@@ -4,6 +4,7 @@
  *     state = followed[the current tid]       NOT_FOLLOWED for one that is beyond it
  *     if (it is the thread `self`)            by the numbers of the caller's pid namespace
  *         state = HELD
+ *     with pids instead: if (it is of one of them) state = FOLLOWED
  *     if (context->pid)                       not an idle task, all of which have 0
  *         followed[context->pid] = state
  *     return 0
@@ -48,7 +49,7 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
     EMIT(program,
         MOV_REG(R6, R1),
         MOV_IMM(R8, TASK_NOT_FOLLOWED));
-    emit_load_followed(program, filter, SCRATCH, "beyond");
+    emit_load_followed(program, filter, R7, SCRATCH, "beyond");
     EMIT(program,
         MOV_REG(R8, R0),
     LABEL("beyond"),
@@ -56,11 +57,20 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
     emit_load_pid(program, &nobody_asked, FOREIGN, SCRATCH);
     EMIT(program,
         LDX(W, R1, R10, FOREIGN),
-        JNE_IMM(R1, 0, "another"),
-        MOV32_REG(R1, R7),
-        JNE_IMM(R1, (int32_t)programs->self, "another"),
-        MOV_IMM(R8, TASK_HELD),
-    LABEL("another"));
+        JNE_IMM(R1, 0, "another"));
+    if (filter->pid_count) {
+        emit_if_pid(program, filter, "asked_for");
+        EMIT(program,
+            JA("another"),
+        LABEL("asked_for"),
+            MOV_IMM(R8, TASK_FOLLOWED));
+    } else {
+        EMIT(program,
+            MOV32_REG(R1, R7),
+            JNE_IMM(R1, (int32_t)programs->self, "another"),
+            MOV_IMM(R8, TASK_HELD));
+    }
+    EMIT(program, LABEL("another"));
     emit_load_new_pid(program, programs);
     EMIT(program,
         MOV_REG(R7, R1),
@@ -77,7 +87,7 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
 
 void emit_follow_exec(struct program *program, const struct event_filter *filter)
 {
-    emit_load_followed(program, filter, SCRATCH, "out");
+    emit_load_followed(program, filter, R7, SCRATCH, "out");
     EMIT(program,
         JNE_IMM(R0, TASK_HELD, "out"),
         ST(B, R2, 0, TASK_FOLLOWED),

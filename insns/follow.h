@@ -12,8 +12,8 @@
 #include "insns/task.h"
 
 struct follow_programs {
-    const struct event_filter *filter; /* the map, and whose numbers `self` goes by */
-    uint32_t self;                     /* what this thread makes is held */
+    const struct event_filter *filter; /* the map, and whose numbers `self` goes by; its pids, whose children are followed */
+    uint32_t self;                     /* without pids: what this thread makes is held */
     uint16_t pid;                      /* where task_newtask has the new one's number; or, of */
     struct task_fields task;           /* a raw one, where the task has it, if that is known */
 };

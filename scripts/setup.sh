@@ -42,6 +42,7 @@ test  want tmux            tmux
 test  want zsh             zsh
 test  want fish            fish
 test  want lintian         lintian
+test  want jq              jq
 test  want busybox-static   busybox
 test  want ripgrep          rg
 test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h

@@ -18,7 +18,7 @@ static struct settings {
     struct drawing_wishes wishes;
     const char *colors, *least_width, *format;
     uint64_t width;
-    bool inverted, negate;
+    bool diff, inverted, negate;
     struct string_list outputs;
 } settings;
 
@@ -40,6 +40,18 @@ static int refuse(const struct option *option, const char *text, void *destinati
     return -EINVAL;
 }
 
+/* Without OLD, which is the first FILE then. */
+static int take_diff(const struct option *option, const char *text, void *destination,
+                     struct text *error)
+{
+    struct settings *to = destination;
+
+    (void)option, (void)error;
+    to->diff = true;
+    to->wishes.old = text;
+    return 0;
+}
+
 static const struct option own_options[] = {
     OPTION_HEADING("Output"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
@@ -48,9 +60,12 @@ static const struct option own_options[] = {
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "svg (default), text or folded on stdout, and in files whose ending says none"},
     OPTION_HEADING("Two profiles"),
-    {0, "diff", "OLD", option_string, WISH(old), 0, 0,
-     "compare with the stacks in this file: what grew is red, what shrank is blue; with "
-     "text a line for each function whose own count has changed"},
+    {0, "diff", "[OLD]", take_diff, 0, 0, 0,
+     "compare with the stacks in this file (where an option follows: in the first FILE): what grew is "
+     "red, what shrank is blue; with text a line for each function whose own count has changed"},
+    {0, "fail-above", "PERCENT", option_string, WISH(verdict.text), 0, 0,
+     "exit with 3 when a function's share, its own or with what it calls, has grown for certain by "
+     "more percentage points than this; print the three that grew most"},
     {0, "normalize", NULL, option_flag, WISH(normalize), 0, 0,
      "compare shares, not counts: OLD is scaled to the total of now"},
     {0, "negate", NULL, option_flag, AT(negate), 0, 0,
@@ -118,6 +133,10 @@ static const struct manual_row text_format_rows[] = {
     {"-3.0% -> b (b.isra.0 = b.constprop.0)", "names match without .isra.N, .constprop.N, "
      ".part.N, .llvm.N, .cold and a Rust hash at their end; in brackets stands how such a name is "
      "spelled in OLD, and now"},
+    {NULL, "With --fail-above: the verdict, on stdout or, where that is for another format, on stderr; "
+     "without -o and --format it is all there is. A share, of a function's own (self) or with what it "
+     "calls (total), has grown for certain where what it grew by at least, given so few samples (3 "
+     "standard errors), is above the limit; else it is uncertain, and no failure. Each count is a sample."},
     {0},
 };
 
@@ -136,6 +155,7 @@ static const struct manual_row examples[] = {
     {"flamegraph --diff old.folded new.folded > diff.svg", "what has become more is red"},
     {"flamegraph --format text --normalize --diff old.folded new.folded",
      "the same as a list, of profiles that did not take equally long"},
+    {"flamegraph --diff --fail-above 5% old.folded new.folded", "exit with 3 when something became slower"},
     {0},
 };
 
@@ -194,6 +214,25 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
     return 0;
 }
 
+/* "5%", and "5". */
+static int check_verdict(struct verdict_wishes *verdict, struct text *error)
+{
+    const char *end;
+
+    if (!verdict->text)
+        return 0;
+    bool valid = parse_decimal(verdict->text, &verdict->limit, &end) && (!*end || !strcmp(end, "%"));
+    verdict->limit /= 100;
+    if (!valid || verdict->limit > 1)
+        text_format(error, "--fail-above: \"%s\" is no share: it takes 0%% to 100%%" SEE_HELP,
+                    verdict->text);
+    else if (!settings.diff)
+        text_add(error, "--fail-above: takes --diff OLD, which it compares with" SEE_HELP);
+    else if (settings.wishes.reversed)
+        text_add(error, "--fail-above: with --reverse no function's own share is known" SEE_HELP);
+    return error->length ? -EINVAL : 0;
+}
+
 static int check_picture(struct svg_options *svg, struct text *error)
 {
     svg->width = settings.width;
@@ -220,7 +259,7 @@ static bool is_drawn(enum report_format format)
            format == REPORT_FLAT;
 }
 
-/* A picture, where nothing else is said. */
+/* A picture, where nothing else is said, and no verdict is asked for. */
 static int choose_files(struct report_files *files, struct text *error)
 {
     struct report_files_wishes wishes = {.paths = &settings.outputs, .format = settings.format};
@@ -228,6 +267,8 @@ static int choose_files(struct report_files *files, struct text *error)
 
     for (size_t i = 0; i < settings.outputs.count; i++)
         to_stdout = to_stdout || !strcmp(settings.outputs.strings[i], "-");
+    if (settings.wishes.verdict.text && !wishes.format && !settings.outputs.count)
+        return 0;
     if (!wishes.format && to_stdout)
         wishes.format = "svg";
     int result = report_files_choose(files, &wishes, error);
@@ -242,8 +283,12 @@ static int choose_files(struct report_files *files, struct text *error)
     return result;
 }
 
-static int check_input(const struct arguments *arguments, struct text *error)
+static int check_input(struct arguments *arguments, struct text *error)
 {
+    if (settings.diff && !settings.wishes.old && arguments->count) {
+        settings.wishes.old = *arguments->words++;
+        arguments->count--;
+    }
     size_t stdins = settings.wishes.old && drawing_is_stdin(settings.wishes.old);
 
     for (size_t i = 0; i < arguments->count; i++)
@@ -255,16 +300,19 @@ static int check_input(const struct arguments *arguments, struct text *error)
                  SEE_HELP);
     else if (stdins > 1)
         text_add(error, "-: stdin can be read once" SEE_HELP);
-    else if (settings.wishes.normalize && !settings.wishes.old)
+    else if (settings.diff && !settings.wishes.old)
+        text_add(error, "--diff: takes OLD" SEE_HELP);
+    else if (settings.wishes.normalize && !settings.diff)
         text_add(error, "--normalize: takes --diff OLD, which it scales" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
 
-static int check_usage(struct drawing *drawing, const struct arguments *arguments,
-                       struct text *error)
+static int check_usage(struct drawing *drawing, struct arguments *arguments, struct text *error)
 {
     int result = check_input(arguments, error);
 
+    if (!result)
+        result = check_verdict(&settings.wishes.verdict, error);
     if (!result)
         result = check_picture(&drawing->svg, error);
     return result ? result : choose_files(&drawing->files, error);
@@ -273,12 +321,13 @@ static int check_usage(struct drawing *drawing, const struct arguments *argument
 static int run(const struct arguments *arguments)
 {
     struct drawing drawing = {.wishes = &settings.wishes};
+    struct arguments inputs = *arguments;
     struct text error = {0};
-    int result = check_usage(&drawing, arguments, &error);
+    int result = check_usage(&drawing, &inputs, &error);
 
     /* Who has stopped reading is no error: writing tells. */
     (void)signal(SIGPIPE, SIG_IGN);
-    int status = result ? applet_refuse(result, &error, false) : drawing_make(&drawing, arguments);
+    int status = result ? applet_refuse(result, &error, false) : drawing_make(&drawing, &inputs);
     drawing_close(&drawing);
     text_free(&error);
     return status;

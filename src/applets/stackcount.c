@@ -140,7 +140,7 @@ static int attach(struct tracing *tracing, const struct linked *linked)
         .program_name = "stackcount",
         .tracefs = tracing->find.tracefs,
         .way = tracing->way,
-        .pid = trace_options_process(&settings.trace),
+        .pid = trace_options_probed(&settings.trace),
         .force = settings.force,
         .stop = &run_stopped,
         .progress = attaching_show_progress,
@@ -333,7 +333,7 @@ static int open_and_trace(struct tracing *tracing)
 
     counting.report.measure = (struct report_measure){.events = "events"};
     counting.report.show_process = per_process();
-    counting.report.one_process = settings.trace.pids.count == 1 && !settings.trace.by;
+    counting.report.one_process = trace_options_probed(&settings.trace) && !settings.trace.by;
     counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
                               !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
     if (!status)

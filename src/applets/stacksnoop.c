@@ -38,7 +38,7 @@ static const struct option own_options[] = {
      "patterns are extended regular expressions, found anywhere in a name"},
     {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events"},
     {0, "format", "FORMAT", option_string, AT(trace.format), 0, 0,
-     "text, or perf: what perf script prints, for its readers (default: text)"},
+     "text; perf: what perf script prints, for its readers; or json: a line for each event (default: text)"},
     {'T', "timestamp", NULL, option_flag, AT(trace.timestamp), 0, 0,
      "the time of day; else times are from the first event on"},
     {0, "buffer-size", "KB", option_number, AT(buffer_size), 1, 1 << 20,
@@ -79,6 +79,7 @@ static const struct manual_row examples[] = {
     {"stacksnoop t:sched:sched_process_exec -- make -j4", "each program that a build runs"},
     {"stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf",
      "input for what reads perf script"},
+    {"stacksnoop --format json --max 10 c:malloc", "a line for each, for jq and programs"},
     {0},
 };
 
@@ -188,7 +189,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
         .numbered = true,
         .tracefs = tracing->find.tracefs,
         .way = tracing->way,
-        .pid = trace_options_process(&settings.trace),
+        .pid = trace_options_probed(&settings.trace),
         .force = settings.force,
         .stop = &run_stopped,
         .progress = attaching_show_progress,
@@ -270,15 +271,15 @@ static int parse_format(struct tracing *tracing, struct text *error)
 
     if (!format || !strcmp(format, "text"))
         return 0;
-    tracing->format = RECORD_PERF;
-    if (!strcmp(format, "perf"))
+    tracing->format = strcmp(format, "json") ? RECORD_PERF : RECORD_JSON;
+    if (tracing->format == RECORD_JSON || !strcmp(format, "perf"))
         return 0;
     enum report_format report;
     if (format_by_name(format, &report))
         text_format(error, "--format: each event is printed as it comes, and there are no reports, as "
                     "%s is one", format);
     else
-        text_format(error, "--format: \"%s\" is none of text, perf", format);
+        text_format(error, "--format: \"%s\" is none of text, perf, json", format);
     return -EINVAL;
 }
 

@@ -5,6 +5,7 @@
 
 enum {
     EXIT_USAGE = 2, /* the command line is wrong */
+    EXIT_GREW = 3,  /* what was compared has grown by more than was allowed */
     /* Of a run with a command, as env(1) has them. */
     EXIT_TRACER = 125, /* tracing failed: what it is otherwise 1 for */
     EXIT_NOT_RUN = 126,

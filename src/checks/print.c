@@ -62,20 +62,10 @@ int checks_print_text(FILE *out, const struct checks *checks, const struct judge
 
 /* ---- JSON ---- */
 
-static void add_string(struct text *json, const char *text, size_t length)
-{
-    struct text clean = {0};
-
-    escape_bytes(&clean, text, length);
-    svg_add_json(json, clean.data ? clean.data : "", clean.length);
-    json->failed = json->failed || clean.failed;
-    text_free(&clean);
-}
-
 static void add_member(struct text *json, const char *key, const char *text, size_t length)
 {
     text_format(json, ", \"%s\": ", key);
-    add_string(json, text, length);
+    svg_add_json_bytes(json, text, length);
 }
 
 /* Why and what to do are parted by the first ": ". */
@@ -109,7 +99,7 @@ static void add_applet(struct text *json, const struct checks *checks, const str
     static const struct text nothing;
 
     text_add(json, "{\"name\": ");
-    add_string(json, judged->applet, strlen(judged->applet));
+    svg_add_json_bytes(json, judged->applet, strlen(judged->applet));
     add_answer(json, verdict->yes,
                verdict->yes ? &nothing : &checks->of[verdict->because].detail);
     if (verdict->way)

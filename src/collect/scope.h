@@ -19,6 +19,7 @@ struct scope {
     struct lives lives;
     int lives_refused; /* 0, or why there are none: a negative errno */
     uint32_t command; /* that is held, by its pid; 0: none */
+    bool follows;     /* the children of the processes asked for, too */
 };
 
 /* One that holds nothing, which scope_close takes; the filter's numbers are the caller's. */
@@ -35,7 +36,7 @@ int scope_open_cgroup(const char *path, bool by_rings);
 void scope_leave_own_out(struct scope *scope, bool by_rings);
 
 /*
- * From here on whom the calling thread forks is followed, and nobody else (follow.h). 0 or a negative
+ * From here on whom the calling thread forks is followed, and nobody else, or whom those asked for fork (follow.h). 0 or a negative
  * errno, with the reason in `why`.
  */
 int scope_follow(struct scope *scope, struct text *why);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -230,6 +231,27 @@ static int write_all(struct drawing *drawing)
     return drawing->files.failed || !root->value ? EXIT_FAILURE : 0;
 }
 
+/* On stdout, unless that is for a picture. 0 or the exit status. */
+static int give_verdict(const struct drawing *drawing)
+{
+    FILE *out = report_files_use_stdout(&drawing->files) ? stderr : stdout;
+    size_t grown;
+
+    if (!drawing->flame.nodes[0].before) {
+        say("there is no stack with a count before");
+        return EXIT_FAILURE;
+    }
+    errno = 0;
+    int result = verdict_write(out, &drawing->flame, &drawing->spellings, &drawing->wishes->verdict,
+                               &grown);
+    if (!result && (fflush(out) || ferror(out)))
+        result = errno ? -errno : -EIO;
+    if (!result || result == -EPIPE)
+        return grown ? EXIT_GREW : 0;
+    say("cannot write: %s", result == -ENOMEM ? "out of memory" : output_error(-result));
+    return EXIT_FAILURE;
+}
+
 int drawing_make(struct drawing *drawing, const struct arguments *arguments)
 {
     if (flame_init(&drawing->flame)) {
@@ -246,7 +268,9 @@ int drawing_make(struct drawing *drawing, const struct arguments *arguments)
     int status = report_files_check(&drawing->files);
     if (!status)
         status = read_all(drawing, arguments);
-    return status ? status : write_all(drawing);
+    if (!status)
+        status = write_all(drawing);
+    return status || !drawing->wishes->verdict.text ? status : give_verdict(drawing);
 }
 
 void drawing_close(struct drawing *drawing)

@@ -4,6 +4,7 @@
 #define STACKBOX_DRAW_DRAWING_H
 
 #include "draw/folded.h"
+#include "draw/verdict.h"
 #include "options/options.h"
 #include "picture/svg.h"
 #include "report/report_files.h"
@@ -13,6 +14,7 @@ struct drawing_wishes {
     const char *old; /* what is compared with, or NULL */
     const char *symfs; /* where files of recordings are looked for, or NULL */
     bool reversed, normalize;
+    struct verdict_wishes verdict; /* without a text: no verdict is asked for */
 };
 
 /* The wishes, the files and `svg`, but for its texts, are set by who has it made. */

@@ -4,113 +4,11 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "base/util.h"
+#include "draw/functions.h"
 #include "picture/flame_order.h"
 #include "report/flat.h"
 
 #define LEAST_PERCENT 0.05 /* what is less is shown as 0.0 */
-
-/* What is known of each name. */
-struct function {
-    uint64_t self, before; /* of stacks that end in it */
-    uint64_t total;        /* of stacks that it is in */
-    uint32_t open;         /* how often it is on the way to the node that is looked at */
-};
-
-struct functions {
-    const struct flame *flame;
-    struct function *items; /* by the index of their names */
-    uint32_t *leaves;       /* by depth: whose own a stack is that ends there, a node or 0 */
-    size_t room;
-};
-
-/* A name that is drawn, and is no function's. */
-static bool is_mark(const struct flame *flame, uint32_t node)
-{
-    uint32_t kind = flame->names[flame->nodes[node].name].kind;
-
-    return kind == FLAME_DELIMITER || kind == FLAME_MEETING;
-}
-
-/*
- * The function that a stack is of which ends in this node. Behind `--` stands a waker's, upside
- * down: the stack is of the one where the two meet.
- */
-static uint32_t leaf_at(const struct functions *functions, uint32_t node, size_t depth, size_t met)
-{
-    return is_mark(functions->flame, node) || met < depth ? functions->leaves[depth - 1] : node;
-}
-
-/* What goes through a node is not its parent's own. */
-static void add_own(struct functions *functions, const struct flame_node *node, uint32_t leaf,
-                    uint32_t leaf_before)
-{
-    const struct flame_node *nodes = functions->flame->nodes;
-
-    if (leaf) {
-        functions->items[nodes[leaf].name].self += node->value;
-        functions->items[nodes[leaf].name].before += node->before;
-    }
-    if (leaf_before) {
-        functions->items[nodes[leaf_before].name].self -= node->value;
-        functions->items[nodes[leaf_before].name].before -= node->before;
-    }
-}
-
-static int enter(struct functions *functions, uint32_t node, size_t depth, size_t *met)
-{
-    const struct flame_node *at = &functions->flame->nodes[node];
-
-    if (array_reserve(&functions->leaves, &functions->room, depth + 1, sizeof(*functions->leaves)))
-        return -ENOMEM;
-    functions->leaves[0] = 0;
-    if (*met >= depth)
-        *met = SIZE_MAX;
-    uint32_t leaf = leaf_at(functions, node, depth, *met);
-    /* Nothing comes before it: it is the leaf after all. */
-    if (!leaf && !is_mark(functions->flame, node))
-        leaf = node;
-    functions->leaves[depth] = leaf;
-    if (functions->flame->names[at->name].kind == FLAME_MEETING && *met > depth)
-        *met = depth;
-    add_own(functions, at, leaf, functions->leaves[depth - 1]);
-    if (!functions->items[at->name].open++ && !is_mark(functions->flame, node))
-        functions->items[at->name].total += at->value;
-    return 0;
-}
-
-/* Fills the items. 0 or -ENOMEM. */
-static int add_all(struct functions *functions)
-{
-    const struct flame *flame = functions->flame;
-    size_t depth = 0, met = SIZE_MAX, before;
-    uint32_t node = 0, next;
-    int result = 0;
-
-    while (!result && (before = depth, next = flame_next(flame, node, &depth))) {
-        /* What was on the way, and is not any more. */
-        for (; before >= depth && node; before--, node = flame->nodes[node].parent)
-            functions->items[flame->nodes[node].name].open--;
-        node = next;
-        result = enter(functions, node, depth, &met);
-    }
-    return result;
-}
-
-static int functions_make(struct functions *functions, const struct flame *flame)
-{
-    *functions = (struct functions){
-        .flame = flame,
-        .items = calloc(flame->name_count + 1, sizeof(*functions->items)),
-    };
-    return functions->items ? add_all(functions) : -ENOMEM;
-}
-
-static void functions_free(struct functions *functions)
-{
-    free(functions->items);
-    free(functions->leaves);
-}
 
 /* ---- Shares ---- */
 
@@ -122,7 +20,7 @@ static int list_names(const struct functions *functions, struct text *names,
     size_t at = 0;
 
     for (size_t i = 0; i < flame->name_count; i++)
-        if (functions->items[i].total) {
+        if (functions->items[i].now.total) {
             flame_add_name(names, &flame->names[i]);
             text_append(names, "", 1);
         }
@@ -130,12 +28,12 @@ static int list_names(const struct functions *functions, struct text *names,
         return -ENOMEM;
     for (size_t i = 0; i < flame->name_count; i++) {
         const struct function *function = &functions->items[i];
-        if (!function->total)
+        if (!function->now.total)
             continue;
         list[(*count)++] = (struct flat_function){
             .name = names->data + at,
-            .self = function->self,
-            .total = function->total,
+            .self = function->now.self,
+            .total = function->now.total,
         };
         while (names->data[at++])
             ;
@@ -190,8 +88,8 @@ static double find_percent(const struct function *function, const struct flame_n
     double whole = now > 0 ? now : before;
 
     if (shares && now > 0 && before > 0)
-        return 100 * (double)function->self / now - 100 * (double)function->before / before;
-    return 100 * ((double)function->self - (double)function->before) / (whole > 0 ? whole : 1);
+        return 100 * (double)function->now.self / now - 100 * (double)function->before.self / before;
+    return 100 * ((double)function->now.self - (double)function->before.self) / (whole > 0 ? whole : 1);
 }
 
 /* How many have changed. */

@@ -128,7 +128,7 @@ int follow_open(struct follow *follow, struct event_filter *filter, enum refused
     filter->followed = follow->map;
     filter->followed_size = follow->size;
     result = follow_births(follow, filter, what);
-    return result ? result : attach_exec(follow, filter);
+    return result || filter->pid_count ? result : attach_exec(follow, filter);
 }
 
 void follow_close(struct follow *follow)

@@ -15,7 +15,8 @@ struct follow {
 #define FOLLOW_NONE {-1, 0, TRACEPOINT_NONE, TRACEPOINT_NONE}
 
 /*
- * From here on whom the calling thread forks is followed from its exec on, with all its descendants;
+ * From here on whom the calling thread forks is followed from its exec on, with all its descendants; where the
+ * filter has pids it is whom those fork, from the start, and they themselves are picked besides;
  * `filter`, of which the pid namespace is set, picks none but those from now on. 0, or a negative
  * errno with what was refused in *what. follow_close after either.
  */

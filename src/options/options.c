@@ -251,18 +251,23 @@ static int parse_row(struct walk *walk, const struct option *row, const char *sh
     return result;
 }
 
-/* Only a number is taken for an argument that may be left out: other words are not the option's. */
-static bool is_number(const struct option *row, const char *word)
+/*
+ * Only a number is taken for an argument that may be left out: other words are not the option's. Of a file
+ * ([OLD]) it is whatever is no long option.
+ */
+static bool is_its_own(const struct option *row, const char *word)
 {
     const char *digits = strcmp(row->argument, "[N]") ? "0123456789." : "0123456789";
 
+    if (!strcmp(row->argument, "[OLD]"))
+        return word && strncmp(word, "--", 2);
     return word && *word && !word[strspn(word, digits)];
 }
 
 /* The argument that was not joined to the option is the next word, whatever it looks like. */
 static int parse_with_next(struct walk *walk, const struct option *row, const char *shown)
 {
-    if (!row->argument || (row->argument[0] == '[' && !is_number(row, *walk->next)))
+    if (!row->argument || (row->argument[0] == '[' && !is_its_own(row, *walk->next)))
         return parse_row(walk, row, shown, NULL);
     if (!*walk->next) {
         text_format(walk->error, "%s: takes %s", shown, row->argument);

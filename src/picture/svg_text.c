@@ -90,6 +90,16 @@ void svg_add_json(struct text *text, const char *clean, size_t length)
     text_add(text, "\"");
 }
 
+void svg_add_json_bytes(struct text *text, const char *bytes, size_t length)
+{
+    struct text clean = {0};
+
+    escape_bytes(&clean, bytes, length);
+    svg_add_json(text, clean.data ? clean.data : "", clean.length);
+    text->failed = text->failed || clean.failed;
+    text_free(&clean);
+}
+
 void svg_add_number(struct text *text, uint64_t number)
 {
     char digits[24];

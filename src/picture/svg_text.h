@@ -16,6 +16,8 @@ void svg_add_clean(struct text *text, const char *bytes, size_t length);
 /* As the text of an element or of an attribute; and as a script's string, with quotes. */
 void svg_add_xml(struct text *text, const char *clean, size_t length);
 void svg_add_json(struct text *text, const char *clean, size_t length);
+/* The same of any bytes, escaped first. */
+void svg_add_json_bytes(struct text *text, const char *bytes, size_t length);
 
 /* 1,234 */
 void svg_add_number(struct text *text, uint64_t number);

@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "report/labels.h"
+#include "report/records_json.h"
 
 #define NS 1000000000
 
@@ -75,6 +76,10 @@ void records_add_frame(struct text *line, const struct symbol *symbol,
 
     if (options->format == RECORD_PERF) {
         add_perf_frame(line, symbol, options);
+        return;
+    }
+    if (options->format == RECORD_JSON) {
+        records_json_add_frame(line, symbol, options);
         return;
     }
     text_add(line, "\t");
@@ -203,6 +208,10 @@ static void add_perf_head(struct text *out, const struct record *record)
 void records_add(struct text *out, const struct record *record,
                  const struct record_options *options)
 {
+    if (options->format == RECORD_JSON) {
+        records_json_add(out, record, options);
+        return;
+    }
     if (options->format == RECORD_PERF)
         add_perf_head(out, record);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An event with its stack, as text that people read, or as perf script prints it. Pure: it asks
+ * An event with its stack, as text that people read, as perf script prints it, or as a line of JSON. Pure: it asks
  * nobody anything. Everything is appended to a text, whose `failed` tells of memory that ran out.
  */
 #ifndef STACKBOX_REPORT_RECORDS_H
@@ -12,6 +12,7 @@
 enum record_format {
     RECORD_TEXT,
     RECORD_PERF,
+    RECORD_JSON,
 };
 
 struct record_options {
@@ -37,7 +38,7 @@ struct record {
     size_t kernel_count, user_count;
 };
 
-/* The line above all records; perf's format has none. */
+/* The line above all records; other formats have none. */
 void records_add_header(struct text *out, const struct record_options *options);
 void records_add_frame(struct text *line, const struct symbol *symbol,
                        const struct record_options *options);

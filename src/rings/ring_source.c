@@ -80,6 +80,10 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
     }
     /* What is told of tasks is told from before they are looked at. */
     source->tasks.held = source->wishes.scope->command;
+    if (source->wishes.scope->follows) {
+        source->tasks.pids = source->wishes.scope->filter.pids;
+        source->tasks.pid_count = source->wishes.scope->filter.pid_count;
+    }
     ring_tasks_look(&source->tasks);
     return 0;
 }
@@ -242,7 +246,8 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
     const struct scope *scope = source->wishes.scope;
     const struct event_filter *filter = &scope->filter;
 
-    return is_one_of(filter->pids, filter->pid_count, sample->pid) &&
+    return (is_one_of(filter->pids, filter->pid_count, sample->pid) ||
+            (scope->follows && ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed)) &&
            is_one_of(filter->tids, filter->tid_count, sample->tid) && !is_own(scope, sample->pid) &&
            (sample->tid || !source->wishes.without_idle) &&
            (!scope->command || !source->wishes.of_all ||

@@ -146,6 +146,8 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
     task->pid = told->pid;
     task->event = 0;
     task->followed = parent->followed;
+    for (size_t i = 0; i < tasks->pid_count; i++)
+        task->followed = task->followed || parent->pid == tasks->pids[i];
     process->threads = told->pid == told->tid ? 1 : process->threads + 1;
 }
 

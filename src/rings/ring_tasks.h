@@ -25,6 +25,8 @@ struct ring_tasks {
     struct ring_task_state *tasks;
     size_t count; /* of numbers that there may be */
     uint32_t held; /* who is followed once it executes something; 0: nobody */
+    const uint32_t *pids; /* whose children are followed */
+    size_t pid_count;
 };
 
 /* 0 or a negative errno; ring_tasks_close after either. */

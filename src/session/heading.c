@@ -17,6 +17,8 @@ void heading_add_whose(struct text *line, const struct trace_options *options,
         text_add(line, everybody);
     if (options->pids.count)
         add_numbers(line, "PID", &options->pids);
+    if (options->follow)
+        text_add(line, " and what it forks");
     if (options->pids.count && options->tids.count)
         text_add(line, ", ");
     if (options->tids.count)

@@ -56,7 +56,7 @@ static int open_processes(struct session *session)
     const struct trace_options *options = session->options;
     const struct processes_wishes wishes = {
         .pids = options->pids.numbers,
-        .pid_count = options->pids.count,
+        .pid_count = options->follow ? 0 : options->pids.count,
         .task = options->command ? (uint32_t)session->command.pid : trace_options_process(options),
         .free_memory = kernel_free_memory(),
     };
@@ -99,15 +99,18 @@ static int start_command(struct session *session)
     return result ? EXIT_FAILURE : 0;
 }
 
-/* It is followed from its fork on, so that comes first. */
-static int hold_command(struct session *session)
+/* A command is followed from its fork on, so that comes first. */
+static int follow(struct session *session)
 {
+    const bool is_command = session->options->command;
     struct text why = {0};
     int result = session->options->by_rings ? 0 : scope_follow(&session->scope, &why);
 
+    session->scope.follows = !is_command;
     if (!result)
-        return start_command(session);
-    say("cannot follow a command: %s", why.data ? why.data : strerror(-result));
+        return is_command ? start_command(session) : 0;
+    say("cannot follow %s: %s", is_command ? "a command" : "what processes fork",
+        why.data ? why.data : strerror(-result));
     text_free(&why);
     return EXIT_FAILURE;
 }
@@ -160,7 +163,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         status = session_filter_open(&session->scope.filter, options);
     if (!status && !options->include_self)
         scope_leave_own_out(&session->scope, options->by_rings);
-    return status || !options->command ? status : hold_command(session);
+    return status || !(options->command || options->follow) ? status : follow(session);
 }
 
 /* Where nobody asked for tables, they are not missed on machines that never have them. */
@@ -312,7 +315,7 @@ void session_say_names_lost(const struct session *session)
         say("%llu forks and execs were missed by the kernel: what comes of those may not be in the "
             "report", (unsigned long long)scope.follow_missed);
     if (scope.outgrown)
-        say("kernel.pid_max was raised while the command ran: processes with numbers above %u are "
+        say("kernel.pid_max was raised meanwhile: processes with numbers above %u are "
             "not in the report", scope.outgrown);
 
     if (session->processes) {

@@ -162,6 +162,8 @@ const struct option trace_options[] = {
     {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
      "these processes only, by the pids seen from here (in a container: its own); the run ends "
      "with the last of them"},
+    {0, "follow", NULL, option_flag, AT(follow), 0, 0,
+     "with -p: also what those processes fork from now on, with all that comes of it"},
     {'t', "tid", "TID[,TID]", option_numbers, AT(tids), 1, MOST_PID, "these threads only"},
     OPTION_LETTER('L', "tid"),
     {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
@@ -251,6 +253,11 @@ uint32_t trace_options_process(const struct trace_options *options)
     return options->pids.count == 1 ? options->pids.numbers[0] : 0;
 }
 
+uint32_t trace_options_probed(const struct trace_options *options)
+{
+    return options->follow ? 0 : trace_options_process(options);
+}
+
 const struct demangle_wishes *trace_options_names(const struct trace_options *options)
 {
     return options->raw_names ? NULL : &options->names;
@@ -290,6 +297,8 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
     else if (options->command && (options->pids.count || options->tids.count))
         text_format(error, "%s: with -- COMMAND that command is traced, and all that comes of it",
                     options->pids.count ? "-p" : "-t");
+    else if (options->follow && (!options->pids.count || options->tids.count))
+        text_add(error, "--follow: takes -p, and no -t");
     else if (options->best_effort && !options->command)
         text_add(error, "--best-effort: takes a command to run, -- COMMAND");
     if (error->length || error->failed)

@@ -44,6 +44,7 @@ struct trace_options {
     const char *symfs;           /* a directory, or NULL */
     enum who by;
     bool best_effort, include_self;
+    bool follow;                 /* what the processes of -p fork, too */
     enum collect_way collect;
     bool by_rings, by_walk;      /* what that came to: see collecting.h; */
     const char *not_by_bpf;      /* why it is not programs in the kernel, where nobody asked for others */
@@ -60,6 +61,9 @@ extern const struct option trace_options[];
 
 /* The one process that -p names; 0 where it names none or several. */
 uint32_t trace_options_process(const struct trace_options *options);
+
+/* The same of whom probes are to be of: what it forks is of nobody known yet. */
+uint32_t trace_options_probed(const struct trace_options *options);
 
 /* How names of functions are made readable; NULL: they are shown as the symbol tables have them. */
 const struct demangle_wishes *trace_options_names(const struct trace_options *options);

@@ -8,6 +8,7 @@
 
 LC_ALL=C
 export LC_ALL
+here=$(cd "${0%/*}" && pwd)
 cd "$scratch" || exit 1
 
 # run ARG...: output in out and err, exit status in $status
@@ -156,6 +157,111 @@ for seed in 1 2 3; do
         "$(awk '{ sum += $NF } END { print sum, sum }' new)"
 done
 
+# ---- the verdict
+
+# growths OLD NEW: WHICH NAME BEFORE NOW GROWTH LEAST, shares of all of each name's own and with what it
+# calls, by awk; LEAST as Newcombe has it, of 3 standard errors
+growths()
+{
+    awk '
+        {
+            count = $NF
+            sub(/ [0-9]+$/, "")
+            depth = split($0, frames, ";")
+            side = FILENAME == ARGV[1]
+            split("", seen)
+            for (i = 1; i <= depth; i++)
+                if (!(frames[i] in seen)) {
+                    seen[frames[i]]
+                    total[side, frames[i]] += count
+                    names[frames[i]]
+                }
+            self[side, frames[depth]] += count
+            all[side] += count
+        }
+        # One end of the interval of a share: where (p - P)^2 is 9 P (1 - P) / n
+        function end(p, n, sign,    a, b)
+        {
+            a = 1 + 9 / n
+            b = 2 * p + 9 / n
+            return (b + sign * sqrt(b * b - 4 * a * p * p)) / (2 * a)
+        }
+        function show(which, name, before, now,    l, u)
+        {
+            before /= all[1]
+            now /= all[0]
+            l = now - end(now, all[0], -1)
+            u = end(before, all[1], 1) - before
+            printf "%s %s %.2f %.2f %.2f %.2f\n", which, name, 100 * before, 100 * now, 100 * (now - before), \
+                100 * (now - before - sqrt(l * l + u * u))
+        }
+        END {
+            for (name in names) {
+                show("self", name, self[1, name], self[0, name])
+                show("total", name, total[1, name], total[0, name])
+            }
+        }' "$1" "$2"
+}
+
+: >in
+random 11 3000 | sed 's/\.[a-z]*\.[0-9]*//g; s/\.cold//g; s/::h[0-9a-f]*//g' >old
+{ cat old; awk 'BEGIN { for (i = 0; i < 300; i++) print "main;read;grown 1000" }'; } >new
+growths old new | sed 's/a b/a_b/; s/std::map<int, char>/std::map/' >shares
+certain=$(awk '$6 > 5 { if (!($2 in seen)) count++; seen[$2] } END { print count }' shares)
+heading="$certain functions grew by more than 5% of all"
+run --diff --fail-above 5% old new
+is "verdict: as many functions grew as awk finds" "$status $(head -n 1 out)" "3 $heading"
+sed -n 's/a b/a_b/; s/std::map<int, char>/std::map/
+    s/^+\([0-9.]*\)% \([a-z]*\) -> \(.*\): \([0-9.]*\)% before, \([0-9.]*\)% now, +*\([0-9.-]*\)% at least$/\2 \3 \4 \5 \1 \6/p' \
+    out >said
+is "verdict: three are shown, with the shares that awk finds" "$(grep -cxFf shares said)" 3
+is "verdict: they are those that grew most" "$(awk '{ print $5 }' said | tr '\n' ' ')" \
+    "$(awk '$5 > most[$2] { most[$2] = $5 } END { for (name in most) print most[name] }' shares | sort -rn |
+        head -n 3 | tr '\n' ' ')"
+most=$(sed -n '2s/^+\([0-9]*\).*/\1/p' out)
+run --diff --fail-above $((most + 1)) old new
+is "verdict: the limit is above all" "$status $(head -n 1 out)" "0 no function grew by more than $((most + 1)) of all"
+run --format folded --diff old new
+cp out folded
+run --fail-above 5% --diff old new -o verdict.svg
+is "verdict: with a picture" "$status $(head -n 1 out) $(tail -n 1 verdict.svg)" "3 $heading </svg>"
+run --diff=old --fail-above 5% new --format folded
+is "verdict: stdout is for another format" "$status $(cksum <out) $(grep -c ' grew by ' err)" "3 $(cksum <folded) 1"
+run --diff old new --fail-above 0% --normalize -o -
+is "verdict: shares are compared anyhow" "$status $(grep -c ' at least$' err)" "3 3"
+run --diff --fail-above 0 old old
+is "verdict: nothing has changed" "$status $(cat out)" "0 no function grew by more than 0 of all"
+# 1 of 10 before and 5 of 10 now: Newcombe's bound for 3 standard errors by python3 is -18.23 points; of 100 times as
+# many it is 34.29.
+printf 'a 9\nb 1\n' >old
+printf 'a 5\nb 5\n' >new
+run --diff --fail-above 5% old new
+is "verdict: so few samples are uncertain" "$status $(cat out)" \
+    "0 no function grew by more than 5% of all; uncertain, of too few samples: 1
++40.00% self -> b: 10.00% before, 50.00% now, -18.23% at least, uncertain"
+sed 's/$/00/' old >old2
+sed 's/$/00/' new >new2
+run --diff --fail-above 5% old2 new2
+is "verdict: so many are not" "$status $(sed 1d out)" \
+    "3 +40.00% self -> b: 10.00% before, 50.00% now, +34.29% at least"
+printf 'm;b.constprop.0 1\n' >old
+printf 'm;b.isra.0 1\n' >new
+run --diff --fail-above 5% old new
+is "verdict: names are matched without their endings" "$status $(cat out)" "0 no function grew by more than 5% of all"
+: >empty
+run --diff --fail-above 5% empty new
+is "verdict: nothing before" "$status $(tail -n 1 err)" "1 flamegraph: there is no stack with a count before"
+run --diff --fail-above 5% new empty
+is "verdict: nothing now" "$status $(tail -n 1 err)" "1 flamegraph: there is no stack with a count now"
+if [ -w /dev/full ]; then
+    "$STACKBOX" flamegraph --diff --fail-above 5% old new >/dev/full 2>err
+    is "verdict: a full disk" "$? $(tail -n 1 err)" "1 flamegraph: cannot write: No space left on device"
+fi
+run --diff --fail-above 5% "$here/../recordings/version1.sbx" "$here/../recordings/version1.sbx"
+is "verdict: of recordings" "$status $(cat out)" "0 no function grew by more than 5% of all"
+run --diff --fail-above 5% "$here/../recordings/version1.sbx" new
+is "verdict: of a recording and of folded stacks" "$status $(sed -n 1p out)" "0 no function grew by more than 5% of all; uncertain, of too few samples: 2"
+
 # ---- differences
 
 printf 'a;b.constprop.0 10\na;c 10\na;gone 5\n' >old
@@ -283,6 +389,13 @@ refuses()
 }
 
 refuses '--normalize: takes --diff OLD, which it scales' --normalize in
+refuses '--diff: takes OLD' --diff
+refuses '--diff: takes OLD' --fail-above 5 --diff
+refuses '--fail-above: takes --diff OLD, which it compares with' --fail-above 5% in
+refuses '--fail-above: with --reverse no function'"'"'s own share is known' --diff in --reverse --fail-above 5% in
+for share in '' x -1 101 5%% 1e1 nan; do
+    refuses "--fail-above: \"$share\" is no share: it takes 0% to 100%" --diff --fail-above "$share" in in
+done
 refuses '-: stdin can be read once' - -
 refuses '-: stdin can be read once' --diff -
 printf 'm;a_[k].isra.0 3\nm;a 4\n' >old

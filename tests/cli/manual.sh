@@ -51,8 +51,9 @@ listed_is_taken()
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
         grep -v '^--help\|^--man' >"$scratch/options"
     while read -r option argument; do
-        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ]; then
-            # The number may be left out.
+        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ] ||
+            [ "$applet$option" = flamegraph--diff ]; then
+            # The argument may be left out.
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
             with_value=$?
             "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
@@ -130,7 +131,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded force format help include-self \
+by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow force format help include-self \
 interval keep kernel-stacks-only list live man \
 offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
@@ -150,7 +151,7 @@ examples
 
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded format frequency help \
+by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded follow format frequency help \
 include-idle include-self interval keep \
 kernel-stacks-only live man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
@@ -163,7 +164,7 @@ for name in offcputime wakeuptime offwaketime; do
     pairs=
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect cpu debug delimited depth dump-program duration flat folded format help include-self interval keep \
+by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format help include-self interval keep \
 kernel-stacks-only kernel-threads-only live man max-block-time min-block-time offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
 symfs tid timestamp top tree unfinished unwind user-stacks-only user-threads-only verbose "
@@ -174,7 +175,7 @@ done
 # Rows of its own stand in the stead of those that all have.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
-best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration force format help \
+best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration follow force format help \
 include-self \
 kernel-stacks-only list man max offset pid raw-names regex shorten symfs tid timestamp unwind user-stacks-only verbose "
 listed_is_taken
@@ -190,7 +191,7 @@ listed_is_taken
 examples
 
 read_applet flamegraph
-is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff format help \
+is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff fail-above format help \
 inverted man minwidth negate normalize notes output reverse subtitle symfs title width "
 is "flamegraph: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|INPUT|TEXT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"

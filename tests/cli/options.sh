@@ -160,7 +160,10 @@ wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the r
 wrong_of_snoop '--max: "0" is out of range: it takes 1 or more' --max 0 vfs_read
 wrong_of_snoop '--buffer-size: "0" is out of range: it takes 1 to 1048576' --buffer-size 0 vfs_read
 wrong_of_snoop '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
-refuses 'stacksnoop: --format: "sgv" is none of text, perf' stacksnoop --format sgv vfs_read
+refuses 'profile: --follow: takes -p, and no -t (see profile -h)' profile --follow
+refuses 'stackcount: --follow: takes -p, and no -t (see stackcount -h)' stackcount --follow -t 1 -p 1 vfs_read
+refuses 'stackcount: --follow: takes -p, and no -t (see stackcount -h)' stackcount --follow vfs_read -- true
+refuses 'stacksnoop: --format: "sgv" is none of text, perf, json' stacksnoop --format sgv vfs_read
 refuses 'stacksnoop: --buffer: "big" is none of ring, perf' stacksnoop --buffer big vfs_read
 refuses 'stacksnoop: "5" is no pattern; did you mean -D 5?' stacksnoop vfs_read 5
 

@@ -90,12 +90,14 @@ stacksnoop --max 10 'tcp_connect*' => kprobes => tcp_connect
 stacksnoop -T t:sched:sched_process_exec => - => ^[0-9]+:[0-9]+:[0-9.]+ .*sched:sched_process_exec$
 stacksnoop -K -d -s r::vfs_unlink => kprobes => r:vfs_unlink$
 stacksnoop t:sched:sched_process_exec -- make -j4 => - => sched:sched_process_exec$
+stacksnoop --format json --max 10 c:malloc => - => "user":\[.*"name":"malloc","file":"libc.so.6",
 stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf => - => out.perf: 
 flamegraph stacks.folded > stacks.svg => - => stacks.svg: <svg
 flamegraph --title build --countname us -o build.svg stacks.folded => - => build.svg: <svg
 flamegraph --reverse --inverted stacks.folded > leaves.svg => - => leaves.svg: <svg
 flamegraph --diff old.folded new.folded > diff.svg => - => diff.svg: before 4, now 7
 flamegraph --format text --normalize --diff old.folded new.folded => - => ^before 
+flamegraph --diff --fail-above 5% old.folded new.folded => - => ^no function grew by more than 5% of all
 profile -o run.sbx 10 => - => run.sbx: 
 report run.sbx => - => ^    -  +dd \([0-9]+\)$
 report a.sbx b.sbx => - => ^    -  +dd \([0-9]+\)$

@@ -242,6 +242,10 @@ static const struct count_wishes count_cgroup = {
     .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_followed = {
     .filter = {ALL_EVENTS, FOLLOWED}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_followed_pids = {
+    .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_followed_pids_namespace = {
+    .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS, NAMESPACE}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_own = {
     .filter = {ALL_EVENTS, .own = FD_OWN}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_own_namespace = {
@@ -412,7 +416,8 @@ static void build_life_ends(struct program *program, const void *is_told)
 }
 
 /* What a command does and all that come of it is followed. */
-static const struct event_filter followed = {FOLLOWED}, followed_namespace = {FOLLOWED, NAMESPACE};
+static const struct event_filter followed = {FOLLOWED}, followed_namespace = {FOLLOWED, NAMESPACE},
+    followed_pids = {FOLLOWED, OF_PIDS};
 
 static void build_follow_birth(struct program *program, const void *filter)
 {
@@ -544,6 +549,8 @@ static const struct golden {
     {"count-unrolled", build_count, &count_unrolled, V(4, 18), 0},
     {"count-cgroup", build_count, &count_cgroup, V(5, 5), V(4, 18)},
     {"count-followed", build_count, &count_followed, V(5, 5), V(4, 18)},
+    {"count-followed-pids", build_count, &count_followed_pids, V(5, 5), V(4, 18)},
+    {"count-followed-pids-namespace", build_count, &count_followed_pids_namespace, V(5, 7), 0},
     {"count-own", build_count, &count_own, V(5, 5), V(4, 18)},
     {"count-own-namespace", build_count, &count_own_namespace, V(5, 7), 0},
     {"count-pids", build_count, &count_pids, V(5, 5), V(4, 18)},
@@ -570,6 +577,7 @@ static const struct golden {
     {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0},
     {"follow-birth", build_follow_birth, &followed, V(4, 18), 0},
     {"follow-birth-namespace", build_follow_birth, &followed_namespace, V(5, 7), 0},
+    {"follow-birth-pids", build_follow_birth, &followed_pids, V(4, 18), 0},
     {"follow-birth-raw", build_follow_birth_raw, &followed, V(5, 5), V(4, 18)},
     {"follow-exec", build_follow_exec, &followed, V(4, 18), 0},
     {"snoop-kernel", build_snoop, &snoop_kernel, V(5, 8), 0},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* An event's text to the byte, in both formats; and records of any bytes that are read safely. */
+/* An event's text to the byte, in each format; and records of any bytes that are read safely. */
 #include "report/records.h"
 
 #include <linux/perf_event.h>
@@ -196,6 +196,39 @@ static void as_perf_prints_it(void)
            "                1 operator new(unsigned long) (my__old__prog)\n\n");
 }
 
+static void as_a_line_of_json(void)
+{
+    struct record_options options = {.format = RECORD_JSON, .kernel = true, .user = true,
+        .delimited = true, .annotations = true, .offset = true};
+    struct symbol symbols[] = SYMBOLS;
+    struct record record = some;
+
+    expect(&some, &options, symbols, 2, 2,
+           "{\"time\":12.345678901,\"comm\":\"cat\",\"pid\":185,\"tid\":186,\"host_pids\":false,\"cpu\":3,"
+           "\"event\":\"vfs_read\",\"kernel\":["
+           "{\"name\":\"vfs_read\",\"file\":\"[kernel]\",\"offset\":16},"
+           "{\"name\":\"ext4_read\",\"file\":\"[ext4]\",\"offset\":32}],\"user\":["
+           "{\"name\":\"main\",\"file\":\"prog\",\"offset\":4},"
+           "{\"name\":null,\"file\":\"libc.so.6\",\"offset\":8192}]}\n");
+    record.comm = "\x01\"\\\xff\xc3\xa9</";
+    record.event = "";
+    record.foreign = true;
+    options.kernel = false;
+    options.verbose = true;
+    symbols[0] = symbol_of(false, UINT64_MAX, NULL, NULL, 0);
+    symbols[1] = symbol_of(false, 1, "a\n\"b\"", "\x7f\\x", UINT64_MAX);
+    expect(&record, &options, symbols, 0, 2,
+           "{\"time\":12.345678901,\"comm\":\"\\\\x01\\\"\\\\\\\\xff\xc3\xa9\\u003c/\",\"pid\":185,\"tid\":186,"
+           "\"host_pids\":true,\"cpu\":3,\"event\":null,\"user\":["
+           "{\"name\":null,\"file\":null,\"offset\":null,\"address\":\"0xffffffffffffffff\"},"
+           "{\"name\":\"a\\\\x0a\\\"b\\\"\",\"file\":\"\\\\x7f\\\\x\",\"offset\":18446744073709551615,"
+           "\"address\":\"0x1\"}]}\n");
+    options.user = false;
+    expect(&some, &options, NULL, 0, 0,
+           "{\"time\":12.345678901,\"comm\":\"cat\",\"pid\":185,\"tid\":186,\"host_pids\":false,\"cpu\":3,"
+           "\"event\":\"vfs_read\"}\n");
+}
+
 /* ---- Bytes of any kind ---- */
 
 enum { DEPTH = 5 };
@@ -289,6 +322,7 @@ int main(void)
     TEST(the_time_of_day);
     TEST(the_header);
     TEST(as_perf_prints_it);
+    TEST(as_a_line_of_json);
     TEST(a_record_is_made_small);
     TEST(any_bytes_are_read_safely);
     TEST(any_ring_is_read_safely);

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10
+# seldom: newest
+# host: yes
+#
+# -p PID --follow: what the process does, and all that it forks from then on, in whatever way; nobody else,
+# and nothing that it had forked before.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+
+# Nobody else's process has this name; it makes the same calls all the while.
+while :; do
+    "$WORKLOADS/calls" -n 1000 -N noise$$ >/dev/null
+    [ -z "$GUEST" ] || sleep 0.3 # emulated, it would leave little
+done &
+test_processes="$test_processes $!"
+
+# held WORD...: a shell that becomes this command at $scratch/go, and has forked before: 700 calls, at $scratch/go, too
+held()
+{
+    rm -f "$scratch/go" "$scratch/forked" "$scratch/earlier"
+    SCRATCH=$scratch WORKLOADS=$WORKLOADS sh -c '
+        (while [ ! -e "$SCRATCH/go" ]; do sleep 0.05; done
+         "$WORKLOADS/calls" -n 700 -N before >"$SCRATCH/earlier") &
+        : >"$SCRATCH/forked"
+        while [ ! -e "$SCRATCH/go" ]; do sleep 0.05; done
+        exec "$@"' held "$@" >"$scratch/made" 2>"$scratch/made.err" &
+    held=$!
+    test_processes="$test_processes $held"
+    wait_until 20 test -e "$scratch/forked"
+}
+
+# traced APPLET OPTION...: of what is held, with what it forks, until it ends
+traced()
+{
+    applet=$1
+    shift
+    start_stackbox "$applet" -p "$held" "$@" || fail "$applet $*" "$(cat "$scratch/err")"
+    touch "$scratch/go"
+    wait_stackbox
+    wait_until 20 test -s "$scratch/earlier"
+}
+
+made()
+{
+    sed -n 's/^done CALLS=//p' "$scratch/made"
+}
+
+for collect in bpf rings; do
+    held "$WORKLOADS/family"
+    traced stackcount -f --follow --collect $collect $EVENT
+    is "$collect: a family, all of it" "$status $(folded_sum "$scratch/out")" "0 $(made)"
+    lacks "$collect: nothing was missed" "$scratch/err" "missed"
+    held "$WORKLOADS/family"
+    traced stackcount -f --by process --follow --collect $collect $EVENT
+    is "$collect: each process apart" "$(folded_sum "$scratch/out") $(grep -c '^before\|^noise' "$scratch/out")" "$(made) 0"
+    held "$WORKLOADS/family"
+    traced stackcount -f --collect $collect $EVENT
+    between "$collect: without --follow the process alone" "$(folded_sum "$scratch/out")" 1 $(($(made) / 2))
+    held "$WORKLOADS/family"
+    traced stacksnoop --follow --collect $collect $EVENT
+    is "$collect: event by event" "$(grep -c '^[0-9]' "$scratch/out")" "$(made)"
+
+    held "$WORKLOADS/brief" -n 30 -c 5 -f
+    traced stackcount -f --follow --unwind fp --collect $collect "$WORKLOADS/brief:brief_inner"
+    is "$collect: a function in children" "$(folded_sum "$scratch/out")" 150
+    # A busy machine's other processes may crowd out what is told of these.
+    if grep -q 'records of what processes did were lost' "$scratch/err"; then
+        skip "$collect: with their stacks" "it was said that what processes did was lost"
+    else
+        is "$collect: with their stacks" "$(folded_sum "$scratch/out" 'live;brief_outer;brief_inner')" 150
+    fi
+    held "$WORKLOADS/brief" -n 30 -c 5
+    traced stackcount -f --follow --collect $collect "$WORKLOADS/brief:brief_inner"
+    is "$collect: a function in programs that children execute" "$(folded_sum "$scratch/out")" 150
+done
+
+# Two processes, of which one is followed as well as the other.
+start_workload one calls -w -n 300
+held "$WORKLOADS/family"
+start_stackbox stackcount -f -p "$held,$(pid_of one)" --follow $EVENT || fail "two" "$(cat "$scratch/err")"
+go one
+touch "$scratch/go"
+finish_workload one
+wait_stackbox
+is "two processes" "$(folded_sum "$scratch/out")" "$(($(made) + 300))"
