@@ -207,7 +207,7 @@ static int count(struct counting *counting, struct tracing *tracing)
     counting->losing = tracing;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
     if (counting->report.measure.value)
-        text_format(&heading, ", sum of %s in %s", counting->report.measure.value, counting->report.measure.unit);
+        text_format(&heading, ", sum of %s (%s)", counting->report.measure.value, counting->report.measure.unit);
     int status = counting_start(counting);
     if (!status && !heading.failed)
         session_header(&counting->session, heading.data);

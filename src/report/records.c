@@ -167,12 +167,13 @@ static void add_time(struct text *out, uint64_t time, const struct record_option
     add_column(out, shown, 18);
 }
 
-/* " arg1=4096 ret=-11 ptr=0xffff888003a51c00" */
+/* " arg1=4096 ret=-11 ptr=0xffff888003a51c00": what is as great as the kernel's addresses will be one. */
 static void add_values(struct text *out, const struct record *record)
 {
     for (size_t i = 0; i < record->value_count; i++) {
         const struct record_value *value = &record->values[i];
-        text_format(out, value->is_address ? " %s=0x%llx" : value->is_signed ? " %s=%lld" : " %s=%llu", value->name,
+        const bool is_address = value->is_address || (!value->is_signed && value->number > INT64_MAX);
+        text_format(out, is_address ? " %s=0x%llx" : value->is_signed ? " %s=%lld" : " %s=%llu", value->name,
                     (unsigned long long)value->number);
     }
     text_add(out, "\n");
