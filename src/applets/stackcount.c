@@ -43,9 +43,9 @@ static const struct option own_options[] = {
      "the same as --by process; -K alone leaves out whose the stacks are"},
     {0, "if", "CONDITION", option_string, AT(condition), 0, 0, ASKING_IF_HELP},
     {0, "sum", "VALUE", option_string, AT(sum), 0, 0,
-     "add up a value of events, such as arg1, ret or bytes_req, instead of counting them: see Values"},
+     "add up this value of events: see Values"},
     {0, "unit", "UNIT", option_string, AT(unit), 0, 0,
-     "what --sum adds up (default: bytes, where a field's name says so)"},
+     "of the sum (default: bytes, if the value's name says so)"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
      "print what would be traced, as patterns, one a line, and trace nothing"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
@@ -68,7 +68,6 @@ static const struct manual_row examples[] = {
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
     {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
     {"stackcount --sum arg1 --unit bytes c:malloc", "how many bytes are allocated"},
-    {"stackcount --sum bytes_req t:kmem:kmalloc", "the same of the kernel"},
     {"stackcount --if 'ret < 0' r::vfs_read", "who reads in vain"},
     {"stackcount --list 'u:stdc++:*'", "the USDT probes of the C++ library"},
     {"stackcount -o out.svg t:block:block_rq_insert", "a flame graph"},
@@ -290,17 +289,6 @@ static struct collector *make_rings(struct tracing *tracing, const struct scope 
 
 /* ---- The command line ---- */
 
-static int check_unit(struct text *error)
-{
-    if (!settings.unit)
-        return 0;
-    if (!settings.sum)
-        text_add(error, "--unit: it is of what --sum adds up" SEE_HELP);
-    else if (!*settings.unit || settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])
-        text_format(error, "--unit: \"%s\" is no word of small letters, such as bytes", settings.unit);
-    return error->length ? -EINVAL : 0;
-}
-
 /* Fields that have bytes are called so: bytes_req, nr_bytes, size, len. */
 static const char *unit_of(const char *name)
 {
@@ -341,8 +329,10 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     int result = attaching_parse_way(&tracing->way, settings.attach, error);
     if (!result)
         result = asking_parse(&tracing->asking, settings.condition, "--sum", settings.sum, 1, error);
-    if (!result)
-        result = check_unit(error);
+    if (!result && settings.unit && (!settings.sum || !*settings.unit)) {
+        text_add(error, "--unit: takes a word, for what --sum adds up" SEE_HELP);
+        result = -EINVAL;
+    }
     return result ? result
                   : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
                                error);

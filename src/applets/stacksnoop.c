@@ -38,7 +38,7 @@ static const struct option own_options[] = {
      "patterns are extended regular expressions, found anywhere in a name"},
     {0, "if", "CONDITION", option_string, AT(condition), 0, 0, ASKING_IF_HELP},
     {0, "print", "VALUE[,VALUE]", option_string, AT(print), 0, 0,
-     "values of each event, such as arg1, ret:i32 or a tracepoint's fields: see Values"},
+     "these values of each event: see Values"},
     {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events"},
     {0, "format", "FORMAT", option_string, AT(trace.format), 0, 0,
      "text, or perf: what perf script prints, for its readers (default: text)"},

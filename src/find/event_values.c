@@ -71,7 +71,7 @@ static int take_field(struct search *search, const char *name, struct event_valu
     value->bits = 0;
     if (field.is_text)
         return 0;
-    text_format(search->error, field.is_elsewhere ? "\"%s\" of %s is a text that stands elsewhere, which is not read"
+    text_format(search->error, field.is_elsewhere ? "\"%s\" of %s is a text of any length, which is not read"
                                                   : "\"%s\" of %s is no number", name, search->place->name);
     return -EINVAL;
 }
@@ -105,12 +105,11 @@ static const char *why_no_argument(const struct search *search)
     if (place->is_usdt)
         return "arguments of USDT probes are not read";
     if (place->at_return)
-        return "the arguments are gone when a function returns: trace its start, without r:";
+        return "arguments are gone when a function returns: trace its start, without r:";
     if (place->kind == PLACE_KERNEL_FUNCTION && is_call(search))
-        return "it gets the caller's registers and no arguments of its own; t:syscalls:sys_enter_... has those "
-               "by name";
+        return "it is handed registers alone; t:syscalls:sys_enter_... has the arguments";
     if (place->kind == PLACE_USER && search->where->machine->bits == 64 && is_narrow(place->file))
-        return "where programs of 32 bits have their arguments is not known";
+        return "arguments of programs of 32 bits are not read";
     return NULL;
 }
 
@@ -124,15 +123,15 @@ static int take_register(struct search *search, const char *name, struct event_v
     uint8_t word = machine->args.result;
 
     if (!count)
-        why = "where functions of this machine have their arguments is not known";
+        why = "arguments are not read on this machine";
     else if (is_argument && !(why = why_no_argument(search)) && name[3] > '0' + (char)count)
-        why = "so many arguments are not in registers";
+        why = "it is in no register";
     else if (is_argument)
         word = machine->args.words[name[3] - '1'];
     else if (strcmp(name, "ret"))
         why = search->place->at_return ? "there are ret and comm" : "there are arg1, arg2 ... and comm";
     else if (!search->place->at_return)
-        why = "it is known where a function returns, as r::vfs_read or r:c:malloc";
+        why = "it is there when a function returns, as at r::vfs_read";
     if (why) {
         text_format(search->error, "\"%s\" at \"%s\": %s", name, search->place->name, why);
         return -EINVAL;
@@ -180,9 +179,9 @@ static int check_test(struct search *search, const struct test_words *words, con
     else if (!test->is_text && !value->is_signed &&
              (words->is_negative || (!number && (test->comparison == IS_LESS ||
                                                  test->comparison == IS_GREATER_OR_EQUAL))))
-        text_format(search->error, "\"%s\" has no sign, and is never below 0; \"%s:i32\" has one, or i64", name, name);
+        text_format(search->error, "\"%s\" has no sign; \"%s:i32\" has one, or i64", name, name);
     else if (!test->is_text && value->is_signed && !words->is_negative && number > INT64_MAX)
-        text_format(search->error, "\"%s\" has a sign, and is never so great", name);
+        text_format(search->error, "\"%s\" is never so great", name);
     else
         return 0;
     return -EINVAL;

@@ -64,7 +64,7 @@ static int take_type(struct parsing *parsing, struct value_words *value)
         if (length == 1 + strlen(types[i]) && !strncmp(at + 1, types[i], length - 1))
             value->bits = (uint8_t)(8 << i);
     if (!value->bits)
-        return refuse(parsing, "a type is wanted: i8, i16, i32, i64, or u8 and so on, without a sign");
+        return refuse(parsing, "a type is wanted, i8 to i64 or u8 to u64");
     value->is_signed = *at == 'i';
     parsing->at += length;
     return 0;
@@ -77,7 +77,7 @@ static int take_value(struct parsing *parsing, struct value_words *value)
 
     *value = (struct value_words){0};
     if (!length || strchr(DIGITS, *parsing->at) || length >= sizeof(value->name))
-        return refuse(parsing, "a name is wanted, such as arg1, ret, comm or a tracepoint's field");
+        return refuse(parsing, "a name is wanted");
     memcpy(value->name, parsing->at, length);
     parsing->at += length;
     return take(parsing, ":") ? take_type(parsing, value) : 0;
@@ -92,11 +92,11 @@ int value_words_parse(struct value_words *values, size_t most, size_t *count, co
     *count = 0;
     do {
         if (*count == most)
-            return refuse(&parsing, "one more is too many");
+            return refuse(&parsing, "there are too many values");
         result = take_value(&parsing, &values[(*count)++]);
     } while (!result && take(&parsing, ","));
     if (!result && *parsing.at)
-        return refuse(&parsing, most > 1 ? "a comma is wanted, or the end" : "the end is wanted");
+        return refuse(&parsing, most > 1 ? "a comma or the end is wanted" : "the end is wanted");
     return result;
 }
 
@@ -108,11 +108,11 @@ static int take_text(struct parsing *parsing, struct event_test *test)
     const size_t length = strcspn(begin, "\"");
 
     if (!begin[length])
-        return refuse(parsing, "a text begins that has no \" at its end");
+        return refuse(parsing, "a text has no \" at its end");
     if (length >= sizeof(test->text))
-        return refuse(parsing, "a text is longer than 15 bytes, and the name of no thread");
+        return refuse(parsing, "a text is longer than 15 bytes");
     if (test->comparison > IS_NOT_EQUAL)
-        return refuse(parsing, "a text is == or != another, and nothing else");
+        return refuse(parsing, "a text can be == or != alone");
     memcpy(test->text, begin, length);
     test->is_text = true;
     parsing->at += length + 1;
@@ -146,8 +146,7 @@ static int take_number(struct parsing *parsing, struct test_words *words)
     if (result) {
         parsing->at = begin;
         return refuse(parsing, result == -ERANGE ? "a number has more than 64 bits"
-                                                 : "a number is wanted, such as 4096, 0x1000, 4K or -11, or "
-                                                   "a \"text\"");
+                                                 : "a number is wanted, or a \"text\"");
     }
     words->is_negative = words->is_negative && number;
     words->test.number = words->is_negative ? 0 - number : number;
@@ -171,7 +170,7 @@ static int take_test(struct parsing *parsing)
     size_t i = 0;
 
     if (condition->count == MOST_TESTS)
-        return refuse(parsing, "one comparison more than 32 is too many");
+        return refuse(parsing, "there are too many comparisons");
     struct test_words *words = &condition->tests[condition->count];
     *words = (struct test_words){.test = {.yes = TEST_HOLDS, .no = TEST_FAILS}};
     int result = take_value(parsing, &words->value);
@@ -180,7 +179,7 @@ static int take_test(struct parsing *parsing)
     while (i < COUNT_OF(order) && !take(parsing, signs[order[i]]))
         i++;
     if (i == COUNT_OF(order))
-        return refuse(parsing, "a comparison is wanted: ==, !=, <, <=, > or >=");
+        return refuse(parsing, "a comparison is wanted, such as == or <");
     words->test.comparison = (enum comparison)order[i];
     snprintf(words->test.label, sizeof(words->test.label), "test%u", (unsigned char)condition->count);
     condition->count++;

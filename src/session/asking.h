@@ -13,10 +13,8 @@ struct asking {
     struct event_values found[ATTACH_PROGRAMS]; /* where the events of each program have it */
 };
 
-/* What --if says. */
-#define ASKING_IF_HELP \
-    "only events of which this holds, such as 'arg1 > 4K && comm == \"cc1\"': see " ASKING_PAGE
-#define ASKING_PAGE "Values"
+#define ASKING_IF_HELP "only events for which this holds: see Values"
+/* The section of that name. */
 extern const struct manual_row asking_values[];
 
 /*
