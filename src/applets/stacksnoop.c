@@ -79,7 +79,7 @@ static const struct manual_row examples[] = {
     {"stacksnoop -p 185 c:malloc", "each allocation of one process"},
     {"stacksnoop --max 10 'tcp_connect*'", "who makes the next ten connections"},
     {"stacksnoop -T t:sched:sched_process_exec", "each exec, with the time of day"},
-    {"stacksnoop --print arg1 --if 'arg1 > 1M' c:malloc", "large allocations, and how large they are"},
+    {"stacksnoop --print arg1 --if 'arg1>=1M' c:malloc", "large allocations, and how large they are"},
     {"stacksnoop -K -d -s r::vfs_unlink", "returns from a function, with offsets"},
     {"stacksnoop t:sched:sched_process_exec -- make -j4", "each program that a build runs"},
     {"stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf",
