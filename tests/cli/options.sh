@@ -178,7 +178,7 @@ refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
 refuses 'stackcount: --if: at "= 5": a comparison is wanted, such as == or <' stackcount --if 'arg1 = 5' vfs_read
 refuses 'stackcount: --if: at its end: a name is wanted' stackcount --if 'arg1 == 5 &&' vfs_read
-refuses 'stackcount: --sum: at ",arg2": the end is wanted' stackcount --sum arg1,arg2 vfs_read
+refuses 'stackcount: --sum: at "arg2": there are too many values' stackcount --sum arg1,arg2 vfs_read
 refuses 'stackcount: --sum: at "4": a name is wanted' stackcount --sum 4 vfs_read
 refuses 'stackcount: --unit: takes a word, for what --sum adds up (see stackcount -h)' \
     stackcount --unit bytes vfs_read

@@ -41,6 +41,15 @@ if have_uprobes; then
     traced stackcount -f -U --sum arg4 "$SUMS:takes"
     is "a sum by stack, even" "$(folded_sum "$scratch/out" ';even;')" "$(truth even_sum)"
     is "a sum by stack, odd" "$(folded_sum "$scratch/out" ';odd;')" "$(truth odd_sum)"
+    traced stackcount -U --sum arg4 --unit bytes -o "$scratch/sum.txt" -o "$scratch/sum.speedscope.json" \
+        -o "$scratch/sum.sbx" -o "$scratch/sum.tree" "$SUMS:takes"
+    both=$(($(truth even_sum) + $(truth odd_sum)))
+    is "a sum as text" "$(awk '/ bytes$/ { sum += $1 } END { print sum }' "$scratch/sum.txt")" $both
+    contains "a sum for speedscope" "$scratch/sum.speedscope.json" '"name":"stackcount: arg4 (bytes)","unit":"bytes"'
+    contains "and as it comes to" "$scratch/sum.speedscope.json" "\"endValue\":$both,"
+    contains "a sum as a tree" "$scratch/sum.tree" " of $both bytes"
+    run_stackbox report "$scratch/sum.sbx"
+    is "a sum in a recording" "$(awk '/ bytes$/ { sum += $1 } END { print sum }' "$scratch/out")" $both
     counts "of an int what is not negative" below_sum -U --sum arg1:i32 "$SUMS:takes"
     contains "and how many others there are" "$scratch/err" \
         "$(truth below) of 1,000 events, 44 %, are in no sum"
