@@ -329,8 +329,9 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     int result = attaching_parse_way(&tracing->way, settings.attach, error);
     if (!result)
         result = asking_parse(&tracing->asking, settings.condition, "--sum", settings.sum, 1, error);
-    if (!result && settings.unit && (!settings.sum || !*settings.unit)) {
-        text_add(error, "--unit: takes a word, for what --sum adds up" SEE_HELP);
+    if (!result && settings.unit &&
+        (!settings.sum || !*settings.unit || settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])) {
+        text_add(error, "--unit: takes a word of small letters, for what --sum adds up" SEE_HELP);
         result = -EINVAL;
     }
     return result ? result

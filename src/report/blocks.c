@@ -23,7 +23,7 @@ const char *blocks_events_name(const struct report_measure *measure)
 
 bool blocks_are_times(const struct report_options *options)
 {
-    return options->measure.value && options->measure.unit &&
+    return options->unit > 1 && options->measure.value && options->measure.unit &&
            !strcmp(options->measure.unit, "microseconds");
 }
 

@@ -180,8 +180,10 @@ refuses 'stackcount: --if: at "= 5": a comparison is wanted, such as == or <' st
 refuses 'stackcount: --if: at its end: a name is wanted' stackcount --if 'arg1 == 5 &&' vfs_read
 refuses 'stackcount: --sum: at "arg2": there are too many values' stackcount --sum arg1,arg2 vfs_read
 refuses 'stackcount: --sum: at "4": a name is wanted' stackcount --sum 4 vfs_read
-refuses 'stackcount: --unit: takes a word, for what --sum adds up (see stackcount -h)' \
+refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
     stackcount --unit bytes vfs_read
+refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
+    stackcount --unit 'B/s' --sum arg1 vfs_read
 refuses 'stacksnoop: --print: at "i7": a type is wanted, i8 to i64 or u8 to u64' stacksnoop --print arg1:i7 vfs_read
 refuses 'stacksnoop: --print: at "i": there are too many values' stacksnoop --print a,b,c,d,e,f,g,h,i vfs_read
 refuses 'stacksnoop: --if: at its end: a name is wanted' stacksnoop --if 'comm == "a" && !(' vfs_read

@@ -101,7 +101,7 @@ static void values_follow_the_event(void)
     with.value_count = 1;
     expect(&with, &options, perf, 1, 0,
            "cat 185/186 [003] 12.345678901: stackbox: arg1=4096\n"
-           "         ffffffff81000010 vfs_read ([kernel.kallsyms])\n\n");
+           " ffffffff81000010 vfs_read ([kernel.kallsyms])\n\n");
 }
 
 /* Several that nothing is known of are one line that says how many, where no addresses are shown. */
