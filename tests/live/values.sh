@@ -39,8 +39,12 @@ counts()
 
 if have_uprobes; then
     traced stackcount -f -U --sum arg4 "$SUMS:takes"
-    is "a sum by stack, even" "$(folded_sum "$scratch/out" ';even;')" "$(truth even_sum)"
-    is "a sum by stack, odd" "$(folded_sum "$scratch/out" ';odd;')" "$(truth odd_sum)"
+    if [ "$(uname -m)" = s390x ]; then
+        skip "a sum by stack" "callers of users' functions are not found on this machine"
+    else
+        is "a sum by stack, even" "$(folded_sum "$scratch/out" ';even;')" "$(truth even_sum)"
+        is "a sum by stack, odd" "$(folded_sum "$scratch/out" ';odd;')" "$(truth odd_sum)"
+    fi
     traced stackcount -U --sum arg4 --unit bytes -o "$scratch/sum.txt" -o "$scratch/sum.speedscope.json" \
         -o "$scratch/sum.sbx" -o "$scratch/sum.tree" "$SUMS:takes"
     both=$(($(truth even_sum) + $(truth odd_sum)))
