@@ -9,7 +9,7 @@
  *         it is not an event that was asked for) {        r7 = pid << 32 | tid
  *         account.filtered += 1
  *         return 0
- *     }
+ *     }                                                   and see condition.c
  *     slot = a slot of this CPU                           r8: see slot.c
  *     slot.zero = 0, slot.key = {0}
  *     slot.key.pid = pid; get_current_comm(slot.key.comm)
@@ -28,6 +28,8 @@
  *         }
  *     }
  *     lock *number += 1
+ *     value = that of the context                         with a sum: see add_value
+ *     lock number.sum += value
  * done:
  *     give the slot back
  *     return 0
@@ -52,6 +54,7 @@ enum {
     INDEX = -4,       /* the key of a small map */
     FOREIGN = -8,     /* flags that are known before there is a slot */
     PID_SCRATCH = -16,
+    SCRATCH = -32,    /* of 16 bytes */
 };
 
 /* And in the slot, from r8. */
@@ -137,6 +140,34 @@ static void emit_find_number(struct program *program, const struct count_wishes 
         CALL(BPF_FUNC_map_lookup_elem));
 }
 
+#define SUM ((int)offsetof(struct summed, sum))
+
+/*
+ * add_value:
+ *     value = that of the context
+ *     if (value < 0)                                      of those that may be
+ *         account.negative += 1
+ *     else
+ *         lock number.sum += value
+ *         account.sum_high += value >> 32                 how often the sums of all have wrapped comes of that
+ */
+static void emit_add_value(struct program *program, const struct event_value *value)
+{
+    EMIT(program, LABEL("add_value"));
+    emit_event_value(program, value, R2);
+    if (value->is_signed) {
+        EMIT(program, JSGE_IMM(R2, 0, "summed"));
+        emit_account(program, negative);
+        EMIT(program,
+            JA("done"),
+        LABEL("summed"));
+    }
+    EMIT(program,
+        XADD(DW, R0, SUM, R2),
+        RSH_IMM(R2, 32),
+        XADD(DW, R9, (int16_t)offsetof(struct account, sum_high), R2));
+}
+
 static void emit_add_one(struct program *program, const struct count_wishes *wishes)
 {
     static const struct bank_labels first = {"other_counts", "counts"};
@@ -149,9 +180,18 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
     emit_load_counts(program, wishes, &insert);
     EMIT(program,
         MOV_REG(R2, R8),
-        ADD_IMM(R2, KEY),
-        MOV_REG(R3, R8),
-        ADD_IMM(R3, ZERO),
+        ADD_IMM(R2, KEY));
+    if (wishes->sum)
+        EMIT(program,
+            ST(DW, R10, SCRATCH, 0),
+            ST(DW, R10, SCRATCH + 8, 0),
+            MOV_REG(R3, R10),
+            ADD_IMM(R3, SCRATCH));
+    else
+        EMIT(program,
+            MOV_REG(R3, R8),
+            ADD_IMM(R3, ZERO));
+    EMIT(program,
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
     emit_find_number(program, wishes, &second);
@@ -159,12 +199,20 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
         JNE_IMM(R0, 0, "found"),
     LABEL("uncounted"));
     emit_account(program, table_full);
+    if (wishes->sum)
+        EMIT(program,
+            MOV_REG(R0, R9),
+            ADD_IMM(R0, (int)offsetof(struct account, table_full_ns) - SUM),
+            JA("add_value"));
+    else
+        EMIT(program, JA("done"));
     EMIT(program,
-        JA("done"),
     LABEL("found"),
         MOV_IMM(R1, 1),
-        XADD(DW, R0, 0, R1),
-    LABEL("done"));
+        XADD(DW, R0, 0, R1));
+    if (wishes->sum)
+        emit_add_value(program, wishes->sum);
+    EMIT(program, LABEL("done"));
 }
 
 static void name_maps(struct program *program, const struct count_wishes *wishes)
@@ -236,6 +284,8 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
         emit_idle_filter(program);
     emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH},
                       wishes->per_process);
+    if (wishes->condition)
+        emit_event_condition(program, wishes->condition, SCRATCH);
     emit_claim_slot(program, &slot);
     emit_clear(program, wishes);
     if (wishes->per_process)
@@ -250,7 +300,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     emit_stacks(program, wishes, &slot);
     emit_add_one(program, wishes);
     emit_release_slot(program, &slot);
-    if (wishes->without_idle || filter_asks(&wishes->filter)) {
+    if (wishes->without_idle || filter_asks(&wishes->filter) || (wishes->condition && wishes->condition->count)) {
         EMIT(program,
             JA("out"),
         LABEL("filtered"));

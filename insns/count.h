@@ -4,6 +4,7 @@
 #define STACKBOX_INSNS_COUNT_H
 
 #include "insns/caller.h"
+#include "insns/condition.h"
 #include "insns/filter.h"
 #include "insns/life.h"
 #include "insns/program.h"
@@ -19,6 +20,8 @@ struct count_wishes {
     bool caller;      /* the event is at the first instruction of a user's function */
     const struct machine *machine; /* the kernel's: where its caller is looked for */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_KERNEL_START...: what is known of every event */
+    const struct event_condition *condition; /* what must hold of the event besides; or NULL */
+    const struct event_value *sum; /* what is added up besides, and counts are struct summed; or NULL */
     uint32_t depth;   /* frames per stack */
     /* Descriptors of the maps that layout.h describes. */
     int control, account, slots;

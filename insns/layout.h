@@ -41,6 +41,12 @@ enum count_flags {
     KEY_TRACEPOINT = 128,
 };
 
+/* What is counted where a value of events is added up; else it is their number alone. */
+struct summed {
+    uint64_t events;
+    uint64_t sum;
+};
+
 /* No kernel has more than 2^22 pids (PID_MAX_LIMIT), which is what is left of 32 bits. */
 #define KEY_TID_SHIFT 10
 
@@ -189,12 +195,14 @@ struct account {
     uint64_t waits_full;  /* waits that there was no room for in the map of waits */
     uint64_t ends_unseen; /* waits whose thread left the CPU again, and was not seen to come to it */
     /* And beside that: */
-    uint64_t table_full_ns; /* how long the waits were that are in table_full */
+    uint64_t table_full_ns; /* how long the waits were that are in table_full; or the sum of their values */
     uint64_t wakes_full;    /* wakers that there was no room for in the map of waits */
     uint64_t inserted;      /* counts that were new in their table */
     uint64_t stacks_kept;   /* stacks that were new under their own hash, */
     uint64_t deep_kept;     /* and those of them that are not shallow */
     uint64_t walker;        /* in a snoop: the thread whose stack walk was the last to begin */
+    uint64_t negative;      /* events that are in no sum, for their values are below 0 */
+    uint64_t sum_high;      /* of the values that are in one: the sum of their upper 32 bits */
 };
 #define ACCOUNT_WORDS (sizeof(struct account) / sizeof(uint64_t))
 #define ACCOUNTS CONTROL_MODES /* that of PAUSED is never used */

@@ -104,6 +104,9 @@ struct machine {
     /* ---- Registers ---- */
     struct machine_register pc, sp, frame;
     struct machine_register link; /* has the return address at a function's first instruction */
+    struct {
+        uint8_t count, words[6], result;
+    } args; /* which have a function's first arguments, and what it returns; count 0: nobody knows */
     /*
      * Emits *(u64 *)(r8 + place) = where the function at whose first instruction we are returns to; it is
      * left as it is where that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.

@@ -6,7 +6,7 @@
  *         return 0
  *     account.seen += 1
  *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
- *         account.filtered += 1, return 0
+ *         account.filtered += 1, return 0                 and see condition.c
  *     record = reserve(ring, its size)                    r8
  *     if (!record)
  *         goto full
@@ -15,6 +15,7 @@
  *     record.place = the number of the place that was hit
  *     record.born = living[pid], or ended[pid]            see life.c
  *     record.caller = the return address                  see caller.c
+ *     record.frames = values of the context, each in a word before all frames
  *     record.frames, .kernel_bytes = the kernel's stack      see walk.c
  *     record.frames, .user_bytes = the user's stack
  *     submit(record)
@@ -50,6 +51,7 @@ enum {
     INDEX = -4, /* the key of a small map */
     FOREIGN = -8,
     PID_SCRATCH = -16,
+    SCRATCH = -32, /* of 16 bytes */
 };
 
 /* Where a member of the record is, from r8: a constant only for each kind of buffer. */
@@ -63,7 +65,8 @@ static int record_place(const struct snoop_wishes *wishes)
 
 static int32_t record_bytes(const struct snoop_wishes *wishes)
 {
-    return (int32_t)SNOOP_RECORD_BYTES(wishes->kernel_stack + wishes->user_stack, wishes->depth);
+    return (int32_t)(SNOOP_RECORD_BYTES(wishes->kernel_stack + wishes->user_stack, wishes->depth) +
+                     wishes->value_count * sizeof(uint64_t));
 }
 
 static void name_maps(struct program *program, const struct snoop_wishes *wishes)
@@ -135,6 +138,14 @@ static void emit_event(struct program *program, const struct snoop_wishes *wishe
         STX(W, R8, AT(wishes, place), R0));
 }
 
+static void emit_values(struct program *program, const struct snoop_wishes *wishes)
+{
+    for (size_t i = 0; i < wishes->value_count; i++) {
+        emit_event_value(program, &wishes->values[i], R1);
+        EMIT(program, STX(DW, R8, (int16_t)(AT(wishes, frames) + (int)(i * sizeof(uint64_t))), R1));
+    }
+}
+
 static void emit_frames(struct program *program, const struct snoop_wishes *wishes, bool user)
 {
     int32_t behind = user && wishes->kernel_stack ? (int32_t)(wishes->depth * sizeof(uint64_t)) : 0;
@@ -142,7 +153,7 @@ static void emit_frames(struct program *program, const struct snoop_wishes *wish
     emit_walk(program, &(struct walk_wishes){
         .user = user,
         .depth = wishes->depth,
-        .frames = AT(wishes, frames) + behind,
+        .frames = AT(wishes, frames) + (int32_t)(wishes->value_count * sizeof(uint64_t)) + behind,
         .disturbed = true,
         .own = {R8, AT(wishes, walker)},
         .last = {R9, WALKER},
@@ -188,8 +199,11 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     emit_load_account(program, wishes->control, wishes->account, INDEX, "out");
     emit_account(program, seen);
     emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH}, true);
+    if (wishes->condition)
+        emit_event_condition(program, wishes->condition, SCRATCH);
     emit_reserve(program, wishes);
     emit_event(program, wishes);
+    emit_values(program, wishes);
     if (wishes->user_stack && wishes->lives.living >= 0)
         emit_load_life(program, &wishes->lives, !wishes->filter.in_namespace, INDEX,
                        AT(wishes, born));
@@ -203,7 +217,7 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     emit_hand_over(program, wishes);
     EMIT(program, LABEL("full"));
     emit_account(program, table_full);
-    if (filter_asks(&wishes->filter)) {
+    if (filter_asks(&wishes->filter) || (wishes->condition && wishes->condition->count)) {
         EMIT(program,
             JA("out"),
         LABEL("filtered"));

@@ -4,6 +4,7 @@
 #define STACKBOX_INSNS_SNOOP_H
 
 #include "insns/caller.h"
+#include "insns/condition.h"
 #include "insns/filter.h"
 #include "insns/life.h"
 #include "insns/program.h"
@@ -15,6 +16,9 @@ struct snoop_wishes {
     bool caller;    /* the event is at the first instruction of a user's function */
     const struct machine *machine; /* the kernel's: where its caller is looked for */
     uint32_t flags; /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_KERNEL_START...: what is known of every event */
+    const struct event_condition *condition; /* what must hold of the event besides; or NULL */
+    const struct event_value *values;        /* what the record has besides */
+    size_t value_count;
     uint32_t depth; /* frames per stack */
     bool to_ring;   /* `buffer` is a BPF_MAP_TYPE_RINGBUF, else a PERF_EVENT_ARRAY */
     /* Descriptors of maps; slots are for a PERF_EVENT_ARRAY alone. */

@@ -9,6 +9,7 @@
 #include "applets/applets.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "collect/bpf_counts.h"
 #include "counting/counting.h"
 #include "find/find.h"
@@ -17,6 +18,7 @@
 #include "machine/machine.h"
 #include "options/applet.h"
 #include "rings/ring_counts.h"
+#include "session/asking.h"
 #include "session/attaching.h"
 #include "session/collecting.h"
 #include "session/walking.h"
@@ -26,7 +28,7 @@
 struct stackcount_options {
     struct trace_options trace;
     bool regex, force, list;
-    const char *attach;
+    const char *attach, *condition, *sum, *unit;
 };
 
 static struct stackcount_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
@@ -40,6 +42,11 @@ static const struct option own_options[] = {
      "patterns are extended regular expressions, found anywhere in a name"},
     {'P', "perpid", NULL, trace_option_by_process, AT(trace.by), 0, 0,
      "the same as --by process; -K alone leaves out whose the stacks are"},
+    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, ASKING_IF_HELP},
+    {0, "sum", "VALUE", option_string, AT(sum), 0, 0,
+     "add up this value of events: see Values"},
+    {0, "unit", "UNIT", option_string, AT(unit), 0, 0,
+     "of the sum (default: bytes, if the value's name says so)"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
      "print what would be traced, as patterns, one a line, and trace nothing"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
@@ -51,7 +58,8 @@ static const struct option own_options[] = {
 
 static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
 
-static const struct manual_section sections[] = {{"Patterns", attaching_patterns}, {0}};
+static const struct manual_section sections[] = {
+    {"Patterns", attaching_patterns}, {"Values", asking_values}, {0}};
 
 static const struct manual_row examples[] = {
     {"stackcount -D 5 vfs_read", "who reads files, for five seconds"},
@@ -60,6 +68,8 @@ static const struct manual_row examples[] = {
     {"stackcount -i 1 -T r::vfs_read", "returns from a function, every second"},
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
     {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
+    {"stackcount --sum arg1 --unit bytes c:malloc", "how many bytes are allocated"},
+    {"stackcount --if 'ret < 0' r::vfs_read", "who reads in vain"},
     {"stackcount --list 'u:stdc++:*'", "the USDT probes of the C++ library"},
     {"stackcount -o out.svg t:block:block_rq_insert", "a flame graph"},
     {0},
@@ -93,6 +103,7 @@ struct tracing {
     struct find find;
     enum attach_way way;
     struct attachment attachment;
+    struct asking asking;
     const char **names; /* of the traced functions, sorted */
 };
 
@@ -104,9 +115,11 @@ static bool per_process(void)
     return !settings.trace.kernel_only || settings.trace.by;
 }
 
-static void build_program(const struct session *session, const struct store *store,
+static void build_program(const struct session *session, const struct tracing *tracing,
                           enum attach_program which, bool meets, struct program *program)
 {
+    const struct store *store = &tracing->counts.store;
+    const struct event_values *values = &tracing->asking.found[which];
     const struct scope *scope = &session->scope;
     const struct count_wishes wishes = {
         .filter = scope->filter,
@@ -118,6 +131,8 @@ static void build_program(const struct session *session, const struct store *sto
         .caller = attach_variants[which].caller,
         .machine = machine_of_kernel(),
         .flags = attach_variants[which].flags,
+        .condition = &values->condition,
+        .sum = values->count ? values->values : NULL,
         .depth = store->depth,
         .control = store->controls.control,
         .account = store->controls.account,
@@ -196,6 +211,8 @@ static int count(struct counting *counting, struct tracing *tracing)
     counting->add_losses = add_losses;
     counting->losing = tracing;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
+    if (counting->report.measure.value)
+        text_format(&heading, ", sum of %s (%s)", counting->report.measure.value, counting->report.measure.unit);
     int status = counting_start(counting);
     if (!status && !heading.failed)
         session_header(&counting->session, heading.data);
@@ -237,7 +254,7 @@ static int trace(struct counting *counting, struct tracing *tracing)
         if (settings.trace.by_walk)
             walking_build(&tracing->walk, &counting->session.scope, which, &programs[which]);
         else
-            build_program(&counting->session, &tracing->counts.store, which, meet, &programs[which]);
+            build_program(&counting->session, tracing, which, meet, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
         if (!result)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
@@ -294,6 +311,28 @@ static struct collector *choose_collector(struct tracing *tracing, const struct 
 
 /* ---- The command line ---- */
 
+/* Fields that have bytes are called so: bytes_req, nr_bytes, size, len. */
+static const char *unit_of(const char *name)
+{
+    static const char *const words[] = {"bytes", "size", "len"};
+
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (strstr(name, words[i]))
+            return "bytes";
+    return "count";
+}
+
+static struct report_measure measure_of(const struct asked_values *asked)
+{
+    struct report_measure measure = {.events = "events"};
+
+    if (asked->count) {
+        measure.value = asked->values[0].name;
+        measure.unit = settings.unit ? settings.unit : unit_of(measure.value);
+    }
+    return measure;
+}
+
 /* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
@@ -310,6 +349,13 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     if (attaching_check_words(arguments, SEE_HELP, error))
         return -EINVAL;
     int result = attaching_parse_way(&tracing->way, settings.attach, error);
+    if (!result)
+        result = asking_parse(&tracing->asking, settings.condition, "--sum", settings.sum, 1, error);
+    if (!result && settings.unit &&
+        (!settings.sum || !*settings.unit || settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])) {
+        text_add(error, "--unit: takes a word of small letters, for what --sum adds up" SEE_HELP);
+        result = -EINVAL;
+    }
     return result ? result
                   : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
                                error);
@@ -323,15 +369,17 @@ static int open_and_trace(struct tracing *tracing)
         .depth = settings.trace.depth,
         .by_id = (find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
                   find_any_of_kind(find, PATTERN_TRACEPOINT)) && !find_programs_meet(find),
+        .value_bytes = settings.sum ? sizeof(struct summed) : 0,
     };
     struct counting counting;
 
-    collecting_choose(&settings.trace, &(struct collecting_wishes){.walks = walking_can(find, &settings.trace)});
+    const bool walks = walking_can(find, &settings.trace) && !asking_any(&tracing->asking);
+    collecting_choose(&settings.trace, &(struct collecting_wishes){.walks = walks});
     bpf_counts_init(&tracing->counts, &wishes);
     int status = counting_open(&counting, &settings.trace,
                                choose_collector(tracing, &counting.session.scope));
 
-    counting.report.measure = (struct report_measure){.events = "events"};
+    counting.report.measure = measure_of(&tracing->asking.asked);
     counting.report.show_process = per_process();
     counting.report.one_process = trace_options_probed(&settings.trace) && !settings.trace.by;
     counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
@@ -339,6 +387,8 @@ static int open_and_trace(struct tracing *tracing)
     if (!status)
         status = attaching_find(&tracing->find, counting.session.kallsyms,
                                 trace_options_process(&settings.trace));
+    if (!status)
+        status = asking_find(&tracing->asking, &tracing->find, settings.trace.by_rings);
     if (!status)
         status = settings.trace.by_rings ? trace_with(&counting, tracing, NULL) : trace(&counting, tracing);
     return counting_close(&counting, status);

@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "options/applet.h"
 #include "rings/ring_snoops.h"
+#include "session/asking.h"
 #include "session/attaching.h"
 #include "session/collecting.h"
 #include "snooping/snooping.h"
@@ -23,7 +24,7 @@
 
 struct stacksnoop_options {
     struct trace_options trace;
-    const char *attach, *buffer;
+    const char *attach, *buffer, *condition, *print;
     bool regex, force, list;
     uint64_t most, buffer_size;
 };
@@ -36,6 +37,9 @@ static const struct option own_options[] = {
     OPTION_HEADING("Events"),
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
      "patterns are extended regular expressions, found anywhere in a name"},
+    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, ASKING_IF_HELP},
+    {0, "print", "VALUE[,VALUE]", option_string, AT(print), 0, 0,
+     "these values of each event: see Values"},
     {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events"},
     {0, "format", "FORMAT", option_string, AT(trace.format), 0, 0,
      "text; perf: what perf script prints, for its readers; or json: a line for each event (default: text)"},
@@ -69,12 +73,14 @@ static const struct option own_options[] = {
 
 static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
 
-static const struct manual_section sections[] = {{"Patterns", attaching_patterns}, {0}};
+static const struct manual_section sections[] = {
+    {"Patterns", attaching_patterns}, {"Values", asking_values}, {0}};
 
 static const struct manual_row examples[] = {
     {"stacksnoop -p 185 c:malloc", "each allocation of one process"},
     {"stacksnoop --max 10 'tcp_connect*'", "who makes the next ten connections"},
     {"stacksnoop -T t:sched:sched_process_exec", "each exec, with the time of day"},
+    {"stacksnoop --print arg1 --if 'arg1>=1M' c:malloc", "large allocations, and how large they are"},
     {"stacksnoop -K -d -s r::vfs_unlink", "returns from a function, with offsets"},
     {"stacksnoop t:sched:sched_process_exec -- make -j4", "each program that a build runs"},
     {"stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf",
@@ -106,14 +112,17 @@ struct tracing {
     enum recorder_kind buffer;
     enum record_format format;
     struct attachment attachment;
+    struct asking asking;
     const char **names; /* of the traced functions, sorted */
 };
 
 /* ---- The programs ---- */
 
-static void build_program(const struct session *session, const struct recorder *recorder,
+static void build_program(const struct session *session, const struct tracing *tracing,
                           enum attach_program which, struct program *program)
 {
+    const struct recorder *recorder = &tracing->events.recorder;
+    const struct event_values *values = &tracing->asking.found[which];
     const struct scope *scope = &session->scope;
     const struct snoop_wishes wishes = {
         .filter = scope->filter,
@@ -122,6 +131,9 @@ static void build_program(const struct session *session, const struct recorder *
         .caller = attach_variants[which].caller,
         .machine = machine_of_kernel(),
         .flags = attach_variants[which].flags,
+        .condition = &values->condition,
+        .values = values->values,
+        .value_count = values->count,
         .depth = recorder->depth,
         .to_ring = recorder->kind == RECORDER_RING,
         .buffer = recorder_buffer(recorder),
@@ -150,6 +162,7 @@ static int snoop(struct snooping *snooping, struct tracing *tracing, uint32_t de
     if (!status && !heading.failed)
         session_header(&snooping->session, heading.data);
     text_free(&heading);
+    snooping->values = &tracing->asking;
     if (!status)
         status = snooping_run(snooping, &tracing->find.places, depth);
     if (!status && !snooping->printed)
@@ -200,7 +213,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (settings.trace.by_rings || !attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(&snooping->session, &tracing->events.recorder, which, &programs[which]);
+        build_program(&snooping->session, tracing, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
         request.number_at[which] = find_number(&programs[which]);
         if (!result)
@@ -316,6 +329,8 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         result = parse_buffer(tracing, error);
     if (!result)
         result = attaching_parse_way(&tracing->way, settings.attach, error);
+    if (!result)
+        result = asking_parse(&tracing->asking, settings.condition, "--print", settings.print, MOST_VALUES, error);
     return result ? result
                   : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
                                error);
@@ -334,6 +349,7 @@ static int open_and_trace(struct tracing *tracing)
         .depth = settings.trace.depth,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
+        .values = tracing->asking.asked.count,
     };
     struct snooping snooping;
 
@@ -350,6 +366,8 @@ static int open_and_trace(struct tracing *tracing)
     if (!status)
         status = attaching_find(&tracing->find, snooping.session.kallsyms,
                                 trace_options_process(&settings.trace));
+    if (!status)
+        status = asking_find(&tracing->asking, &tracing->find, by_rings);
     if (!status)
         status = trace(&snooping, tracing);
     return snooping_close(&snooping, status);

@@ -63,6 +63,11 @@ void bpf_counts_add_losses(const struct collector *collector, struct missing *mi
     missing_add(missing, &(struct loss){.count = sum->slots_taken, .beside = true},
                 "were not counted: more than %d programs were interrupted on a CPU at once; "
                 "shorter stacks (--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
+    missing_add(missing, &(struct loss){.count = sum->negative},
+                "are in no sum: their value was below 0");
+    missing_add(missing, &(struct loss){.count = store_wraps(store) ? MISSING_UNCOUNTED : 0, .events = "sums"},
+                "are too small: 2^64 was lost %llu times",
+                (unsigned long long)store_wraps(store));
     missing_add(missing, &(struct loss){.count = losses->walks_failed},
                 "are counted without their stack: the kernel could not walk it; -K does without "
                 "those of users");

@@ -26,12 +26,14 @@ static int open_events(struct collector *collector, struct text *why)
         .bytes = events->wishes.bytes,
         .depth = events->wishes.depth,
         .stacks = events->wishes.kernel + events->wishes.user,
+        .values = events->wishes.values,
     };
     struct text refusal = {0};
     int result = recorder_open(&events->recorder, &wanted);
 
     if (!result) {
-        events->scratch = malloc(SNOOP_RECORD_BYTES(2, events->recorder.depth));
+        events->scratch = malloc(SNOOP_RECORD_BYTES(2, events->recorder.depth) +
+                                 wanted.values * sizeof(uint64_t));
         result = events->scratch ? 0 : -ENOMEM;
     }
     if (!result)
@@ -108,7 +110,7 @@ static void describe(const struct collector *collector, bool again, struct text 
     text_format(lines, "buffer: %s, %llu KB in all, of records of %zu bytes\n",
                 events->recorder.kind == RECORDER_RING ? "one ring" : "perf buffers of each CPU",
                 (unsigned long long)events->recorder.bytes / 1024,
-                SNOOP_RECORD_BYTES(stacks, events->recorder.depth));
+                SNOOP_RECORD_BYTES(stacks, events->recorder.depth) + events->wishes.values * sizeof(uint64_t));
 }
 
 static void close_events(struct collector *collector)
@@ -139,6 +141,7 @@ static int take_record(void *context, const void *bytes, size_t size)
         .depth = events->recorder.depth,
         .kernel = events->wishes.kernel,
         .user = events->wishes.user,
+        .values = events->wishes.values,
     };
     struct snoop_record *record = events->scratch;
     size_t used = snoop_record_take(bytes, size, &shape, record);

@@ -12,6 +12,7 @@ struct bpf_events_wishes {
     uint64_t bytes;    /* of all buffers together; 0: by the memory that is there */
     uint64_t depth;    /* frames per stack; 0: the kernel's limit */
     bool kernel, user; /* which stacks an event has */
+    size_t values;     /* and how many words besides */
 };
 
 struct bpf_events {

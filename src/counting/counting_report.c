@@ -9,6 +9,7 @@
 
 #include "base/say.h"
 #include "recording/write.h"
+#include "report/blocks.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/tracing_frames.h"
 #include "view/terminal.h"
@@ -65,7 +66,7 @@ static int write_format(void *context, FILE *out, enum report_format format)
     if (!result && summary.left_blocks && !writing->told)
         say("--top left out %llu more stacks with %llu %s",
             (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
-            counting->report.unit > 1 ? "us" : "events");
+            blocks_left_name(&counting->report));
     writing->told = true;
     return result;
 }

@@ -156,19 +156,28 @@ static bool has_failed(const struct count_key *key)
            (key->flags & KEY_USER_PROBE || key->kernel_stack == -EFAULT);
 }
 
+/* Are counts struct summed? */
+static bool adds_up(const struct store *store)
+{
+    return store->value_bytes == sizeof(struct summed);
+}
+
 static int take_count(void *context, const void *key_bytes, const void *value_bytes)
 {
     struct drain *drain = context;
     struct count_key key;
-    uint64_t value;
+    struct summed counted;
 
     memcpy(&key, key_bytes, sizeof(key));
-    memcpy(&value, value_bytes, sizeof(value));
+    memcpy(&counted, value_bytes, drain->store->value_bytes);
+    const uint64_t value = counted.events;
     struct tally_entry *entry = tally_add(drain->tally);
     if (!entry)
         return -ENOMEM;
-    entry->value = entry->events = value;
+    entry->events = value;
+    entry->value = adds_up(drain->store) ? counted.sum : value;
     drain->store->counted += value;
+    drain->store->summed += entry->value;
     entry->task.pid = key.pid;
     entry->task.tid = key.flags >> KEY_TID_SHIFT;
     entry->task.foreign = key.flags & KEY_FOREIGN;
@@ -201,7 +210,7 @@ static int drain_bank(struct store *store, const struct bank *bank, struct tally
     int result = drain.addresses && drain.spilled && drain.known ? 0 : -ENOMEM;
 
     if (!result)
-        result = bpf_drain(bank->maps[BANK_COUNTS], sizeof(struct count_key), sizeof(uint64_t), take_count,
+        result = bpf_drain(bank->maps[BANK_COUNTS], sizeof(struct count_key), store->value_bytes, take_count,
                            &drain);
     if (!result)
         result = decide_doubtful(&drain);
@@ -276,9 +285,11 @@ static int empty_of_counts(void *context, struct bank *bank, bool again)
 int drain_counts(struct store *store, bool again, struct tally *tally, struct losses *losses)
 {
     struct collecting collecting = {store, tally, losses};
-    uint64_t full = store->sum.table_full;
+    const struct account before = store->sum;
     int result = store_drain_by(store, again, empty_of_counts, &collecting);
+    const uint64_t full = store->sum.table_full - before.table_full;
+    const uint64_t value = adds_up(store) ? store->sum.table_full_ns - before.table_full_ns : full;
 
-    full = store->sum.table_full - full;
-    return result ? result : drain_uncounted(tally, full, full);
+    store->summed += value;
+    return result ? result : drain_uncounted(tally, full, value);
 }

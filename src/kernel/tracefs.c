@@ -168,40 +168,81 @@ static int parse_key(const char *line, size_t length, const char *key, uint16_t 
 }
 
 /* "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;" */
-static bool is_field(const char *line, size_t length, const char *field)
+struct declaration {
+    const char *type, *name; /* the type begins the line's declaration, and the name ends it, */
+    size_t length;           /* but for an array's brackets, which follow it */
+    bool is_array;
+};
+
+static bool find_declaration(const char *line, size_t length, struct declaration *found)
 {
     const char *declared = memmem(line, length, "field:", 6);
     const char *end = declared ? memchr(declared, ';', (size_t)(line + length - declared)) : NULL;
-    size_t name = strlen(field);
 
-    if (!end || (size_t)(end - declared) < 6 + name + 1)
+    if (!end)
         return false;
-    /* An array's brackets follow its name. */
-    if (end[-1] == ']')
-        while (end > declared && *end != '[')
-            end--;
-    return end - declared >= (ptrdiff_t)name + 1 && !memcmp(end - name, field, name) &&
-           end[-(ptrdiff_t)name - 1] == ' ';
+    found->type = declared + 6;
+    found->is_array = end[-1] == ']';
+    while (found->is_array && end > found->type && *end != '[')
+        end--;
+    for (found->name = end; found->name > found->type && found->name[-1] != ' ';)
+        found->name--;
+    found->length = (size_t)(end - found->name);
+    return found->name > found->type && found->length;
+}
+
+static int parse_declared(const char *line, size_t length, const struct declaration *declared,
+                          struct tracefs_field *found)
+{
+    const size_t type = (size_t)(declared->name - declared->type);
+    uint16_t is_signed = 0;
+    int result = parse_key(line, length, "offset:", &found->offset);
+
+    if (!result)
+        result = parse_key(line, length, "size:", &found->size);
+    (void)parse_key(line, length, "signed:", &is_signed);
+    found->is_signed = is_signed;
+    found->is_address = memchr(declared->type, '*', type);
+    found->is_array = declared->is_array;
+    found->is_text = declared->is_array && memmem(declared->type, type, "char ", 5);
+    found->is_elsewhere = memmem(declared->type, type, "_loc ", 5);
+    return result;
 }
 
 int tracefs_parse_field(const char *format, const char *field, struct tracefs_field *found)
 {
-    for (const char *line = format; *line;) {
-        size_t length = strcspn(line, "\n");
-        if (is_field(line, length, field)) {
-            int result = parse_key(line, length, "offset:", &found->offset);
-            return result ? result : parse_key(line, length, "size:", &found->size);
-        }
-        line += length + (line[length] == '\n');
-    }
+    struct declaration declared;
+    size_t length;
+
+    for (const char *rest = format, *line; (line = next_line(&rest, &length));)
+        if (find_declaration(line, length, &declared) && declared.length == strlen(field) &&
+            !memcmp(declared.name, field, declared.length))
+            return parse_declared(line, length, &declared, found);
     return -ENOENT;
+}
+
+void tracefs_add_fields(const char *format, struct text *names)
+{
+    struct declaration declared;
+    size_t length;
+
+    for (const char *rest = format, *line; (line = next_line(&rest, &length));)
+        if (find_declaration(line, length, &declared) && strncmp(declared.name, "common_", 7)) {
+            text_add(names, " ");
+            text_append(names, declared.name, declared.length);
+        }
+}
+
+int tracefs_read_format(int tracefs, const char *category, const char *name, struct text *format)
+{
+    return read_event_file(tracefs, category, name, "format", FORMAT_FILE_BYTES, format);
 }
 
 int tracefs_find_field(int tracefs, const char *category, const char *name, const char *field,
                        struct tracefs_field *found)
 {
     struct text content = {0};
-    int result = read_event_file(tracefs, category, name, "format", FORMAT_FILE_BYTES, &content);
+    int result = tracefs_read_format(tracefs, category, name, &content);
 
     if (!result)
         result = tracefs_parse_field(content.data, field, found);

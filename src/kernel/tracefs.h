@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
 
 /*
  * An open directory of tracefs; the caller closes it. The usual mount points are tried first; where
@@ -26,11 +27,19 @@ int tracefs_event_id(int tracefs, const char *category, const char *name, uint32
  */
 struct tracefs_field {
     uint16_t offset, size; /* bytes */
+    bool is_signed;
+    bool is_address;       /* a pointer */
+    bool is_array;
+    bool is_text;          /* an array of characters */
+    bool is_elsewhere;     /* it says where a text of any length is: __data_loc */
 };
 int tracefs_find_field(int tracefs, const char *category, const char *name, const char *field,
                        struct tracefs_field *found);
 /* The same of the text of such a file. */
 int tracefs_parse_field(const char *format, const char *field, struct tracefs_field *found);
+/* The text itself; and the names of the fields in it that are its own, with a blank before each. */
+int tracefs_read_format(int tracefs, const char *category, const char *name, struct text *format);
+void tracefs_add_fields(const char *format, struct text *names);
 
 /*
  * Calls `each` with every tracepoint whose category is accepted by `wanted` (NULL: all). A negative

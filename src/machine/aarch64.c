@@ -100,6 +100,7 @@ const struct machine machine_aarch64 = {
     .least_page = 12, .greatest_page = 16,
     .call_prefix = "__arm64_", .names = kernel_names, .probes_wide_alone = true,
     .pc = {32, 32}, .sp = {31, 31}, .frame = {29, 29}, .link = {30, X30 / 8},
+    .args = {6, {0, 1, 2, 3, 4, 5}, 0},
     .emit_load_caller = emit_load_caller_x30, .caller_text = "%x30", .walk = &walk,
     .instruction = 4,
     .marks = {.code = 'x', .data = 'd'},

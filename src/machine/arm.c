@@ -60,6 +60,7 @@ const struct machine machine_arm = {
     .least_page = 12, .greatest_page = 12,
     .names = kernel_names,
     .pc = {15, 15}, .sp = {13, 13}, .frame = {11, 11}, .link = {14, LR / 4},
+    .args = {4, {0, 1, 2, 3}, 0},
     .emit_load_caller = emit_load_caller_lr, .no_frames = true,
     .instruction = 4,
     .marks = {.code = 'a', .thumb = 't', .data = 'd'},

@@ -15,6 +15,7 @@ const struct machine machine_s390x = {
     .multiarch = "s390x-linux-gnu",
     .least_page = 12, .greatest_page = 12,
     .call_prefix = "__s390x_",
+    .args = {5, {5, 6, 7, 8, 9}, 5}, /* behind a word and the PSW */
     .instruction = 2, .wide_hash = true,
 };
 
@@ -30,6 +31,7 @@ const struct machine machine_ppc64 = {
     .multiarch = "powerpc64le-linux-gnu",
 #endif
     .least_page = 12, .greatest_page = 16,
+    .args = {6, {3, 4, 5, 6, 7, 8}, 3},
     .instruction = 4, .local_entries = true,
 };
 

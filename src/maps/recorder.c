@@ -83,26 +83,27 @@ static int open_buffers(struct recorder *recorder, uint64_t bytes, uint64_t leas
 }
 
 /* A record for a perf buffer is made in a slot, where both stacks must have room. */
-static uint32_t most_of_slot(uint32_t stacks)
+static uint32_t most_of_slot(uint32_t stacks, size_t values)
 {
     size_t room = MOST_CPU_VALUE_BYTES - SNOOP_SLOT_BYTES(0, 0);
 
-    return (uint32_t)(room / sizeof(uint64_t) / (stacks ? stacks : 1));
+    return (uint32_t)((room / sizeof(uint64_t) - values) / (stacks ? stacks : 1));
 }
 
 static int open_kind(struct recorder *recorder, enum recorder_kind kind,
                      const struct recorder_wishes *wishes)
 {
     uint64_t bytes = first_size(wishes);
-    uint64_t least = least_bytes(SNOOP_RECORD_BYTES(wishes->stacks, recorder->depth) + 16);
+    const uint64_t values = wishes->values * sizeof(uint64_t);
+    uint64_t least = least_bytes(SNOOP_RECORD_BYTES(wishes->stacks, recorder->depth) + values + 16);
 
     recorder->kind = kind;
-    if (kind == RECORDER_PERF && recorder->depth > most_of_slot(wishes->stacks))
-        recorder->depth = most_of_slot(wishes->stacks);
+    if (kind == RECORDER_PERF && recorder->depth > most_of_slot(wishes->stacks, wishes->values))
+        recorder->depth = most_of_slot(wishes->stacks, wishes->values);
     if (kind == RECORDER_RING)
         return open_ring(recorder, bytes, least);
     int result = controls_open_slots(&recorder->controls,
-                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth));
+                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth) + values);
     return result ? result : open_buffers(recorder, bytes, least);
 }
 

@@ -25,6 +25,7 @@ struct recorder_wishes {
     uint64_t bytes;      /* of all buffers together; 0: by the memory that is there */
     uint64_t depth;      /* frames per stack; 0: the kernel's limit */
     uint32_t stacks;     /* how many an event has */
+    size_t values;       /* and how many words besides */
 };
 
 struct recorder {

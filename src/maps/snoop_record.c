@@ -21,10 +21,11 @@ size_t snoop_record_take(const void *bytes, size_t size, const struct snoop_shap
                          struct snoop_record *record)
 {
     const size_t head = offsetof(struct snoop_record, frames);
-    const char *frames = (const char *)bytes + head;
+    const size_t values = shape->values * sizeof(uint64_t);
+    const char *frames = (const char *)bytes + head + values;
     size_t stack = shape->depth * sizeof(uint64_t);
 
-    if (size < SNOOP_RECORD_BYTES(shape->kernel + shape->user, shape->depth))
+    if (size < SNOOP_RECORD_BYTES(shape->kernel + shape->user, shape->depth) + values)
         return 0;
     memcpy(record, bytes, head);
     record->kernel_bytes = bounded(record->kernel_bytes, shape->depth, shape->kernel);
@@ -34,5 +35,11 @@ size_t snoop_record_take(const void *bytes, size_t size, const struct snoop_shap
     uint32_t user = snoop_record_frames(record->user_bytes);
     memcpy(record->frames, frames, kernel * sizeof(uint64_t));
     memcpy(record->frames + kernel, frames + (shape->kernel ? stack : 0), user * sizeof(uint64_t));
-    return head + (kernel + user) * sizeof(uint64_t);
+    memcpy(record->frames + kernel + user, frames - values, values);
+    return head + (kernel + user) * sizeof(uint64_t) + values;
+}
+
+const uint64_t *snoop_record_values(const struct snoop_record *record)
+{
+    return record->frames + snoop_record_frames(record->kernel_bytes) + snoop_record_frames(record->user_bytes);
 }

@@ -103,6 +103,15 @@ int64_t store_account_gap(const struct store *store)
     return (int64_t)(store->sum.seen - store->sum.filtered - store->counted - store_lost(store));
 }
 
+/* By the upper halves of all values, and the sum of these, whose own upper end is lost. */
+uint64_t store_wraps(const struct store *store)
+{
+    const uint64_t high = store->sum.sum_high, shifted = high << 32, low = store->summed - shifted;
+    uint64_t sum;
+
+    return (high >> 32) + __builtin_add_overflow(shifted, low, &sum);
+}
+
 /* A table that is emptied when it is so full has room for what comes meanwhile. */
 #define FILLED 4 /* a quarter */
 /* And long before that the stand-in is there, for which the counting does not have to wait then. */

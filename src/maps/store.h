@@ -47,6 +47,7 @@ struct store {
     struct controls controls;
     struct account sum; /* of all that was drained, */
     uint64_t counted;   /* and the events that were in the tables then */
+    uint64_t summed;    /* and their values, as far as 64 bits hold it */
     uint64_t looked_at; /* counts that were new when store_look was called */
     struct callers callers; /* that walks leave out */
 };
@@ -60,6 +61,9 @@ void store_init(struct store *store);
  */
 int store_open(struct store *store, const struct store_wishes *wishes);
 void store_close(struct store *store);
+
+/* How often the sums of all that was drained have passed 2^64, and wrapped. */
+uint64_t store_wraps(const struct store *store);
 
 /* About what the maps take of the kernel's memory, once both banks are as large as is wanted. */
 uint64_t store_bytes(const struct store *store);

@@ -93,6 +93,8 @@ static const char *take_word(struct reader *reader)
 {
     const char *word = reader_string(reader);
 
+    for (const char *at = word; *at; at++)
+        reader->is_bad = reader->is_bad || (unsigned char)*at < ' ' || *at == 127; /* it is printed as it is */
     return *word ? word : NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "base/reading.h"
 #include "machine/machine.h"
 #include "recording/read.h"
+#include "report/blocks.h"
 
 /* A larger one is none that was made by anybody. */
 #define MOST_BYTES ((size_t)256 << 20)
@@ -98,7 +99,7 @@ static int write_one(struct recording *recording, enum report_format format, str
         text_append(report, bytes, length);
     if (summary.left_blocks && !strstr(shown->lines.data ? shown->lines.data : "", "--top"))
         text_format(&shown->lines, "--top left out %" PRIu64 " more stacks with %" PRIu64 " %s\n",
-                    summary.left_blocks, summary.left_value, recording->options.unit > 1 ? "us" : "events");
+                    summary.left_blocks, summary.left_value, blocks_left_name(&recording->options));
     free(bytes);
     return result;
 }

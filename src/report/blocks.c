@@ -23,15 +23,29 @@ const char *blocks_events_name(const struct report_measure *measure)
 
 bool blocks_are_times(const struct report_options *options)
 {
-    return options->measure.value && options->measure.unit &&
+    return options->unit > 1 && options->measure.value && options->measure.unit &&
            !strcmp(options->measure.unit, "microseconds");
+}
+
+bool blocks_are_sums(const struct report_options *options)
+{
+    return options->measure.value && !options->measure.per_event && !blocks_are_times(options);
 }
 
 const char *blocks_value_name(const struct report_options *options)
 {
+    if (blocks_are_sums(options))
+        return strcmp(options->measure.unit, "count") ? options->measure.unit : options->measure.value;
     return blocks_are_times(options)   ? "us"
            : options->measure.events ? options->measure.events
                                      : "samples";
+}
+
+const char *blocks_left_name(const struct report_options *options)
+{
+    return options->unit > 1           ? "us"
+           : blocks_are_sums(options) ? blocks_value_name(options)
+                                      : "events";
 }
 
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options)

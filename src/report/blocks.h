@@ -55,9 +55,12 @@ const char *blocks_numbers(char *room, const struct block_party *party,
                            const struct report_options *options);
 /* What its events are called. */
 const char *blocks_events_name(const struct report_measure *measure);
-/* Are the values times? And what is printed of them is so many of what: "us", "samples". */
+/* Are the values times, or sums of something else? And what is printed of them is so many of what: "us", "samples". */
 bool blocks_are_times(const struct report_options *options);
+bool blocks_are_sums(const struct report_options *options);
 const char *blocks_value_name(const struct report_options *options);
+/* The same of what --top left out. */
+const char *blocks_left_name(const struct report_options *options);
 /* What is printed of a sum of values. */
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options);
 

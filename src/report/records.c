@@ -172,6 +172,18 @@ static void add_time(struct text *out, uint64_t time, const struct record_option
     add_column(out, shown, 18);
 }
 
+/* " arg1=4096 ret=-11 ptr=0xffff888003a51c00": what is as great as the kernel's addresses will be one. */
+static void add_values(struct text *out, const struct record *record)
+{
+    for (size_t i = 0; i < record->value_count; i++) {
+        const struct record_value *value = &record->values[i];
+        const bool is_address = value->is_address || (!value->is_signed && value->number > INT64_MAX);
+        text_format(out, is_address ? " %s=0x%llx" : value->is_signed ? " %s=%lld" : " %s=%llu", value->name,
+                    (unsigned long long)value->number);
+    }
+    text_add(out, "\n");
+}
+
 static void add_text_head(struct text *out, const struct record *record,
                           const struct record_options *options)
 {
@@ -184,7 +196,7 @@ static void add_text_head(struct text *out, const struct record *record,
     snprintf(cpu, sizeof(cpu), "%u", record->cpu);
     add_column(out, cpu, 3);
     escape_bytes(out, record->event, strlen(record->event));
-    text_add(out, "\n");
+    add_values(out, record);
 }
 
 /* Readers want a name of two characters or more, without blanks, and one event name in a file. */
@@ -196,10 +208,11 @@ static void add_perf_head(struct text *out, const struct record *record)
     escape_bytes(&comm, raw, strlen(raw));
     if (!comm.failed) {
         replace_all(comm.data, " ", '_');
-        text_format(out, "%s%s %u/%u [%03u] %llu.%09llu: stackbox:\n", comm.data,
+        text_format(out, "%s%s %u/%u [%03u] %llu.%09llu: stackbox:", comm.data,
                     comm.length < 2 ? "_" : "", record->pid, record->tid, record->cpu,
                     (unsigned long long)(record->time / NS),
                     (unsigned long long)(record->time % NS));
+        add_values(out, record);
     }
     out->failed = out->failed || comm.failed;
     text_free(&comm);

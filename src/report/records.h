@@ -28,6 +28,12 @@ struct record_frame {
     bool is_unknown; /* with others of the kind it is one line, where no addresses are shown */
 };
 
+struct record_value {
+    const char *name;
+    uint64_t number;
+    bool is_signed, is_address;
+};
+
 struct record {
     uint64_t time; /* ns */
     const char *comm, *event; /* raw bytes */
@@ -36,6 +42,8 @@ struct record {
     /* Lines that records_add_frame made, the kernel's first, each stack leaf first. */
     const struct record_frame *frames;
     size_t kernel_count, user_count;
+    const struct record_value *values; /* of --print */
+    size_t value_count;
 };
 
 /* The line above all records; other formats have none. */

@@ -198,7 +198,7 @@ static int write_profiles(struct writing *writing)
     const struct scale values = {
         .name = measure->value,
         .what = measure->value,
-        .unit = !strcmp(unit, "nanoseconds") || !strcmp(unit, "microseconds") ? unit : "none",
+        .unit = !strcmp(unit, "nanoseconds") || !strcmp(unit, "microseconds") || !strcmp(unit, "bytes") ? unit : "none",
     };
 
     fputs("\"profiles\":[\n", writing->out);

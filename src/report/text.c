@@ -92,8 +92,9 @@ static void write_block(FILE *out, const struct blocks *blocks, const struct blo
         write_frames(out, blocks, &block->task);
     else
         write_of_layout(out, blocks, block, options);
-    fprintf(out, "%s%llu\n\n", options->layout == LAYOUT_STACKCOUNT ? "    " : "        ",
-            (unsigned long long)blocks_shown_value(block->value, options));
+    fprintf(out, "%s%llu%s%s\n\n", options->layout == LAYOUT_STACKCOUNT ? "    " : "        ",
+            (unsigned long long)blocks_shown_value(block->value, options), blocks_are_sums(options) ? " " : "",
+            blocks_are_sums(options) ? blocks_value_name(options) : "");
 }
 
 int text_write(FILE *out, const struct report *report)

@@ -198,6 +198,20 @@ static uint32_t count_tracing(const struct event_place *place, const struct draf
     return leading < count ? leading : 0;
 }
 
+/* The values of a record, for those that are printed. How many. */
+static size_t take_values(const struct event_text *text, const struct event_place *place,
+                          const struct snoop_record *record, struct record_value values[MOST_VALUES])
+{
+    const struct event_values *known = place ? place->values : NULL;
+    const uint64_t *numbers = snoop_record_values(record);
+    size_t count = known ? known->count : 0;
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct record_value){text->value_names[i].name, numbers[i], known->values[i].is_signed,
+                                          known->are_addresses[i]};
+    return count;
+}
+
 static void add_record(struct event_text *text, const struct draft *draft,
                        const struct frame *const *wanted, struct record_frame *lines,
                        struct text *out)
@@ -207,6 +221,7 @@ static void add_record(struct event_text *text, const struct draft *draft,
                                                                       : NULL;
     uint32_t tracing = count_tracing(place, draft, wanted);
     size_t count = frames_of(draft);
+    struct record_value values[MOST_VALUES];
 
     for (size_t i = 0; i < count; i++)
         lines[i] = (struct record_frame){&wanted[i]->line, wanted[i]->is_unknown};
@@ -224,6 +239,8 @@ static void add_record(struct event_text *text, const struct draft *draft,
         .frames = lines + tracing,
         .kernel_count = part_frames(&draft->kernel) - tracing,
         .user_count = part_frames(&draft->user),
+        .values = values,
+        .value_count = take_values(text, place, from, values),
     };
     records_add(out, &record, &text->options);
 }

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_SNOOPING_EVENT_TEXT_H
 #define STACKBOX_SNOOPING_EVENT_TEXT_H
 
+#include "find/event_values.h"
 #include "find/place.h"
 #include "insns/layout.h"
 #include "maps/callers.h"
@@ -14,6 +15,7 @@
 struct event_place {
     char *name;
     bool is_tracepoint; /* what leads to its programs is no part of its stacks */
+    const struct event_values *values; /* that its records have; NULL: none */
 };
 
 struct event_text {
@@ -23,6 +25,7 @@ struct event_text {
     struct frames frames;
     struct event_place *places;
     size_t place_count;
+    const struct value_words *value_names; /* of places' values */
     uint64_t clock_offset; /* from the monotonic clock to what is printed */
     bool has_clock;        /* it is known: without, the first event has the time 0 */
     struct callers callers; /* that walks leave out */

@@ -399,6 +399,9 @@ int snooping_run(struct snooping *snooping, const struct places *places, uint32_
     struct event_text *text = &snooping->text;
     int result = event_text_open(text, places, trace_options_names(snooping->options));
 
+    for (size_t i = 0; i < text->place_count && snooping->values; i++)
+        text->places[i].values = &snooping->values->found[attach_program_of(&places->items[i])];
+    text->value_names = snooping->values ? snooping->values->asked.values : NULL;
     text->depth = depth;
     text->cold = snooping->session.unwinding.cold;
     text->has_clock = text->options.wall_clock;

@@ -14,6 +14,7 @@
 
 #include "collect/collector.h"
 #include "find/place.h"
+#include "session/asking.h"
 #include "session/session.h"
 #include "snooping/event_text.h"
 #include "snooping/timeline.h"
@@ -32,6 +33,7 @@ struct snooping {
     struct event_text text;
     const char *const *traced; /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
+    const struct asking *values; /* what was asked of events, or NULL: the applet's */
     uint64_t most, printed;
     bool has_all; /* nothing is left at the collector */
     int epoll, timer;

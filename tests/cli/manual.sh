@@ -131,14 +131,14 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow force format help include-self \
+by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow force format help if include-self \
 interval keep kernel-stacks-only list live man \
-offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
+offset output perpid pid raw-names regex shorten stack-storage-size sum symfs tid timestamp top tree unit unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfhioprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
 
 listed_is_taken
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
@@ -175,9 +175,9 @@ done
 # Rows of its own stand in the stead of those that all have.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
-best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration follow force format help \
+best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration follow force format help if \
 include-self \
-kernel-stacks-only list man max offset pid raw-names regex shorten symfs tid timestamp unwind user-stacks-only verbose "
+kernel-stacks-only list man max offset pid print raw-names regex shorten symfs tid timestamp unwind user-stacks-only verbose "
 listed_is_taken
 letters "-p -t -L -C -D "
 examples

@@ -179,6 +179,17 @@ refuses 'check: -D: there is no such option (see check -h)' check -D 5
 # What says all there is to say does not send on to the help.
 refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
+refuses 'stackcount: --if: at "= 5": a comparison is wanted, such as == or <' stackcount --if 'arg1 = 5' vfs_read
+refuses 'stackcount: --if: at its end: a name is wanted' stackcount --if 'arg1 == 5 &&' vfs_read
+refuses 'stackcount: --sum: at "arg2": there are too many values' stackcount --sum arg1,arg2 vfs_read
+refuses 'stackcount: --sum: at "4": a name is wanted' stackcount --sum 4 vfs_read
+refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
+    stackcount --unit bytes vfs_read
+refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
+    stackcount --unit 'B/s' --sum arg1 vfs_read
+refuses 'stacksnoop: --print: at "i7": a type is wanted, i8 to i64 or u8 to u64' stacksnoop --print arg1:i7 vfs_read
+refuses 'stacksnoop: --print: at "i": there are too many values' stacksnoop --print a,b,c,d,e,f,g,h,i vfs_read
+refuses 'stacksnoop: --if: at its end: a name is wanted' stacksnoop --if 'comm == "a" && !(' vfs_read
 refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
 refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount 5 -- ls
 refuses 'stackcount: "sleep" is no pattern; did you mean -- sleep 1?' stackcount c:malloc sleep 1

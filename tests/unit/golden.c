@@ -285,6 +285,25 @@ static const struct count_wishes count_not_idle_namespace = {
     .filter = {ALL_EVENTS, NAMESPACE, .cgroup = FD_CGROUP}, .kernel_stack = true,
     .per_process = true, .without_idle = true, MAPS};
 
+/* arg1 > 4096 && (arg2:i32 < -11 || !(prio != 120) || comm == "cc1") && prev_comm != "ls" */
+static const struct event_condition some_condition = {.count = 5, .tests = {
+    {{112, 8, 64, false, false, 0}, IS_GREATER, 4096, false, "", 1, TEST_FAILS, "test0"},
+    {{104, 8, 32, true, false, 0}, IS_LESS, (uint64_t)-11, false, "", 4, 2, "test1"},
+    {{28, 4, 32, true, false, 0}, IS_NOT_EQUAL, 120, false, "", 3, 4, "test2"},
+    {{0, COMM_BYTES, 0, false, true, 0}, IS_EQUAL, 0, true, "cc1", 4, TEST_FAILS, "test3"},
+    {{8, COMM_BYTES, 0, false, false, 0}, IS_NOT_EQUAL, 0, true, "ls", TEST_HOLDS, TEST_FAILS, "test4"}}};
+static const struct event_condition no_condition;
+static const struct event_value some_values[] = {
+    {80, 8, 32, true, false, 0}, {16, 8, 64, false, false, 0}, {10, 2, 16, true, false, 0}};
+static const struct count_wishes count_condition = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .condition = &some_condition, MAPS};
+static const struct count_wishes count_sum = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .condition = &no_condition,
+    .sum = &some_values[1], MAPS};
+static const struct count_wishes count_sum_signed = {
+    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .condition = &no_condition,
+    .sum = some_values, .flags = KEY_USER_PROBE, MAPS};
+
 /* As Linux 6.12 keeps things, and 5.10. */
 static const struct unwind_fields maple_fields = {
     .page_bits = 12, .task_mm = 2336, .task_stack = 32, .registers = 16216, .mm_tree = 72, .maple = true, .vma_start = 0,
@@ -396,6 +415,13 @@ static const struct snoop_wishes snoop_perf = {
 static const struct snoop_wishes snoop_perf_user = {
     .filter = {ALL_EVENTS}, .user_stack = true, .caller = true,
     .machine = &machine_x86_64, .flags = KEY_USER_PROBE, SNOOP_MAPS};
+
+static const struct snoop_wishes snoop_values = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .condition = &some_condition,
+    .values = some_values, .value_count = 3, .to_ring = true, SNOOP_MAPS};
+static const struct snoop_wishes snoop_perf_values = {
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .condition = &no_condition,
+    .values = some_values, .value_count = 3, SNOOP_MAPS};
 
 static void build_snoop(struct program *program, const void *wishes)
 {
@@ -575,6 +601,9 @@ static const struct golden {
     {"caller-kernel-x86-64", build_kernel_caller, &machine_x86_64, V(5, 5), V(4, 18)},
     {"count-not-idle", build_count, &count_not_idle, V(5, 5), V(4, 18)},
     {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0},
+    {"count-condition", build_count, &count_condition, V(5, 5), V(4, 18)},
+    {"count-sum", build_count, &count_sum, V(5, 5), V(4, 18)},
+    {"count-sum-signed", build_count, &count_sum_signed, V(5, 5), V(4, 18)},
     {"follow-birth", build_follow_birth, &followed, V(4, 18), 0},
     {"follow-birth-namespace", build_follow_birth, &followed_namespace, V(5, 7), 0},
     {"follow-birth-pids", build_follow_birth, &followed_pids, V(4, 18), 0},
@@ -586,6 +615,8 @@ static const struct golden {
     {"snoop-kernel-start", build_snoop, &snoop_kernel_start, V(5, 8), 0},
     {"snoop-perf", build_snoop, &snoop_perf, V(4, 18), 0},
     {"snoop-perf-user", build_snoop, &snoop_perf_user, V(5, 5), V(4, 18)},
+    {"snoop-values", build_snoop, &snoop_values, V(5, 8), 0},
+    {"snoop-perf-values", build_snoop, &snoop_perf_values, V(4, 18), 0},
     {"unrolled-kernel", build_unrolled, &unrolled_kernel, V(4, 4), 0},
     {"unrolled-both", build_unrolled, &unrolled_both, V(4, 4), 0},
     {"unrolled-user", build_unrolled, &unrolled_user, V(4, 4), 0},

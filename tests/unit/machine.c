@@ -144,6 +144,10 @@ static void places_of_registers(void)
     CHECK_NUMBER(machine_place(row, row->pc), PLACE(rip));
     CHECK_NUMBER(machine_place(row, row->sp), PLACE(rsp));
     CHECK_NUMBER(machine_place(row, row->frame), PLACE(rbp));
+    const long arguments[] = {PLACE(rdi), PLACE(rsi), PLACE(rdx), PLACE(rcx), PLACE(r8), PLACE(r9)};
+    for (size_t i = 0; i < 6; i++)
+        CHECK_NUMBER(row->args.words[i] * 8, arguments[i]);
+    CHECK_NUMBER(row->args.result * 8, PLACE(rax));
     CHECK_NUMBER(row->link.word, MACHINE_NOWHERE);
 #elif defined(__i386__)
     CHECK_NUMBER(machine_place(row, row->pc), PLACE(eip));
@@ -154,6 +158,7 @@ static void places_of_registers(void)
     CHECK_NUMBER(machine_place(row, row->pc), PLACE(pc));
     CHECK_NUMBER(machine_place(row, row->sp), PLACE(sp));
     CHECK_NUMBER(machine_place(row, row->frame), PLACE(regs[29]));
+    CHECK_NUMBER(row->args.words[5] * 8, PLACE(regs[5]));
     CHECK_NUMBER(machine_place(row, row->link), PLACE(regs[30]));
 #elif defined(__arm__)
     CHECK_NUMBER(machine_place(row, row->pc), (long)offsetof(struct user_regs, uregs[15]));
@@ -164,6 +169,8 @@ static void places_of_registers(void)
     CHECK_NUMBER(machine_place(row, row->pc), PLACE(pc));
     CHECK_NUMBER(machine_place(row, row->sp), PLACE(sp));
     CHECK_NUMBER(machine_place(row, row->frame), PLACE(s0));
+    CHECK_NUMBER(row->args.words[0] * 8, PLACE(a0));
+    CHECK_NUMBER(row->args.result * 8, PLACE(a0));
     CHECK_NUMBER(machine_place(row, row->link), PLACE(ra));
 #else
     (void)row;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "base/util.h"
 #include "kernel/perf_rings.h"
 #include "maps/snoop_record.h"
 #include "report/labels.h"
@@ -79,6 +80,28 @@ static void a_record_is_a_line_and_its_frames(void)
     expect(&some, &options, symbols, 2, 2,
            "12.345678901       cat             185     186     3   vfs_read\n"
            "\tvfs_read\n\text4_read\n\tmain\n\tlibc.so.6+0x2000\n\n");
+}
+
+/* What is without sign, and as great as an address of the kernel, is shown as one. */
+static void values_follow_the_event(void)
+{
+    static const struct record_value values[] = {
+        {"arg1", 4096, false, false}, {"ret", (uint64_t)-11, true, false}, {"ptr", 4096, false, true},
+        {"call_site", 0xffffffff81000010, false, false}};
+    struct record_options options = {.kernel = true, .user = true};
+    struct record with = some;
+    struct symbol text[] = SYMBOLS, perf[] = SYMBOLS;
+
+    with.values = values;
+    with.value_count = COUNT_OF(values);
+    expect(&with, &options, text, 1, 0,
+           "12.345678901       cat             185     186     3   vfs_read arg1=4096 ret=-11 ptr=0x1000 "
+           "call_site=0xffffffff81000010\n\tvfs_read\n\n");
+    options.format = RECORD_PERF;
+    with.value_count = 1;
+    expect(&with, &options, perf, 1, 0,
+           "cat 185/186 [003] 12.345678901: stackbox: arg1=4096\n"
+           " ffffffff81000010 vfs_read ([kernel.kallsyms])\n\n");
 }
 
 /* Several that nothing is known of are one line that says how many, where no addresses are shown. */
@@ -233,7 +256,7 @@ static void as_a_line_of_json(void)
 
 enum { DEPTH = 5 };
 
-static const struct snoop_shape both = {DEPTH, true, true};
+static const struct snoop_shape both = {DEPTH, true, true, 0};
 
 static size_t take(const void *bytes, size_t size, struct snoop_record *record)
 {
@@ -259,6 +282,15 @@ static void a_record_is_made_small(void)
     CHECK_NUMBER(record->frames[1], 101);
     CHECK_NUMBER(record->frames[2], 100 + DEPTH);
     CHECK_NUMBER(record->frames[4], 102 + DEPTH);
+    /* The first two words are values, which come behind the frames. */
+    size_t with_values = snoop_record_take(raw, size, &(struct snoop_shape){DEPTH - 1, true, true, 2}, record);
+    CHECK_NUMBER(with_values, offsetof(struct snoop_record, frames) + 7 * 8);
+    CHECK_NUMBER(record->frames[0], 102);
+    CHECK_NUMBER(record->frames[2], 102 + DEPTH - 1);
+    CHECK(snoop_record_values(record) == record->frames + 5);
+    CHECK_NUMBER(record->frames[5], 100);
+    CHECK_NUMBER(record->frames[6], 101);
+    CHECK_NUMBER(snoop_record_take(raw, size - 1, &(struct snoop_shape){DEPTH - 1, true, true, 2}, record), 0);
     raw->kernel_bytes = -14;
     raw->user_bytes = INT32_MAX;
     CHECK_NUMBER(take(raw, size, record), offsetof(struct snoop_record, frames) + DEPTH * 8);
@@ -314,6 +346,7 @@ static void any_ring_is_read_safely(void)
 int main(void)
 {
     TEST(a_record_is_a_line_and_its_frames);
+    TEST(values_follow_the_event);
     TEST(options_change_the_frames);
     TEST(unknown_frames_are_one_line);
     TEST(what_is_wide_shifts_and_is_not_cut);

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "find/event_values.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "kernel/tracefs.h"
+
+#define FIRST_OF_ALL 8 /* bytes of a record that programs may not read, and that all tracepoints have */
+
+struct search {
+    const struct values_where *where;
+    const struct place *place;
+    struct text format; /* of the tracepoint, once it was read */
+    struct text *error;
+};
+
+/* ---- Fields of tracepoints ---- */
+
+static int read_format(struct search *search)
+{
+    const char *name = search->place->name, *colon = strchr(name, ':');
+    struct text category = {0};
+
+    if (search->format.length || !colon)
+        return 0;
+    text_append(&category, name, (size_t)(colon - name));
+    int result = category.failed ? -ENOMEM
+                                 : tracefs_read_format(search->where->tracefs, category.data, colon + 1,
+                                                       &search->format);
+    text_free(&category);
+    if (result)
+        text_format(search->error, "the fields of \"t:%s\" cannot be read: %s", name, strerror(-result));
+    return result;
+}
+
+static int find_field(struct search *search, const char *name, struct tracefs_field *field)
+{
+    int result = read_format(search);
+
+    if (result)
+        return result;
+    result = tracefs_parse_field(search->format.data, name, field);
+    if (!result && field->offset >= FIRST_OF_ALL)
+        return 0;
+    text_format(search->error, "there is no \"%s\": %s has", name, search->place->name);
+    tracefs_add_fields(search->format.data, search->error);
+    text_add(search->error, " and comm");
+    return -ENOENT;
+}
+
+static int take_field(struct search *search, const char *name, struct event_value *value, bool *is_address)
+{
+    struct tracefs_field field;
+    int result = find_field(search, name, &field);
+
+    if (result)
+        return result;
+    const uint16_t size = field.size;
+    const bool is_number = !field.is_array && !field.is_elsewhere && size && size <= 8 && !(size & (size - 1)) &&
+                           !(field.offset % size);
+    *value = (struct event_value){field.offset, size, (uint8_t)(8 * size), field.is_signed, false, 0};
+    *is_address = field.is_address;
+    if (is_number)
+        return 0;
+    value->bits = 0;
+    if (field.is_text)
+        return 0;
+    text_format(search->error, field.is_elsewhere ? "\"%s\" of %s is a text of any length, which is not read"
+                                                  : "\"%s\" of %s is no number", name, search->place->name);
+    return -EINVAL;
+}
+
+/* ---- Registers ---- */
+
+static bool is_narrow(const char *file)
+{
+    unsigned char head[EI_CLASS + 1] = {0};
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    bool narrow = fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head) && head[EI_CLASS] == ELFCLASS32;
+
+    if (fd >= 0)
+        close(fd);
+    return narrow;
+}
+
+/* Functions that are system calls have one argument: where the caller's registers are. */
+static bool is_call(const struct search *search)
+{
+    const char *prefix = search->where->machine->call_prefix, *name = search->place->name;
+    const size_t length = strlen(prefix);
+
+    return length && !strncmp(name, prefix, length) && !strncmp(name + length, "sys_", 4);
+}
+
+static const char *why_no_argument(const struct search *search)
+{
+    const struct place *place = search->place;
+
+    if (place->is_usdt)
+        return "arguments of USDT probes are not read";
+    if (place->at_return)
+        return "arguments are gone when a function returns: trace its start, without r:";
+    if (place->kind == PLACE_KERNEL_FUNCTION && is_call(search))
+        return "it is handed registers alone; t:syscalls:sys_enter_... has the arguments";
+    if (place->kind == PLACE_USER && search->where->machine->bits == 64 && is_narrow(place->file))
+        return "arguments of programs of 32 bits are not read";
+    return NULL;
+}
+
+/* What is asked for is a word of a register, or a text says why it is none. */
+static int take_register(struct search *search, const char *name, struct event_value *value)
+{
+    const struct machine *machine = search->where->machine;
+    const unsigned count = machine->args.count;
+    const bool is_argument = !strncmp(name, "arg", 3) && name[3] >= '1' && name[3] <= '9' && !name[4];
+    const char *why = NULL;
+    uint8_t word = machine->args.result;
+
+    if (!count)
+        why = "arguments are not read on this machine";
+    else if (is_argument && !(why = why_no_argument(search)) && name[3] > '0' + (char)count)
+        why = "it is in no register";
+    else if (is_argument)
+        word = machine->args.words[name[3] - '1'];
+    else if (strcmp(name, "ret"))
+        why = search->place->at_return ? "there are ret and comm" : "there are arg1, arg2 ... and comm";
+    else if (!search->place->at_return)
+        why = "it is there when a function returns, as at r::vfs_read";
+    if (why) {
+        text_format(search->error, "\"%s\" at \"%s\": %s", name, search->place->name, why);
+        return -EINVAL;
+    }
+    const uint8_t bytes = machine->bits / 8;
+    *value = (struct event_value){(uint16_t)(word * bytes), bytes, machine->bits, !is_argument, false, 0};
+    return 0;
+}
+
+/* ---- All together ---- */
+
+static int find_value(struct search *search, const struct value_words *words, struct event_value *value,
+                      bool *is_address)
+{
+    int result = 0;
+
+    if (!strcmp(words->name, "comm"))
+        *value = (struct event_value){.size = COMM_BYTES, .is_comm = true};
+    else if (search->place->kind == PLACE_TRACEPOINT)
+        result = take_field(search, words->name, value, is_address);
+    else
+        result = take_register(search, words->name, value);
+    if (result || !words->bits)
+        return result;
+    if (value->bits < words->bits) {
+        text_format(search->error, "\"%s\" has no %u bits", words->name, words->bits);
+        return -EINVAL;
+    }
+    value->bits = words->bits;
+    value->is_signed = words->is_signed;
+    return 0;
+}
+
+static int check_test(struct search *search, const struct test_words *words, const struct event_test *test)
+{
+    const struct event_value *value = &test->value;
+    const char *name = words->value.name;
+    const uint64_t number = test->number;
+
+    if (!value->bits != test->is_text)
+        text_format(search->error, test->is_text ? "\"%s\" is a number, and no text"
+                                                 : "\"%s\" is a text: compare it with one, in \"\"", name);
+    else if (test->is_text && strlen(test->text) > value->size)
+        text_format(search->error, "\"%s\" is a text of %u bytes at most", name, value->size);
+    else if (!test->is_text && !value->is_signed &&
+             (words->is_negative || (!number && (test->comparison == IS_LESS ||
+                                                 test->comparison == IS_GREATER_OR_EQUAL))))
+        text_format(search->error, "\"%s\" has no sign; \"%s:i32\" has one, or i64", name, name);
+    else if (!test->is_text && value->is_signed && !words->is_negative && number > INT64_MAX)
+        text_format(search->error, "\"%s\" is never so great", name);
+    else
+        return 0;
+    return -EINVAL;
+}
+
+static int find_values(struct search *search, const struct asked_values *asked, struct event_values *values)
+{
+    int result = 0;
+    bool unused;
+
+    for (size_t i = 0; i < asked->condition.count && !result; i++) {
+        const struct test_words *words = &asked->condition.tests[i];
+        struct event_test *test = &values->condition.tests[i];
+        *test = words->test;
+        result = find_value(search, &words->value, &test->value, &unused);
+        if (!result)
+            result = check_test(search, words, test);
+    }
+    for (size_t i = 0; i < asked->count && !result; i++) {
+        result = find_value(search, &asked->values[i], &values->values[i], &values->are_addresses[i]);
+        if (!result && !values->values[i].bits) {
+            text_format(search->error, "\"%s\" is a text: numbers are wanted", asked->values[i].name);
+            result = -EINVAL;
+        }
+    }
+    values->condition.count = asked->condition.count;
+    values->count = asked->count;
+    return result;
+}
+
+int event_values_find(struct event_values *values, const struct asked_values *asked,
+                      const struct values_where *where, const struct place *place, struct text *error)
+{
+    struct search search = {.where = where, .place = place, .error = error};
+
+    memset(values, 0, sizeof(*values));
+    int result = find_values(&search, asked, values);
+    text_free(&search.format);
+    return result;
+}
+
+bool event_values_equal(const struct event_values *a, const struct event_values *b)
+{
+    for (size_t i = 0; i < a->condition.count; i++)
+        if (memcmp(&a->condition.tests[i].value, &b->condition.tests[i].value, sizeof(struct event_value)))
+            return false;
+    return !memcmp(a->values, b->values, sizeof(a->values));
+}
