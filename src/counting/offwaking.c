@@ -297,7 +297,7 @@ static void check_sum(struct tracing *tracing)
     if (tracing->wishes->trace->debug)
         say("account of time: threads lived for %llu us, of which %llu us are told",
             (unsigned long long)walling->lived / 1000, (unsigned long long)walling->spent / 1000);
-    if (gap <= walling->lived / 100 || tracing->open_account)
+    if (gap <= walling->lived / 100 + walling->doubt || tracing->open_account)
         return;
     tracing->open_account = true;
     say("the account does not close: the threads lived for %.6f s, and their parts are %.6f s; please "

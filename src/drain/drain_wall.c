@@ -125,6 +125,8 @@ static int add_open(struct taking *taking, const struct wall *wall, const struct
         party.kernel_stack = party.user_stack = NO_STACK;
     taking->spent += sum_of(spent);
     taking->lived += wall->first < now ? now - wall->first : 0;
+    if (wall->since > now)
+        taking->walling->doubt += now - taking->walling->began;
     return add_parts(taking, &party, spent, 0);
 }
 
@@ -382,6 +384,7 @@ static int collect(struct taking *taking, bool again)
     walling->counted_spent += full_ns;
     walling->began = walling->ended;
     walling->ended = taking->of.now;
+    walling->doubt = 0;
     result = drain_uncounted(taking->of.tally, sum->table_full - full, full_ns);
     if (!result)
         result = take_open(taking);

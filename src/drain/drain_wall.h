@@ -22,6 +22,7 @@ struct walling {
     /* Of the last report: */
     uint64_t began, ended;  /* when it did */
     uint64_t spent, lived;  /* ns of all threads from the start on: as it was summed up, and as it must be */
+    uint64_t doubt;         /* what may be in the next one: of threads that went on before they were looked at */
     /* What had not ended then. */
     struct wall_row *open;
     size_t open_count, open_room;

@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# own clock
+# quiet
+# host: yes
+#
+# All of threads' time: what they ran by their own clocks, how long they waited for a CPU as the kernel has
+# it in schedstat, and the rest, to 1 % or 1 ms; and that it is no more and no less than they lived.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+have_root || skip_all "tracing needs root"
+
+# of NAME FIELD: what `hours` says of its threads of this name
+of()
+{
+    awk -v name="$1" -v field="$2" '$1 == "thread" && $2 == name { print $field }' "$scratch/hours.out"
+}
+
+# part NAME PATTERN: what the lines of these threads come to
+part()
+{
+    grep "^$PREFIX$1;$2" "$scratch/out" | sum
+}
+
+# near NAME ACTUAL TRUTH THREADS: within 1 % or 1 ms, and 0.3 ms for the beginning and the end of each thread
+near()
+{
+    margin=$(($3 / 100 + $4 * 300))
+    [ $margin -ge 1000 ] || margin=1000
+    between "$1 (${2:-?} us, measured $3)" "$2" $(($3 - margin)) $(($3 + margin))
+}
+
+# threads_right NAME WAY...: all of these threads' time
+threads_right()
+{
+    name=$1
+    shift
+    for way in "$@"; do
+        threads=$(of "$way" 3) lived=$(of "$way" 4) ran=$(of "$way" 5) delayed=$(of "$way" 6)
+        near "$name: $way lived" "$(part "$way")" "$lived" "$threads"
+        near "$name: $way ran" "$(part "$way" '\[running\];')" "$ran" "$threads"
+        near "$name: $way waited for a CPU" "$(part "$way" '\[runnable\];')" "$delayed" "$threads"
+        near "$name: $way was blocked" "$(part "$way" '\[blocked\];')" $((lived - ran - delayed)) "$threads"
+    done
+}
+
+no_gap()
+{
+    is "$1: the account closes" "$(grep 'does not close' "$scratch/err")" ""
+    is "$1: exit status" "$status" 0
+}
+
+# trace_hours ARG...: walltime, from before these threads begin until they have ended
+trace_hours()
+{
+    start_stackbox walltime -f -F 997 "$@" -p "$(pid_of hours)" || fail "$*" "$(cat "$scratch/err")"
+    go hours || fail "$*" "the workload did not come to its end"
+    finish_stackbox
+    finish_workload hours
+}
+
+# ---- Threads that begin and end meanwhile
+
+start_workload hours hours -w -k -N "$PREFIX"
+trace_hours
+threads_right threads solo left right brief
+no_gap threads
+near "where they burn" "$(grep "^$PREFIX[a-z]*;\[running\];.*;burn_here" "$scratch/out" | sum)" \
+    $(($(of solo 5) + $(of left 5) + $(of right 5) + $(of brief 5) - \
+        $(grep "^$PREFIX[a-z]*;\[running\];\[running, not sampled\]" "$scratch/out" | sum))) 30
+near "where they nap" "$(grep "^$PREFIX[a-z]*;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
+    "$(grep "^$PREFIX[a-z]*;\[blocked\];" "$scratch/out" | sum)" 20
+is "no other part" \
+    "$(sed -n "s/^$PREFIX[a-z]*;\([^;]*\);.*/\1/p" "$scratch/out" | sort -u | tr '\n' ' ')" \
+    "[blocked] [runnable] [running] "
+
+# ---- Two on one CPU: half of their time is each other's
+
+start_workload hours hours -w -k -N "$PREFIX" -2
+trace_hours
+threads_right "two on a CPU" left right
+no_gap "two on a CPU"
+for way in left right; do
+    between "two on a CPU: $way ran half of the time" "$(part $way '\[running\];')" \
+        $(($(part $way) * 45 / 100)) $(($(part $way) * 55 / 100))
+done
+
+# ---- Intervals: they add up to the whole
+
+start_workload hours hours -w -k -N "$PREFIX" -n 60
+trace_hours -i 0.25
+threads_right intervals solo left right brief
+no_gap intervals
+
+# ---- Short ones have no stack, and their time is there
+
+start_workload hours hours -w -k -N "$PREFIX"
+trace_hours -m 10000
+threads_right "-m" solo left right brief
+near "-m: 5 ms have no stack" "$(part brief '\[blocked\];\[no stack\]')" "$(part brief '\[blocked\];')" 20
+near "-m: 20 ms have" "$(grep "^${PREFIX}solo;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
+    "$(part solo '\[blocked\];')" 1
+
+# ---- A command, and what it forks
+
+run_stackbox walltime -f -F 997 -o "$scratch/folded" -- "$WORKLOADS/hours" -f -n 10 -N "$PREFIX"
+mv "$scratch/out" "$scratch/hours.out"
+mv "$scratch/folded" "$scratch/out"
+threads_right "a command" solo left right brief child
+no_gap "a command"
+
+# ---- Whoever has no switch all along: asleep, busy, and stopped
+
+start_workload hours hours -w -k -N "$PREFIX"
+run_stackbox walltime -f -i 0.5 -D 1 -p "$(pid_of hours)"
+near "asleep all along" "$(grep '^hours;\[blocked\];' "$scratch/out" | sum)" 1000000 10
+is "asleep all along: in the kernel" "$(grep '^hours;' "$scratch/out" | grep -vc 'sigtimedwait.*;__schedule ')" 0
+no_gap "asleep all along"
+drop_workload hours
+start_workload burn burn -w -s 1500
+start_stackbox walltime -f -D 2 -p "$(pid_of burn)" || fail "a stop" "$(cat "$scratch/err")"
+kill -s USR2 "$(pid_of burn)"
+sleep 0.3
+kill -s STOP "$(pid_of burn)"
+sleep 0.7
+kill -s CONT "$(pid_of burn)"
+wait_stackbox
+between "stopped: blocked" "$(grep '^burn;\[blocked\];.*;do_signal_stop' "$scratch/out" | sum)" 690000 800000
+near "stopped: the sum" "$(sum <"$scratch/out")" 2000000 10
+no_gap "stopped"
+drop_workload burn
