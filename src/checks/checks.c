@@ -160,16 +160,16 @@ struct need {
     enum check_name check;
 };
 
-#define TRACERS " stackcount profile offcputime wakeuptime offwaketime stacksnoop "
-#define COUNTERS " stackcount profile offcputime wakeuptime offwaketime "
-#define WAITS " offcputime wakeuptime offwaketime "
+#define TRACERS " stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop "
+#define COUNTERS " stackcount profile offcputime wakeuptime offwaketime walltime "
+#define WAITS " offcputime wakeuptime offwaketime walltime "
 #define PATTERNS " stackcount stacksnoop "
 
 static const struct need needs[] = {
     {" profile ", NULL, CHECK_MEMORY},
     {" stackcount ", NULL, CHECK_STACK_MAPS},
     {" stacksnoop ", NULL, CHECK_BUFFER},
-    {" profile ", NULL, CHECK_SAMPLING},
+    {" profile walltime ", NULL, CHECK_SAMPLING},
     {WAITS, NULL, CHECK_WAITS},
     {WAITS, NULL, CHECK_SWITCHES},
     {PATTERNS, "functions of the kernel", CHECK_KERNEL_FUNCTIONS},
