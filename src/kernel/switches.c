@@ -135,6 +135,22 @@ static bool is_a_right(int error)
     return error == -EPERM || error == -EACCES;
 }
 
+/* For VIEW_WALL, where each event counts: these come always, and those of tracefs not amid the kernel's bpf(2). */
+static bool opens_raw_first(struct opening *opening)
+{
+    struct switches_refusal *refusal = opening->refusal;
+
+    if (opening->wishes->view != VIEW_WALL)
+        return false;
+    if (!open_raw(opening))
+        return true;
+    text_free(&refusal->log);
+    *refusal = (struct switches_refusal){0};
+    opening->wishes->task.known = false;
+    switches_close(opening->switches);
+    return false;
+}
+
 /* Of two refusals that of less rights: they are the shorter way. But only a right can be given. */
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal)
@@ -144,7 +160,7 @@ int switches_open(struct switches *switches, struct offwake_wishes *wishes, swit
 
     *switches = (struct switches)SWITCHES_NONE;
     *refusal = (struct switches_refusal){0};
-    int result = open_by_tracefs(&opening);
+    int result = opens_raw_first(&opening) ? 0 : open_by_tracefs(&opening);
     if (!result || result == -ENOMEM)
         return result;
     switches_close(switches);
