@@ -25,10 +25,9 @@ static struct wall_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequen
 static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
-     "samples per second on each CPU, which divide the running time among stacks (default: 499)"},
+     "samples per second on each CPU (default: 499)"},
     {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
-     "stacks of what took so many microseconds and more off the CPU only: the time of the rest is there "
-     "without a stack"},
+     "stacks of so many microseconds and more off the CPU only: the rest is [no stack]"},
     {0},
 };
 
@@ -44,15 +43,13 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "Below each name are [running], [runnable] (it could run, and waits for a CPU: since it was woken, "
-     "or preempted) and [blocked]; their sum is how long the threads lived within the run. What is runnable "
-     "or blocked has the stack with which the thread left the CPU. These times are exact; samples only divide "
-     "those stretches of running that they hit, and what no sample hit is [running, not sampled]."},
-    {NULL, "A thread that is stopped is blocked. One that had been blocked before the run began has, until it "
-     "is woken, no stack, or that of /proc/TID/stack, of the kernel alone. What the host of a virtual machine "
-     "takes away is part of running."},
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, which some "
-     "systems have, root."},
+    {NULL, "Below each name are [running], [runnable] (it could run, and waits for a CPU) and [blocked], the latter "
+     "two by the stacks with which threads left the CPU. Times are exact; samples only divide those stretches of "
+     "running that they hit: what no sample hit is [running, not sampled]."},
+    {NULL, "A thread that is stopped is blocked. What it was before it first left a CPU has no stack, or, if it "
+     "was blocked, that of /proc/TID/stack."},
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, which "
+     "some systems have, root."},
     {0},
 };
 
@@ -103,9 +100,8 @@ const struct applet walltime_applet = {
     .name = "walltime",
     .summary = "sum up all the time of threads: running, waiting for a CPU, blocked",
     .usage = "[options] [SECONDS] -p PID | -- COMMAND [ARG]...",
-    .about = "Sums up where all the time of threads goes, in microseconds: what they run, by sampled stacks, "
-             "how long they wait for a CPU, and how long they are blocked, by the stacks with which they left "
-             "the CPU. It runs for so many seconds, until Ctrl-C, or while COMMAND or the processes of -p do.",
+    .about = "Sums up where all the time of threads goes, in microseconds: what they run, how long they wait for "
+             "a CPU, and how long they are blocked, by their stacks. Its sum is how long they lived meanwhile.",
     .sections = sections,
     .examples = examples,
     .notes = notes,
