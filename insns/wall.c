@@ -54,13 +54,11 @@
  *
  * wakeup(context):
  *     account and now as above
+ *     thread = waits[pid], made anew if it is not there
  *     if (it is a new thread)
- *         waits[pid] = one that is RUNNABLE since now
- *     else {
- *         thread = waits[pid], made anew if it is not there
- *         if (thread.part is neither RUNNING nor RUNNABLE)
- *             pass(thread, BLOCKED, RUNNABLE)
- *     }
+ *         forget(thread), thread.target is not known, thread.since = now, thread.part = RUNNABLE
+ *     else if (thread.part is neither RUNNING nor RUNNABLE)
+ *         pass(thread, BLOCKED, RUNNABLE)
  *
  * sample(context):
  *     account and now as above
@@ -122,12 +120,12 @@ static void emit_now(struct program *program)
 
 /* ---- Threads ---- */
 
-/* A new entry, of whose thread nothing is known since the time r0. */
+/* r0 = a new entry, of whose thread nothing is known since the time r1. */
 static void emit_new_thread(struct program *program, int waits)
 {
     EMIT(program,
-        STX(DW, R10, NEW_WAIT + SINCE, R0),
-        STX(DW, R10, NEW_WAIT + FIRST, R0),
+        STX(DW, R10, NEW_WAIT + SINCE, R1),
+        STX(DW, R10, NEW_WAIT + FIRST, R1),
         ST(W, R10, NEW_WAIT + WAIT_TID, 0),
         ST(W, R10, NEW_WAIT + PART, WALL_UNKNOWN));
     emit_nobody(program, R10, NEW_WAIT + TARGET);
@@ -161,8 +159,7 @@ static void emit_find_thread(struct program *program, const struct offwake_wishe
         LDX(DW, R2, R0, SINCE),
         JGE_REG(R2, R1, labels->start), /* a report has just been made */
         MOV_REG(R1, R2),
-    LABEL(labels->start),
-        MOV_REG(R0, R1));
+    LABEL(labels->start));
     emit_new_thread(program, wishes->waits);
     EMIT(program, JNE_IMM(R0, 0, labels->has_entry));
     emit_account_word(program, full);
@@ -444,26 +441,21 @@ void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wish
     EMIT(program,
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
+    emit_find_thread(program, wishes, &labels, offsetof(struct account, wakes_full), "end");
+    EMIT(program, MOV_REG(R7, R0));
     if (born) {
-        EMIT(program, LDX(DW, R0, R10, NOW));
-        emit_new_thread(program, wishes->waits);
+        emit_forget(program); /* r1 = now */
         EMIT(program,
-            JNE_IMM(R0, 0, "made"));
-        emit_account(program, wakes_full);
-        EMIT(program,
-            JA("end"),
-        LABEL("made"),
-            ST(W, R0, PART, WALL_RUNNABLE));
+            STX(DW, R7, SINCE, R1),
+            ST(W, R7, TARGET_FLAGS, 0));
     } else {
-        emit_find_thread(program, wishes, &labels, offsetof(struct account, wakes_full), "end");
         EMIT(program,
-            MOV_REG(R7, R0),
             LDX(W, R1, R7, PART),
             JLT_IMM(R1, WALL_BLOCKED, "end"));
         emit_pass(program, WALL_BLOCKED, labels.known);
-        EMIT(program, ST(W, R7, PART, WALL_RUNNABLE));
     }
     EMIT(program,
+        ST(W, R7, PART, WALL_RUNNABLE),
     LABEL("end"),
         MOV_IMM(R0, 0),
         EXIT());

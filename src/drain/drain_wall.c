@@ -18,19 +18,13 @@ struct wall_row {
 };
 #define SAMPLES WALL_PARTS
 
-struct stranger {
-    uint32_t tid;
-    struct wall wall;
-};
-
 struct taking {
     struct waits_taking of;
     struct walling *walling;
     uint64_t spent, lived; /* of threads that live */
     struct wall_row *rows;
     size_t count, room;
-    struct stranger *strangers;
-    size_t stranger_count, stranger_room;
+    bool has_strangers;
 };
 
 /* ---- The beginning ---- */
@@ -130,15 +124,6 @@ static int add_open(struct taking *taking, const struct wall *wall, const struct
     return add_parts(taking, &party, spent, 0);
 }
 
-static int add_stranger(struct taking *taking, uint32_t tid, const struct wall *wall)
-{
-    if (array_reserve(&taking->strangers, &taking->stranger_room, taking->stranger_count + 1,
-                      sizeof(*taking->strangers)))
-        return -ENOMEM;
-    taking->strangers[taking->stranger_count++] = (struct stranger){tid, *wall};
-    return 0;
-}
-
 static int take_thread(void *context, const void *key, const void *value)
 {
     struct taking *taking = context;
@@ -154,23 +139,22 @@ static int take_thread(void *context, const void *key, const void *value)
     /* Its first event may have come after the report: then it was in one part all along. */
     if (tid && wall.first < taking->of.now && !(wall.target.flags & KEY_FOREIGN))
         result = waits_note_seen(taking->of.waits, wall.tid ? wall.tid : tid);
-    if (result || wall.target.flags & PARTY_UNWANTED)
-        return result;
-    return wall.target.flags ? add_open(taking, &wall, &wall.target) : add_stranger(taking, tid, &wall);
+    if (!wall.target.flags)
+        taking->has_strangers = true;
+    return result || !wall.target.flags || wall.target.flags & PARTY_UNWANTED
+               ? result : add_open(taking, &wall, &wall.target);
 }
 
 static int meet_stranger(void *context, const struct asleep *thread)
 {
     struct taking *taking = context;
     struct party party = {.kernel_stack = NO_STACK, .user_stack = NO_STACK, .pid = thread->pid,
-                          .tid = thread->tid, .flags = PARTY_SEEN};
-    int result = 0;
+                          .tid = thread->tid};
+    struct wall wall;
 
     memcpy(party.comm, thread->comm, sizeof(party.comm));
-    for (size_t i = 0; i < taking->stranger_count && !result; i++)
-        if (taking->strangers[i].tid == thread->tid)
-            result = add_open(taking, &taking->strangers[i].wall, &party);
-    return result;
+    return bpf_lookup(taking->of.waits->map, &thread->tid, &wall) || wall.target.flags
+               ? 0 : add_open(taking, &wall, &party);
 }
 
 static int take_open(struct taking *taking)
@@ -187,7 +171,7 @@ static int take_open(struct taking *taking)
     waits->seen_count = 0;
     int result = bpf_list(waits->map, sizeof(uint32_t), waits_value_bytes(waits), take_thread, taking);
     waits->seen_count = sort_numbers(waits->seen, waits->seen_count);
-    if (!result && taking->stranger_count && walling->strangers)
+    if (!result && taking->has_strangers && walling->strangers)
         result = asleep_list(walling->strangers, meet_stranger, taking);
     size_t count = taking->count - first;
     if (!result)
@@ -409,6 +393,5 @@ int drain_wall(struct walling *walling, struct waits *waits, bool again, struct 
     int result = collect(&taking, again);
     bpf_end_unpreempted();
     free(taking.rows);
-    free(taking.strangers);
     return result;
 }

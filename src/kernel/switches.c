@@ -81,15 +81,16 @@ static int attach_wall(const struct opening *opening)
     struct program births = {0}, wakeups = {0}, switches = {0};
 
     emit_wall_wakeup(&births, opening->wishes, true);
-    int result = attach_program(opening, &to->births, "sched_wakeup_new", &births);
-    if (result)
-        return result;
     emit_wall_wakeup(&wakeups, opening->wishes, false);
-    result = attach_program(opening, &to->wakings, "sched_wakeup", &wakeups);
-    if (result)
-        return result;
     emit_wall_switch(&switches, opening->wishes);
-    return attach_program(opening, &to->switches, "sched_switch", &switches);
+    int result = attach_program(opening, &to->births, "sched_wakeup_new", &births);
+    if (!result)
+        result = attach_program(opening, &to->wakings, "sched_wakeup", &wakeups);
+    if (!result)
+        result = attach_program(opening, &to->switches, "sched_switch", &switches);
+    program_free(&wakeups);
+    program_free(&switches);
+    return result;
 }
 
 /* Wakings first: who wakes is known before anybody is seen to wait. */

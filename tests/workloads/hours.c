@@ -12,9 +12,9 @@
  *   child         the same in a process of its own, with -f
  *
  * They burn in burn_here(), and nap in nap_here(). What they came to, of all of a name, is printed as
- * `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN`, in us. They lived for up to UNBORN more: that is the
- * time from when they were to be made until they measured, of which only RAN and DELAYED are known. Their
- * names begin with PREFIX.
+ * `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN SWITCHES`, in us. They lived for up to UNBORN more: that
+ * is the time from when they were to be made until they measured, of which only RAN and DELAYED are known. Their
+ * names begin with PREFIX. SWITCHES is how often they left a CPU.
  *
  *   -2          left and right alone
  *   -w          prints `ready` and waits for SIGUSR2
@@ -35,6 +35,7 @@ struct life {
     bool naps;
     uint64_t made; /* when that was asked for */
     uint64_t threads, lived, ran, delayed, blocked, unborn; /* ns */
+    uint64_t switches;
 };
 
 static const char *prefix = "";
@@ -92,6 +93,9 @@ static void *live(void *argument)
     life->delayed += all_delayed;
     life->blocked += lived - (all_ran - ran) - (all_delayed - delayed);
     life->unborn += began - life->made;
+    struct rusage usage = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    life->switches += (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
     life->threads++;
     close(delays);
     return NULL;
@@ -99,10 +103,10 @@ static void *live(void *argument)
 
 static void say_life(const struct life *life)
 {
-    printf("thread %s %llu %llu %llu %llu %lld %llu\n", life->name, (unsigned long long)life->threads,
+    printf("thread %s %llu %llu %llu %llu %lld %llu %llu\n", life->name, (unsigned long long)life->threads,
            (unsigned long long)life->lived / 1000, (unsigned long long)life->ran / 1000,
            (unsigned long long)life->delayed / 1000, (long long)life->blocked / 1000,
-           (unsigned long long)life->unborn / 1000);
+           (unsigned long long)life->unborn / 1000, (unsigned long long)life->switches);
 }
 
 static int start(struct life *life, pthread_t *thread)
