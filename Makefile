@@ -8,7 +8,10 @@
 #   make test-arch  live tests on kernels of other architectures, and all builds for them
 #   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
-#   make install    DESTDIR= PREFIX=/usr/local: the binary, its links, its man pages; make uninstall
+#   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
+#                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links that begin so
+#   make APPLETS="profile stackcount"  a binary with these alone
+#   make deb        build/stackbox_VERSION_ARCH.deb
 #   make cross      the binary for aarch64, armv7, riscv64 and more, tried in emulation; ARCH=: one of them
 #   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made
 #
@@ -20,6 +23,8 @@ DATE     := 2026-11-20
 BUILD    ?= build/release
 PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local
+LINKS    ?= yes
+APPLETS  ?= all
 
 ifeq ($(origin CC),default)
 CC := $(if $(shell command -v musl-gcc),musl-gcc,cc)
@@ -101,7 +106,7 @@ $(PROGRAM): $(OBJECTS)
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
 
 # What a compiler and its flags were is part of every object: a change of either rebuilds.
-FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(FAST), $(CONSTANT), of workloads $(WORKLOAD_CFLAGS)
+FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(FAST), $(CONSTANT), applets $(APPLETS), of workloads $(WORKLOAD_CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' > $@
@@ -109,6 +114,17 @@ $(BUILD)/flags: FORCE
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $<
+
+# Of applets that are not in the list the linker takes nothing but what others need, too.
+ifneq ($(APPLETS),all)
+ALL_APPLETS := $(shell sed -n 's/^ *&\(.*\)_applet,$$/\1/p' src/applets/applets.c)
+$(foreach name,$(filter-out $(ALL_APPLETS),$(APPLETS)),\
+    $(error APPLETS: there is no $(name); there are $(ALL_APPLETS)))
+$(BUILD)/src/applets/applets.o: src/applets/applets.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@sed $(foreach name,$(filter-out $(APPLETS),$(ALL_APPLETS)),-e '/&$(name)_applet,$$/d') $< > $(BUILD)/applets.c
+	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $(BUILD)/applets.c
+endif
 
 # A run may show a hundred thousand names: what reads and prints those of C++ is built for speed.
 ifndef SANITIZE
@@ -202,13 +218,16 @@ bench-readme:
 	@sh scripts/bench/readme.sh --write
 
 install: $(PROGRAM)
-	sh scripts/install.sh "$(DESTDIR)$(PREFIX)" $(PROGRAM)
+	sh scripts/install.sh --links "$(LINKS)" "$(DESTDIR)$(PREFIX)" $(PROGRAM)
 
 uninstall:
 	sh scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
 dist:
 	@sh scripts/dist.sh $(VERSION) $(DATE)
+
+deb: $(PROGRAM)
+	@sh scripts/deb.sh $(VERSION) $(DATE) $(PROGRAM)
 
 cross: $(PROGRAM)
 	@sh scripts/setup.sh cross; sh scripts/setup.sh arch; sh scripts/cross.sh $(ARCH)
@@ -219,5 +238,5 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine test-arch bench bench-readme install uninstall dist cross clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine test-arch bench bench-readme install uninstall dist deb cross clean FORCE
 .SECONDARY:

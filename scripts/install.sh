@@ -1,20 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# install.sh DIR BINARY     the binary and a link for each applet into DIR/bin, their man pages into
-#                           DIR/share/man/man1
+# install.sh [--links WHICH] DIR BINARY
+#                           the binary and a link for each applet into DIR/bin, their man pages into
+#                           DIR/share/man/man1, completions for bash, zsh and fish below DIR/share
+#                           WHICH: yes, no, or what the links' names begin with, such as stackbox-
 # install.sh --remove DIR   takes away what that made, and nothing else
 #
-# BINARY is run: it makes the links and prints the man pages. Something else that has the name of an
-# applet in DIR/bin stays, and is an error.
+# BINARY is run: it makes the links and prints the man pages. Something else that has the name of a
+# link in DIR/bin stays, and is an error.
 
 set -eu
 # What is installed is for all, whatever the installer's own files are.
 umask 022
+links=yes
+if [ "${1:-}" = --links ] && [ $# -gt 1 ]; then
+    links=$2
+    shift 2
+fi
 if [ $# != 2 ] || [ ! "$1" ] || [ ! "$2" ]; then
-    echo "usage: install.sh DIR BINARY, install.sh --remove DIR" >&2
+    echo "usage: install.sh [--links yes|no|PREFIX-] DIR BINARY, install.sh --remove DIR" >&2
     exit 2
 fi
+case $links in
+yes | no) ;;
+-* | *[!A-Za-z0-9._-]*) echo "install.sh: --links: \"$links\" cannot begin a name" >&2; exit 2 ;;
+*-) ;;
+*) echo "install.sh: --links: yes, no, or a prefix that ends in -, not \"$links\"" >&2; exit 2 ;;
+esac
 [ "$1" = --remove ] && dir=$2 || dir=$1
 # A relative directory could begin with -.
 case $dir in
@@ -24,6 +37,9 @@ esac
 bin=$dir/bin
 man=$dir/share/man/man1
 program=$bin/stackbox
+bash=$dir/share/bash-completion/completions
+zsh=$dir/share/zsh/site-functions
+fish=$dir/share/fish/vendor_completions.d
 
 # page NAME COMMAND...: a page that could not be printed is not left half written
 page()
@@ -36,21 +52,60 @@ page()
     fi
 }
 
+# link NAME: what is there under that name and is not ours stays
+link()
+{
+    if [ -h "$bin/$1" ] && [ "$(readlink "$bin/$1")" = stackbox ]; then
+        return
+    fi
+    if [ -e "$bin/$1" ] || [ -h "$bin/$1" ]; then
+        echo "install.sh: $bin/$1 is there already, is not stackbox, and stays as it is" >&2
+        return 1
+    fi
+    ln -s stackbox "$bin/$1"
+}
+
+# completion SHELL DIRECTORY FILE: bash looks for a file by the name of the command
+completion()
+{
+    mkdir -p "$2"
+    sh "$(dirname "$0")/completion.sh" "$1" "$program" "$prefix" >"$2/$3"
+    chmod 644 "$2/$3"
+}
+
 # By the links one sees what the applets were, be they of an older binary.
 if [ "$1" = --remove ]; then
     for link in "$bin"/*; do
         if [ -h "$link" ] && [ "$(readlink "$link")" = stackbox ]; then
-            rm -f "$link" "$man/${link##*/}.1"
+            rm -f "$link" "$man/${link##*/}.1" "$bash/${link##*/}"
         fi
     done
-    rm -f "$program" "$man/stackbox.1"
+    rm -f "$program" "$man/stackbox.1" "$bash/stackbox" "$zsh/_stackbox" "$fish/stackbox.fish"
     exit
 fi
 
 mkdir -p "$bin" "$man"
 install -m 755 "$2" "$program"
-"$program" --install "$bin"
+applets=$("$program" | cut -d ' ' -f 1)
+prefix=
+case $links in
+yes)
+    "$program" --install "$bin" ;;
+no)
+    prefix=- ;;
+*)
+    prefix=$links
+    for applet in $applets; do
+        link "$prefix$applet"
+    done ;;
+esac
 page stackbox "$program"
-for applet in $("$program" | cut -d ' ' -f 1); do
-    page "$applet" "$program" "$applet"
+for applet in $applets; do
+    [ "$links" = no ] && page "stackbox-$applet" "$program" "$applet" || page "$prefix$applet" "$program" "$applet"
 done
+completion bash "$bash" stackbox
+for applet in $applets; do
+    [ "$links" = no ] || ln -sf stackbox "$bash/$prefix$applet"
+done
+completion zsh "$zsh" _stackbox
+completion fish "$fish" stackbox.fish

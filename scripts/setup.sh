@@ -39,6 +39,9 @@ test  need bpftool          bpftool
 test  want lld              ld.lld
 test  want git              git
 test  want tmux            tmux
+test  want zsh             zsh
+test  want fish            fish
+test  want lintian         lintian
 test  want busybox-static   busybox
 test  want ripgrep          rg
 test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h

@@ -76,6 +76,15 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* The applet that a link is called after, which may have a prefix: profile, stackbox-profile. */
+static const struct applet *find_linked(const char *link)
+{
+    const char *dash = strrchr(link, '-');
+    const struct applet *applet = find_applet(link);
+
+    return applet || !dash ? applet : find_applet(dash + 1);
+}
+
 /* What was printed must have arrived, or why not is said. A reader that left is no error. */
 static int finish_output(int status)
 {
@@ -215,7 +224,7 @@ int main(int argc, char **argv)
 {
     hold_standard_streams();
     buffer_output();
-    const struct applet *applet = argc ? find_applet(base_name(argv[0])) : NULL;
+    const struct applet *applet = argc ? find_linked(base_name(argv[0])) : NULL;
     int status = applet ? run_applet(applet, argc, argv) : run_main(argc, argv);
     say_last_word();
     return status;

@@ -90,9 +90,14 @@ for time in first second; do
     is "tree, the $time time" "$? $(cat "$scratch/out")" "0 "
 done
 is "tree: what is there" "$(cd "$tree" && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
-    "$(for name in $names stackbox; do
-        printf './bin/%s\n./share/man/man1/%s.1\n' "$name" "$name"
-    done | LC_ALL=C sort | tr '\n' ' ')"
+    "$({
+        for name in $names stackbox; do
+            printf './bin/%s\n./share/man/man1/%s.1\n./share/bash-completion/completions/%s\n' \
+                "$name" "$name" "$name"
+        done
+        echo ./share/fish/vendor_completions.d/stackbox.fish
+        echo ./share/zsh/site-functions/_stackbox
+    } | LC_ALL=C sort | tr '\n' ' ')"
 is "tree: can be run by all" "$(stat -c %A "$tree/bin/stackbox")" -rwxr-xr-x
 is "tree: can be read by all" "$(stat -c %A "$tree/share/man/man1/stackcount.1")" -rw-r--r--
 mv "$tree" "$scratch/moved"
@@ -121,6 +126,31 @@ is "what is private to the installer can be used by all" \
         "$scratch/a place/share/man/man1/stackbox.1" | tr '\n' ' ')" \
     "-rwxr-xr-x drwxr-xr-x drwxr-xr-x drwxr-xr-x -rw-r--r-- "
 
+# Names such as check may be somebody else's: no links, or links that begin otherwise.
+sh "$install_sh" --links no "$scratch/bare" "$STACKBOX" >"$scratch/out" 2>&1
+is "no links" "$? $(cat "$scratch/out") $(ls "$scratch/bare/bin")" "0  stackbox"
+is "no links: the pages are there" "$(ls "$scratch/bare/share/man/man1" | tr '\n' ' ')" \
+    "$(for name in $names; do echo "stackbox-$name.1"; done | LC_ALL=C sort | tr '\n' ' ')stackbox.1 "
+sh "$install_sh" --links sb- "$scratch/prefixed" "$STACKBOX" >"$scratch/out" 2>&1
+is "links with a prefix" "$? $(cat "$scratch/out") $(links_in "$scratch/prefixed/bin")" \
+    "0  $(for name in $names; do echo "sb-$name -> stackbox"; done | LC_ALL=C sort | tr '\n' ' ')"
+is "links with a prefix: work" "$("$scratch/prefixed/bin/sb-stackcount" -h | sed q)" \
+    "Usage: stackcount [options] PATTERN... [-- COMMAND [ARG]...]"
+rm "$scratch/prefixed/bin/sb-check"
+echo precious >"$scratch/prefixed/bin/sb-check"
+if sh "$install_sh" --links sb- "$scratch/prefixed" "$STACKBOX" >"$scratch/out" 2>&1; then
+    fail "a prefixed name that is taken" "install.sh said nothing of it"
+else
+    contains "a prefixed name that is taken: named" "$scratch/out" "bin/sb-check is there already"
+fi
+sh "$install_sh" --remove "$scratch/prefixed"
+is "prefixed: removed" "$(cd "$scratch/prefixed" && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
+    "./bin/sb-check ./share/bash-completion/completions/sb-check ./share/man/man1/sb-check.1 "
+for links in sb -sb- 's b-' ''; do
+    sh "$install_sh" --links "$links" "$scratch/never" "$STACKBOX" >"$scratch/out" 2>&1
+    is "--links \"$links\": refused" "$? $(ls "$scratch/never" 2>&1 | wc -l)" "2 1"
+done
+
 # It runs while a new one is put in its place; what is not of ours stays when it is taken away.
 tree=$scratch/tree
 sh "$install_sh" "$tree" "$STACKBOX"
@@ -144,7 +174,8 @@ for time in first second; do
     is "removed, the $time time" "$? $(cat "$scratch/out")" "0 "
 done
 is "removed: what is left" "$(cd "$tree" && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
-    "./bin/profile ./bin/true ./share/man/man1/profile.1 ./share/man/man1/true.1 "
+    "./bin/profile ./bin/true ./share/bash-completion/completions/profile ./share/man/man1/profile.1 \
+./share/man/man1/true.1 "
 
 if sh "$install_sh" "$scratch/moved" /nowhere >"$scratch/out" 2>&1; then
     fail "no binary" "install.sh said nothing of it"

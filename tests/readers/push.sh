@@ -34,7 +34,7 @@ only()
 {
     rm -rf "$scratch/bin"
     mkdir "$scratch/bin"
-    for program in basename cat comm cp date flock grep head hostname mkdir mktemp mv rm sed sh sleep sort stat tail \
+    for program in basename cat comm cp date flock grep gzip head hostname mkdir mktemp mv rm sed sh sleep sort stat tail \
         timeout wc "$@"; do
         ln -s "$(command -v "$program")" "$scratch/bin/$program"
     done
@@ -61,7 +61,8 @@ arrived()
     number=0
     for file in "$scratch"/kept/*.pb.gz; do
         number=$((number + 1))
-        cmp -s "$file" "$store/$number.pb.gz" || { echo "file $number differs"; return; }
+        zcat "$file" >"$scratch/one"
+        zcat "$store/$number.pb.gz" 2>&1 | cmp -s "$scratch/one" - || { echo "file $number differs"; return; }
     done
     [ -e "$store/$((number + 1)).pb.gz" ] && echo "one too many" || echo "all $number"
 }
