@@ -45,7 +45,6 @@ struct tracing {
     struct switches switches;
     struct sampled sampled; /* of VIEW_WALL */
     struct asleep_wishes strangers;
-    struct tally first;     /* of threads that were blocked when the run began */
     bool open_account;      /* it was said that its times do not add up */
     struct interrupts interrupts;
     struct waiting_text waiting; /* where a flat table is to have it */
@@ -288,25 +287,6 @@ static int add_all_along(const struct tracing *tracing, struct tally *tally)
     return result ? result : blocked_add_all_along(&all_along, tally);
 }
 
-/* Who was blocked when the run began left its CPU before that: it has the stack that it had then. */
-static int add_first_stacks(const struct tracing *tracing, struct tally *tally)
-{
-    const struct tally *first = &tracing->first;
-    int result = 0;
-
-    /* With -m short waits have no stack either. */
-    for (size_t i = 0; i < tally->count && !tracing->collector.waits.least && !result; i++) {
-        struct tally_party *task = &tally->entries[i].task;
-        for (size_t j = 0; j < first->count && tally->entries[i].mark == MARK_BLOCKED; j++) {
-            const struct tally_party *then = &first->entries[j].task;
-            if (then->tid == task->tid && then->kernel.count && !task->kernel.state && !task->user.state)
-                result = tally_add_stack(tally, &task->kernel, first->addresses + then->kernel.first,
-                                         then->kernel.count);
-        }
-    }
-    return result;
-}
-
 /* Each thread's time has one beginning and one end, whatever there was in between. */
 static void check_sum(struct tracing *tracing)
 {
@@ -328,8 +308,7 @@ static int complete(void *context, bool again, struct tally *tally)
 
     if (tracing->wishes->view == VIEW_WALL) {
         check_sum(tracing);
-        result = add_first_stacks(tracing, tally);
-        return result ? result : add_all_along(tracing, tally);
+        return add_all_along(tracing, tally);
     }
     if (tracing->wishes->view != VIEW_OFFCPU)
         result = judge_wakers(tracing, tally);
@@ -391,9 +370,6 @@ static int count(struct tracing *tracing)
     int status = counting_start(&tracing->counting);
     if (status)
         return status;
-    /* Of none of them was any event seen yet. */
-    if (tracing->wishes->view == VIEW_WALL)
-        (void)add_all_along(tracing, &tracing->first); /* else there are no such stacks */
     print_header(tracing);
     status = counting_run(&tracing->counting);
     say_account(tracing);
@@ -450,7 +426,6 @@ static int trace(struct tracing *tracing)
         status = count(tracing);
     switches_close(&tracing->switches);
     sampled_close(&tracing->sampled);
-    tally_free(&tracing->first);
     interrupts_free(&tracing->interrupts);
     return counting_close(counting, status);
 }
