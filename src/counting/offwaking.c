@@ -361,7 +361,7 @@ static int count(struct tracing *tracing)
 
     clock_gettime(CLOCK_BOOTTIME, &now);
     tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-    /* As for those of a namespace: threads are found there by numbers that programs do not see. */
+    /* In a pid namespace /proc has other numbers than programs see. */
     if (!tracing->wishes->trace->command && !tracing->counting.session.scope.filter.in_namespace) {
         tracing->strangers = wish_asleep(tracing);
         tracing->strangers.states = "RSDTtPI";
