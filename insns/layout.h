@@ -95,6 +95,7 @@ _Static_assert(offsetof(struct party, comm) % 8 == 0, "cleared by two aligned st
 
 #define PARTY_SEEN 16 /* the description is one: an entry that was just made has none yet */
 #define PARTY_UNWANTED 32 /* nobody asked for this thread, as was seen when it left */
+#define PARTY_SAMPLE 64   /* the stacks are those of a sample */
 
 /*
  * An entry of the map of waits, by the tid of the whole machine: made when its thread is first seen
@@ -110,7 +111,39 @@ struct wait {
 _Static_assert(offsetof(struct wait, waker) == 72, "a hash key must hold no padding");
 _Static_assert(sizeof(struct wait) == 128, "a hash key must hold no padding");
 
-/* What is counted of them. */
+/* What a thread can be in: where all of its time goes. */
+enum wall_part {
+    WALL_RUNNING, /* in a stretch that no sample has hit */
+    WALL_SAMPLED, /* running likewise, in one that was hit */
+    WALL_RUNNABLE,
+    WALL_BLOCKED,
+    WALL_PARTS,
+    WALL_UNKNOWN = WALL_PARTS, /* the thread was not seen yet: its first event tells */
+};
+
+/* An entry of the same map for walltime: it is there as soon as anything is seen of its thread. */
+struct wall {
+    uint64_t since; /* it is in its part; of the entry of nobody, tid 0: all threads that have none yet */
+    uint32_t tid;
+    uint32_t part;
+    struct party target; /* without flags: not known yet */
+    uint64_t spent[WALL_PARTS]; /* ns that are in no count yet */
+    uint64_t lived; /* likewise: of a thread that has ended */
+    uint64_t first; /* since when its time is counted */
+};
+_Static_assert(sizeof(struct wall) == 120, "a hash key must hold no padding");
+_Static_assert(offsetof(struct wall, target) == offsetof(struct wait, target), "fragments know both");
+
+/* And what is counted for it. */
+struct walled {
+    uint64_t spent[WALL_PARTS];
+    uint64_t lived;
+    uint64_t events; /* leavings, returns and samples */
+};
+_Static_assert(offsetof(struct walled, events) ==
+               offsetof(struct wall, first) - offsetof(struct wall, spent), "added up word by word");
+
+/* What is counted of waits. */
 struct blocked {
     uint64_t nanoseconds;
     uint64_t waits;

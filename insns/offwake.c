@@ -58,17 +58,19 @@
 #include "insns/account.h"
 #include "insns/layout.h"
 #include "insns/party.h"
-#include "insns/slot.h"
 #include "insns/wait.h"
 
 size_t offwake_wait_bytes(enum offwake_view view)
 {
-    return view == VIEW_OFFCPU ? offsetof(struct wait, waker) : sizeof(struct wait);
+    return view == VIEW_WALL     ? sizeof(struct wall)
+           : view == VIEW_OFFCPU ? offsetof(struct wait, waker)
+                                 : sizeof(struct wait);
 }
 
 size_t offwake_key_bytes(enum offwake_view view)
 {
-    return offwake_wait_bytes(view) - offsetof(struct wait, target);
+    return view == VIEW_WALL ? sizeof(struct party)
+                             : offwake_wait_bytes(view) - offsetof(struct wait, target);
 }
 
 size_t offwake_value_bytes(bool longest)
@@ -76,74 +78,7 @@ size_t offwake_value_bytes(bool longest)
     return longest ? sizeof(struct blocked) : offsetof(struct blocked, longest);
 }
 
-static void name_maps(struct program *program, const struct offwake_wishes *wishes)
-{
-    program_name_map(program, wishes->control, "control");
-    program_name_map(program, wishes->account, "account");
-    program_name_map(program, wishes->slots, "slots");
-    life_name_maps(program, &wishes->lives);
-    program_name_map(program, wishes->waits, "waits");
-    name_bank_maps(program, &wishes->banks);
-}
-
-/* r6 and r9; where nothing is to be done, "end". */
-static void emit_begin(struct program *program, const struct offwake_wishes *wishes)
-{
-    name_maps(program, wishes);
-    EMIT(program, MOV_REG(R6, R1));
-    emit_load_account(program, wishes->control, wishes->account, INDEX, "end");
-}
-
-/* ---- Fields: of the tracepoint's context r6, or on the stack ---- */
-
-/* Reads what a raw tracepoint does not hand over as numbers; who leaves is current. */
-static void emit_read_fields(struct program *program, const struct offwake_wishes *wishes,
-                             bool switches)
-{
-    const struct task_fields *task = &wishes->task;
-
-    if (!task->known)
-        return;
-    emit_read_task(program, switches ? SWITCH_NEXT : WAKING_TASK, task->pid, 4, RAW_PID);
-    if (switches)
-        emit_read_state(program, task, RAW_STATE, RAW_SCRATCH);
-}
-
-/* r1 = prev_pid; r0 and r2 to r5 are lost */
-static void emit_load_prev_pid(struct program *program, const struct offwake_wishes *wishes)
-{
-    if (wishes->task.known)
-        EMIT(program,
-            CALL(BPF_FUNC_get_current_pid_tgid),
-            MOV32_REG(R1, R0));
-    else
-        EMIT(program, LDX(W, R1, R6, wishes->prev_pid));
-}
-
-/* r1 = next_pid, or the pid of who is woken */
-static void emit_load_other_pid(struct program *program, const struct offwake_wishes *wishes,
-                                int16_t field)
-{
-    if (wishes->task.known)
-        EMIT(program, LDX(W, R1, R10, RAW_PID));
-    else
-        EMIT(program, LDX(W, R1, R6, field));
-}
-
 /* ---- Threads ---- */
-
-static struct party_wishes party_wishes_of(const struct offwake_wishes *wishes)
-{
-    return (struct party_wishes){
-        .in_namespace = wishes->filter.in_namespace,
-        .depth = wishes->depth,
-        .lives = wishes->lives,
-        .banks = wishes->banks,
-        .unwind = wishes->unwind,
-        .foreign = FOREIGN,
-        .index = INDEX,
-    };
-}
 
 /* Frames of its own program, if not a stack, tell a user's thread. */
 static void emit_thread_filter(struct program *program, const struct offwake_wishes *wishes)
@@ -153,17 +88,6 @@ static void emit_thread_filter(struct program *program, const struct offwake_wis
         EMIT(program, JSLE_IMM(R0, 0, "filtered"));
     else
         EMIT(program, JSGT_IMM(R0, 0, "filtered"));
-}
-
-static void emit_slot(struct program *program, const struct offwake_wishes *wishes)
-{
-    const struct slot_wishes slot = {
-        .slots = wishes->slots,
-        .index = INDEX,
-    };
-
-    emit_claim_slot(program, &slot);
-    emit_clear_party(program);
 }
 
 static bool leaves_out_threads(const struct offwake_wishes *wishes)
@@ -181,20 +105,10 @@ static bool marks_unwanted(const struct offwake_wishes *wishes)
 
 /* ---- The thread that leaves ---- */
 
-static void emit_load_state(struct program *program, const struct offwake_wishes *wishes)
-{
-    if (wishes->task.known)
-        EMIT(program, LDX(DW, R1, R10, RAW_STATE));
-    else if (wishes->wide_state)
-        EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
-    else
-        EMIT(program, LDX(W, R1, R6, wishes->prev_state));
-}
-
 /* On to "out" where the state that it is left in is none of those asked for. */
 static void emit_state_filter(struct program *program, const struct offwake_wishes *wishes)
 {
-    emit_load_state(program, wishes);
+    wait_load_state(program, wishes);
     if (wishes->runnable)
         EMIT(program,
             MOV_REG(R2, R1),
@@ -210,7 +124,7 @@ static void emit_state_filter(struct program *program, const struct offwake_wish
 /* TID = prev_pid; what it waited for it waits for no more. On to "ends" if it will never run again. */
 static void emit_forget_prev(struct program *program, const struct offwake_wishes *wishes)
 {
-    emit_load_prev_pid(program, wishes);
+    wait_load_prev_pid(program, wishes);
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
@@ -222,7 +136,7 @@ static void emit_forget_prev(struct program *program, const struct offwake_wishe
         ST(DW, R0, SINCE, 0));
     emit_account(program, ends_unseen);
     EMIT(program, LABEL("forgotten"));
-    emit_load_state(program, wishes);
+    wait_load_state(program, wishes);
     EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
 }
 
@@ -246,7 +160,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
 {
     const struct filter_places places = {FOREIGN, PID_SCRATCH};
     bool stacks = wishes->view != VIEW_WAKEUP;
-    struct party_wishes shown = party_wishes_of(wishes);
+    struct party_wishes shown = wait_party_wishes(wishes);
 
     shown.kernel_stack = stacks && wishes->kernel_stack;
     shown.user_stack = stacks && wishes->user_stack;
@@ -259,7 +173,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     EMIT(program,
         CALL(BPF_FUNC_ktime_get_ns),
         STX(DW, R10, LEFT, R0));
-    emit_slot(program, wishes);
+    wait_claim_slot(program, wishes);
     if (wishes->threads != THREADS_ALL)
         emit_thread_filter(program, wishes);
     emit_party(program, &shown);
@@ -291,7 +205,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
  */
 static void emit_come(struct program *program, const struct offwake_wishes *wishes)
 {
-    emit_load_other_pid(program, wishes, wishes->next_pid);
+    wait_load_other_pid(program, wishes, wishes->next_pid);
     EMIT(program,
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
@@ -324,8 +238,8 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
 
 void emit_switch(struct program *program, const struct offwake_wishes *wishes)
 {
-    emit_begin(program, wishes);
-    emit_read_fields(program, wishes, true);
+    wait_begin(program, wishes);
+    wait_read_fields(program, wishes, true);
     EMIT(program, ST(DW, R10, LEFT, 0));
     emit_leave(program, wishes);
     EMIT(program, LABEL("out"));
@@ -373,22 +287,22 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
         .namespace_device = wishes->filter.namespace_device,
         .namespace_inode = wishes->filter.namespace_inode,
     };
-    struct party_wishes shown = party_wishes_of(wishes);
+    struct party_wishes shown = wait_party_wishes(wishes);
 
     /* With user stacks alone, too: it tells wakes by an interrupt, which have no user stack. */
     shown.kernel_stack = true;
     shown.user_stack = wishes->user_stack;
 
-    emit_begin(program, wishes);
-    emit_read_fields(program, wishes, false);
-    emit_load_other_pid(program, wishes, wishes->target_pid);
+    wait_begin(program, wishes);
+    wait_read_fields(program, wishes, false);
+    wait_load_other_pid(program, wishes, wishes->target_pid);
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
     if (marks_unwanted(wishes))
         emit_waking_filter(program, wishes);
     emit_event_filter(program, &anybody, &places, true);
-    emit_slot(program, wishes);
+    wait_claim_slot(program, wishes);
     emit_party(program, &shown);
     emit_make_wait(program, wishes, wakes_full);
     emit_copy_party(program, WAKER);

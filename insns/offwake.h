@@ -19,6 +19,7 @@ enum offwake_view {
     VIEW_OFFCPU,  /* the thread's that blocked, until it runs again */
     VIEW_WAKEUP,  /* the waker's, until it wakes */
     VIEW_OFFWAKE, /* both, until it runs again */
+    VIEW_WALL,    /* walltime's, whose programs are in wall.c */
 };
 
 enum offwake_threads {
@@ -61,8 +62,9 @@ size_t offwake_key_bytes(enum offwake_view view);
 /* And the value of a count of a struct blocked. */
 size_t offwake_value_bytes(bool longest);
 
+/* Not for VIEW_WALL, whose programs are in wall.h. */
 void emit_switch(struct program *program, const struct offwake_wishes *wishes);
-/* Not for VIEW_OFFCPU. */
+/* Nor for VIEW_OFFCPU. */
 void emit_waking(struct program *program, const struct offwake_wishes *wishes);
 
 #endif

@@ -52,11 +52,8 @@ static void emit_numbers(struct program *program, const struct party_wishes *wis
             STX(W, R8, PARTY_FLAGS, R1));
 }
 
-void emit_party(struct program *program, const struct party_wishes *wishes)
+void emit_who(struct program *program, const struct party_wishes *wishes)
 {
-    struct stack_wishes stack = {.depth = wishes->depth, .banks = wishes->banks, .index = wishes->index,
-                                 .unwind = wishes->unwind};
-
     emit_numbers(program, wishes);
     EMIT(program,
         MOV_REG(R1, R8),
@@ -65,6 +62,13 @@ void emit_party(struct program *program, const struct party_wishes *wishes)
         CALL(BPF_FUNC_get_current_comm));
     if (wishes->user_stack && wishes->lives.living >= 0)
         emit_load_life(program, &wishes->lives, !wishes->in_namespace, wishes->index, PARTY_BORN);
+}
+
+void emit_party_stacks(struct program *program, const struct party_wishes *wishes)
+{
+    struct stack_wishes stack = {.depth = wishes->depth, .banks = wishes->banks, .index = wishes->index,
+                                 .unwind = wishes->unwind};
+
     if (wishes->kernel_stack) {
         stack.place = PARTY_KERNEL_STACK;
         emit_stack(program, &stack);
@@ -74,6 +78,12 @@ void emit_party(struct program *program, const struct party_wishes *wishes)
         stack.place = PARTY_USER_STACK;
         emit_stack(program, &stack);
     }
+}
+
+void emit_party(struct program *program, const struct party_wishes *wishes)
+{
+    emit_who(program, wishes);
+    emit_party_stacks(program, wishes);
 }
 
 void emit_copy_party(struct program *program, int place)

@@ -29,6 +29,9 @@ void emit_clear_party(struct program *program);
  * word. r0 to r5 are lost.
  */
 void emit_party(struct program *program, const struct party_wishes *wishes);
+/* The two halves of it: all but the stacks, and these. r7 is not read for the latter. */
+void emit_who(struct program *program, const struct party_wishes *wishes);
+void emit_party_stacks(struct program *program, const struct party_wishes *wishes);
 
 /* r0 = above 0 for a thread of a program: it has frames there. The slot's scratch is overwritten. */
 void emit_look_for_user(struct program *program);

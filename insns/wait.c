@@ -2,7 +2,97 @@
 #include "insns/wait.h"
 
 #include "insns/look_up.h"
-#include "insns/party.h"
+#include "insns/slot.h"
+
+static void name_maps(struct program *program, const struct offwake_wishes *wishes)
+{
+    program_name_map(program, wishes->control, "control");
+    program_name_map(program, wishes->account, "account");
+    program_name_map(program, wishes->slots, "slots");
+    life_name_maps(program, &wishes->lives);
+    program_name_map(program, wishes->waits, "waits");
+    name_bank_maps(program, &wishes->banks);
+}
+
+/* r6 and r9; where nothing is to be done, "end". */
+void wait_begin(struct program *program, const struct offwake_wishes *wishes)
+{
+    name_maps(program, wishes);
+    EMIT(program, MOV_REG(R6, R1));
+    emit_load_account(program, wishes->control, wishes->account, INDEX, "end");
+}
+
+/* ---- Fields: of the tracepoint's context r6, or on the stack ---- */
+
+/* Reads what a raw tracepoint does not hand over as numbers; who leaves is current. */
+void wait_read_fields(struct program *program, const struct offwake_wishes *wishes,
+                      bool switches)
+{
+    const struct task_fields *task = &wishes->task;
+
+    if (!task->known)
+        return;
+    emit_read_task(program, switches ? SWITCH_NEXT : WAKING_TASK, task->pid, 4, RAW_PID);
+    if (switches)
+        emit_read_state(program, task, RAW_STATE, RAW_SCRATCH);
+}
+
+/* r1 = prev_pid; r0 and r2 to r5 are lost */
+void wait_load_prev_pid(struct program *program, const struct offwake_wishes *wishes)
+{
+    if (wishes->task.known)
+        EMIT(program,
+            CALL(BPF_FUNC_get_current_pid_tgid),
+            MOV32_REG(R1, R0));
+    else
+        EMIT(program, LDX(W, R1, R6, wishes->prev_pid));
+}
+
+/* r1 = next_pid, or the pid of who is woken */
+void wait_load_other_pid(struct program *program, const struct offwake_wishes *wishes,
+                         int16_t field)
+{
+    if (wishes->task.known)
+        EMIT(program, LDX(W, R1, R10, RAW_PID));
+    else
+        EMIT(program, LDX(W, R1, R6, field));
+}
+
+/* ---- Threads ---- */
+
+struct party_wishes wait_party_wishes(const struct offwake_wishes *wishes)
+{
+    return (struct party_wishes){
+        .in_namespace = wishes->filter.in_namespace,
+        .depth = wishes->depth,
+        .lives = wishes->lives,
+        .banks = wishes->banks,
+        .unwind = wishes->unwind,
+        .foreign = FOREIGN,
+        .index = INDEX,
+    };
+}
+
+void wait_claim_slot(struct program *program, const struct offwake_wishes *wishes)
+{
+    const struct slot_wishes slot = {
+        .slots = wishes->slots,
+        .index = INDEX,
+    };
+
+    emit_claim_slot(program, &slot);
+    emit_clear_party(program);
+}
+
+void wait_load_state(struct program *program, const struct offwake_wishes *wishes)
+{
+    if (wishes->task.known)
+        EMIT(program, LDX(DW, R1, R10, RAW_STATE));
+    else if (wishes->wide_state)
+        EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
+    else
+        EMIT(program, LDX(W, R1, R6, wishes->prev_state));
+}
 
 /* ---- Entries ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the two programs of blocked time share: entries of the map of waits, and what is counted of
- * those that end. r6 to r9 and the places on the stack are theirs: see offwake.c.
+ * What the programs that see switches share: how they begin, entries of the map of waits, and what is
+ * counted of waits that end. r6 to r9 and the places on the stack are theirs: see offwake.c.
  */
 #ifndef STACKBOX_INSNS_WAIT_H
 #define STACKBOX_INSNS_WAIT_H
@@ -9,6 +9,7 @@
 #include "insns/account.h"
 #include "insns/layout.h"
 #include "insns/offwake.h"
+#include "insns/party.h"
 
 /* Where things are on the stack, from r10. */
 enum {
@@ -39,6 +40,22 @@ enum {
     WAKER_FLAGS = WAKER + (int)offsetof(struct party, flags),
 };
 
+/* r6 and r9; where nothing is to be done, "end". */
+void wait_begin(struct program *program, const struct offwake_wishes *wishes);
+
+/* Reads what a raw tracepoint does not hand over as numbers; who leaves is current. */
+void wait_read_fields(struct program *program, const struct offwake_wishes *wishes, bool switches);
+/* r1 = prev_pid; r0 and r2 to r5 are lost */
+void wait_load_prev_pid(struct program *program, const struct offwake_wishes *wishes);
+/* r1 = next_pid, or the pid of who is woken */
+void wait_load_other_pid(struct program *program, const struct offwake_wishes *wishes, int16_t field);
+/* r1 = prev_state */
+void wait_load_state(struct program *program, const struct offwake_wishes *wishes);
+
+/* Without stacks. */
+struct party_wishes wait_party_wishes(const struct offwake_wishes *wishes);
+/* r8 = a slot with a party of whom nothing is known, or on to "out" */
+void wait_claim_slot(struct program *program, const struct offwake_wishes *wishes);
 
 /* r0 = waits[TID] */
 void emit_find_wait(struct program *program, int waits);

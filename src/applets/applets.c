@@ -9,6 +9,7 @@ const struct applet *const applets[] = {
     &offcputime_applet,
     &wakeuptime_applet,
     &offwaketime_applet,
+    &walltime_applet,
     &stacksnoop_applet,
     &report_applet,
     &flamegraph_applet,

@@ -8,6 +8,7 @@
 extern const struct applet stackcount_applet;
 extern const struct applet profile_applet;
 extern const struct applet offcputime_applet, wakeuptime_applet, offwaketime_applet;
+extern const struct applet walltime_applet;
 extern const struct applet stacksnoop_applet;
 extern const struct applet report_applet;
 extern const struct applet flamegraph_applet;

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* profile: samples what each CPU does, and counts the stacks. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "applets/applets.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_counts.h"
 #include "counting/counting.h"
+#include "counting/sampled.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
-#include "kernel/refusal.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"
 #include "rings/ring_counts.h"
 #include "session/collecting.h"
-#include "session/decisions.h"
 #include "session/heading.h"
 
 #define SEE_HELP " (see profile -h)"
@@ -97,9 +94,7 @@ struct profiling {
     struct bpf_counts counts;
     struct ring_counts rings; /* instead, where there is no bpf(2) */
     struct counting counting;
-    struct sampling_wishes wishes;
-    struct sampling sampling;
-    bool said; /* that a CPU which came cannot be sampled */
+    struct sampled sampled;
 };
 
 /* ---- The program ---- */
@@ -129,43 +124,6 @@ static void build_program(const struct session *session, const struct store *sto
     emit_count(program, &wishes);
 }
 
-static int refuse_sampling(int error, const struct text *log)
-{
-    struct text why = {0};
-
-    refusal_explain_program(REFUSED_SAMPLING, error, log, &why);
-    say("cannot sample: %s", why.data ? why.data : strerror(-error));
-    text_free(&why);
-    return EXIT_FAILURE;
-}
-
-/* The exit status, with what the verifier has to say in `log`. */
-static int load_program(struct profiling *profiling, struct text *log)
-{
-    struct program program = {0};
-    struct linked linked;
-
-    build_program(&profiling->counting.session, &profiling->counts.store, &program);
-    int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, log);
-    if (!result) {
-        if (settings.trace.debug || settings.trace.dump_program)
-            decisions_say_program("the program", &program, &linked, settings.trace.dump_program);
-        const struct bpf_load load = {
-            .type = BPF_PROG_TYPE_PERF_EVENT,
-            .name = "profile",
-            .insns = linked.insns,
-            .count = linked.count,
-            .functions = linked.functions,
-            .function_count = linked.function_count,
-        };
-        result = profiling->wishes.program = bpf_load_program(&load, log);
-    }
-    program_free(&program);
-    if (result < 0 && settings.trace.debug && log->length)
-        fprintf(stderr, "%s\n", log->data);
-    return result < 0 ? refuse_sampling(result, log) : 0;
-}
-
 /* ---- By rings ---- */
 
 static int refuse_event(void);
@@ -184,7 +142,7 @@ static int take_user_part(bool alone)
 static int attach_to_rings(struct profiling *profiling)
 {
     static const struct ring_place nowhere = {.flags = 0};
-    const struct perf_sampled sampled = sampling_event_of(&profiling->wishes, 0);
+    const struct perf_sampled sampled = sampling_event_of(&profiling->sampled.wishes, 0);
     const struct rings_event event = {
         .type = sampled.type,
         .config = sampled.config,
@@ -237,14 +195,14 @@ static int refuse_event(void)
 
 static int open_sampling(struct profiling *profiling)
 {
-    int result = sampling_open(&profiling->sampling, &profiling->wishes);
+    int result = sampling_open(&profiling->sampled.sampling, &profiling->sampled.wishes);
 
     if (!result)
         return 0;
     if (result == -ENOENT)
         return refuse_event();
     if (result != -ENODEV)
-        return refuse_sampling(result, &(struct text){0});
+        return sampled_refuse(result, &(struct text){0});
     say("CPU %lld is offline: there is nothing to sample until it is brought online",
         (long long)settings.trace.cpu);
     return EXIT_FAILURE;
@@ -252,22 +210,11 @@ static int open_sampling(struct profiling *profiling)
 
 static int attach_program(struct profiling *profiling)
 {
-    struct text log = {0};
-    int status = load_program(profiling, &log);
+    struct program program = {0};
 
-    text_free(&log);
+    build_program(&profiling->counting.session, &profiling->counts.store, &program);
+    int status = sampled_load(&profiling->sampled, &program, &settings.trace);
     return status ? status : open_sampling(profiling);
-}
-
-static void look_at_cpus(void *context)
-{
-    struct profiling *profiling = context;
-    int result = sampling_look(&profiling->sampling);
-
-    if (!result || profiling->said)
-        return;
-    profiling->said = true;
-    say("a CPU that came online is not sampled: %s", strerror(-result));
 }
 
 static void print_header(struct profiling *profiling)
@@ -287,28 +234,18 @@ static void print_header(struct profiling *profiling)
     text_free(&line);
 }
 
-/* The kernel stops an event that overflows too often until the next tick. */
 static void add_stops(struct profiling *profiling, struct missing *missing)
 {
-    const bool clock = profiling->wishes.event->clock;
+    const struct sampling_wishes *wishes = &profiling->sampled.wishes;
     struct sampling_stops stops = {.samples = 0};
 
     if (settings.trace.by_rings) {
         rings_stopped(&profiling->rings.source.rings, &stops.times, &stops.nanoseconds);
-        stops.samples = clock ? stops.nanoseconds / sampling_clock_period(&profiling->wishes) : 0;
+        stops.samples = wishes->event->clock ? stops.nanoseconds / sampling_clock_period(wishes) : 0;
     } else {
-        sampling_stops(&profiling->sampling, &stops);
+        sampling_stops(&profiling->sampled.sampling, &stops);
     }
-    const struct loss loss = {
-        .count = clock ? stops.samples : stops.times ? MISSING_UNCOUNTED : 0,
-        .events = "samples",
-        .at_most = true,
-        .beside = true,
-    };
-    missing_add(missing, &loss, "were missed: they came faster than the kernel takes them (sysctl "
-                "kernel.perf_event_max_sample_rate), and it stopped %llu times, for %.3f s of all CPUs' "
-                "time; take fewer (-F, -c)", (unsigned long long)stops.times,
-                (double)stops.nanoseconds / 1e9);
+    sampled_add_stops(&profiling->sampled, &stops, missing);
 }
 
 /* What the kernel kept from the program. */
@@ -317,7 +254,7 @@ static void add_losses(void *context, struct missing *missing)
     struct profiling *profiling = context;
     struct bpf_program_info info;
 
-    if (profiling->wishes.program >= 0 && !bpf_program_info(profiling->wishes.program, &info))
+    if (profiling->sampled.wishes.program >= 0 && !bpf_program_info(profiling->sampled.wishes.program, &info))
         missing_add_recursion(missing, "events", info.recursion_misses);
     add_stops(profiling, missing);
 }
@@ -327,7 +264,7 @@ static void say_account(const struct profiling *profiling)
 {
     struct bpf_program_info info = {.id = 0};
 
-    if (profiling->wishes.program >= 0 && bpf_program_info(profiling->wishes.program, &info))
+    if (profiling->sampled.wishes.program >= 0 && bpf_program_info(profiling->sampled.wishes.program, &info))
         return;
     if (settings.trace.debug && info.run_count)
         say("program %u: %llu runs, ns per event: %llu", info.id,
@@ -343,17 +280,15 @@ static int profile(struct profiling *profiling)
     if (!status)
         status = counting_start(&profiling->counting);
     if (!status) {
-        profiling->counting.tick = settings.trace.by_rings ? NULL : look_at_cpus;
-        profiling->counting.ticking = profiling;
+        profiling->counting.tick = settings.trace.by_rings ? NULL : sampled_look;
+        profiling->counting.ticking = &profiling->sampled;
         profiling->counting.add_losses = add_losses;
         profiling->counting.losing = profiling;
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);
     }
-    sampling_close(&profiling->sampling);
-    if (profiling->wishes.program >= 0)
-        close(profiling->wishes.program);
+    sampled_close(&profiling->sampled);
     return status;
 }
 
@@ -451,7 +386,7 @@ static int open_and_profile(struct profiling *profiling)
 
     profiling->counting.report.layout = LAYOUT_PROFILE;
     profiling->counting.report.show_process = true;
-    profiling->counting.report.measure = measure_of(&profiling->wishes);
+    profiling->counting.report.measure = measure_of(&profiling->sampled.wishes);
     if (!status)
         status = profile(profiling);
     return counting_close(&profiling->counting, status);
@@ -459,7 +394,7 @@ static int open_and_profile(struct profiling *profiling)
 
 static int run(const struct arguments *arguments)
 {
-    struct profiling profiling = {.wishes = {.program = -1}};
+    struct profiling profiling = {.sampled.wishes = {.program = -1}};
     const struct sampling_event *event;
     struct text error = {0};
     int result = check_usage(arguments, &event, &error), status;
@@ -467,11 +402,11 @@ static int run(const struct arguments *arguments)
     if (result) {
         status = applet_refuse(result, &error, arguments->command);
     } else {
-        profiling.wishes.event = event;
-        profiling.wishes.frequency = settings.frequency;
-        profiling.wishes.count = settings.count;
-        profiling.wishes.cpu = settings.trace.cpu;
-        profiling.wishes.idle = settings.idle;
+        profiling.sampled.wishes.event = event;
+        profiling.sampled.wishes.frequency = settings.frequency;
+        profiling.sampled.wishes.count = settings.count;
+        profiling.sampled.wishes.cpu = settings.trace.cpu;
+        profiling.sampled.wishes.idle = settings.idle;
         status = open_and_profile(&profiling);
     }
     text_free(&error);

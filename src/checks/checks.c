@@ -172,18 +172,19 @@ struct need {
     enum collect_way way; /* where they collect so alone; COLLECT_BEST: however they do */
 };
 
-#define TRACERS " stackcount profile offcputime wakeuptime offwaketime stacksnoop "
-#define COUNTERS " stackcount profile offcputime wakeuptime offwaketime "
-#define WAITS " offcputime wakeuptime offwaketime "
+#define TRACERS " stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop "
+#define COUNTERS " stackcount profile offcputime wakeuptime offwaketime walltime "
+#define WAITS " offcputime wakeuptime offwaketime walltime "
 #define PATTERNS " stackcount stacksnoop "
 
 static const struct need needs[] = {
+    {" walltime ", NULL, CHECK_BPF, COLLECT_RINGS},
     {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS},
     {WAITS PATTERNS, NULL, CHECK_RINGS, COLLECT_RINGS},
     {" profile ", NULL, CHECK_MEMORY, COLLECT_BPF},
     {" stackcount ", NULL, CHECK_STACK_MAPS, COLLECT_BPF},
     {" stacksnoop ", NULL, CHECK_BUFFER, COLLECT_BPF},
-    {" profile ", NULL, CHECK_SAMPLING, COLLECT_BPF},
+    {" profile walltime ", NULL, CHECK_SAMPLING, COLLECT_BPF},
     {WAITS, NULL, CHECK_WAITS, COLLECT_BPF},
     {WAITS, NULL, CHECK_SWITCHES, COLLECT_BEST},
     {" profile ", "programs of others", CHECK_RINGS, COLLECT_RINGS},

@@ -72,10 +72,20 @@ static void describe(const struct collector *collector, bool again, struct text 
                     (unsigned long long)waits_bytes(waits) / 1024);
 }
 
+static int start(struct collector *collector)
+{
+    struct bpf_waits *of = waits_of(collector);
+    int result = of->waits.view == VIEW_WALL ? walling_start(&of->walling, &of->waits) : 0;
+
+    return result ? result : bpf_counts_start(collector);
+}
+
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
     struct bpf_waits *of = waits_of(collector);
-    int result = drain_waits(&of->waits, again, tally, &of->counts.losses);
+    int result = of->waits.view == VIEW_WALL
+                     ? drain_wall(&of->walling, &of->waits, again, tally, &of->counts.losses)
+                     : drain_waits(&of->waits, again, tally, &of->counts.losses);
 
     of->has_ended = !result && !again;
     return result;
@@ -83,13 +93,14 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
 
 static void close_waits(struct collector *collector)
 {
+    walling_free(&waits_of(collector)->walling);
     waits_close(&waits_of(collector)->waits);
     bpf_counts_close(collector);
 }
 
 static const struct collector_calls calls = {
     .open = open_waits,
-    .start = bpf_counts_start,
+    .start = start,
     .account = account_waits,
     .add_losses = add_losses,
     .describe = describe,
@@ -106,5 +117,6 @@ void bpf_waits_init(struct bpf_waits *collector, const struct store_wishes *wish
     collector->counts.collector.calls = &calls;
     collector->waits = *waits;
     collector->waits.map = -1;
+    collector->walling = (struct walling){0};
     collector->has_ended = false;
 }

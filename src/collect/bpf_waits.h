@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A collector of waits, by BPF programs (insns/offwake.c) that write to a store and to a map of who waits. */
+/* A collector of waits, by BPF programs (insns/offwake.c, wall.c) that write to a store and to a map of who waits. */
 #ifndef STACKBOX_COLLECT_BPF_WAITS_H
 #define STACKBOX_COLLECT_BPF_WAITS_H
 
 #include "collect/bpf_counts.h"
+#include "drain/drain_wall.h"
 #include "maps/waits.h"
 
 struct bpf_waits {
     struct bpf_counts counts;
     struct waits waits;
+    struct walling walling; /* of VIEW_WALL */
     bool has_ended; /* the last report was made: who still waits is known */
 };
 

@@ -58,7 +58,7 @@ static int add_thread(void *context, const struct asleep *thread)
         return -ENOMEM;
     entry->value = entry->longest = adding->all_along->time;
     entry->events = 1;
-    entry->mark = MARK_ALL_ALONG;
+    entry->mark = adding->all_along->mark;
     entry->task.pid = thread->pid;
     entry->task.tid = thread->tid;
     memcpy(entry->task.comm, thread->comm, sizeof(thread->comm));

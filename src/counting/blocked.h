@@ -17,13 +17,14 @@ void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool
                           struct tally *tally);
 
 /*
- * Adds the threads that sleep and were not seen to block, as blocked all along, for `time` ns. With
+ * Adds the threads that sleep and were not seen to block, with that mark, for `time` ns. With
  * `kernel` their kernel stacks, by /proc/kallsyms, open as `kallsyms`. 0 or a negative errno.
  */
 struct blocked_all_along {
     const struct asleep_wishes *wishes;
     const struct waits *waits; /* after the last report */
     uint64_t time;
+    enum tally_mark mark;
     bool kernel;
     int kallsyms;
 };

@@ -14,6 +14,8 @@
 #include "collect/bpf_waits.h"
 #include "counting/blocked.h"
 #include "counting/counting.h"
+#include "counting/sampled.h"
+#include "insns/wall.h"
 #include "kernel/bpf.h"
 #include "kernel/tracefs.h"
 #include "kernel/refusal.h"
@@ -27,6 +29,7 @@ static const enum report_layout layouts[] = {
     [VIEW_OFFCPU] = LAYOUT_PROFILE,
     [VIEW_WAKEUP] = LAYOUT_WAKEUPTIME,
     [VIEW_OFFWAKE] = LAYOUT_OFFWAKETIME,
+    [VIEW_WALL] = LAYOUT_PROFILE,
 };
 static const char *const whose[] = {
     [THREADS_ALL] = "all threads",
@@ -40,6 +43,9 @@ struct tracing {
     struct bpf_waits collector;
     struct ring_waits rings; /* instead, where there is no bpf(2) */
     struct switches switches;
+    struct sampled sampled; /* of VIEW_WALL */
+    struct asleep_wishes strangers;
+    bool open_account;      /* it was said that its times do not add up */
     struct interrupts interrupts;
     struct waiting_text waiting; /* where a flat table is to have it */
     bool knows_interrupts;
@@ -115,6 +121,21 @@ static void say_refused(const struct switches_refusal *refusal)
     text_free(&why);
 }
 
+static int attach_samples(struct tracing *tracing, const struct offwake_wishes *wishes)
+{
+    struct program program = {0};
+
+    tracing->sampled.wishes.event = sampling_events;
+    tracing->sampled.wishes.frequency = tracing->wishes->frequency;
+    tracing->sampled.wishes.cpu = -1;
+    emit_wall_sample(&program, wishes);
+    int status = sampled_load(&tracing->sampled, &program, tracing->wishes->trace);
+    if (status)
+        return status;
+    int result = sampling_open(&tracing->sampled.sampling, &tracing->sampled.wishes);
+    return result ? sampled_refuse(result, &(struct text){0}) : 0;
+}
+
 /* 0 or the exit status. */
 static int attach(struct tracing *tracing)
 {
@@ -134,12 +155,20 @@ static int attach(struct tracing *tracing)
         say("attached to %stracepoints", tracing->switches.raw ? "raw " : "");
     }
     text_free(&refusal.log);
-    return result ? EXIT_FAILURE : 0;
+    if (result)
+        return EXIT_FAILURE;
+    return wishes.view == VIEW_WALL ? attach_samples(tracing, &wishes) : 0;
 }
 
 static int attach_to_rings(struct tracing *tracing)
 {
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
+
+    if (tracing->wishes->view == VIEW_WALL) {
+        const char *why = tracing->wishes->trace->not_by_bpf;
+        say("walltime: %s; it takes programs in the kernel", why ? why : "--collect rings has none");
+        return EXIT_FAILURE;
+    }
     int tracefs = tracefs_open();
 
     refusal.error = tracefs < 0 ? tracefs : ring_waits_attach(&tracing->rings, tracefs, &refusal.event);
@@ -182,8 +211,9 @@ static void print_header(struct tracing *tracing)
     struct text line = {0};
 
     text_add(&line, tracing->wishes->view == VIEW_OFFCPU ? "Tracing off-CPU time (us) of "
-                                                       : "Tracing blocked time (us) ");
-    if (tracing->wishes->view == VIEW_OFFCPU) {
+                    : tracing->wishes->view == VIEW_WALL ? "Tracing wall-clock time (us) of "
+                                                         : "Tracing blocked time (us) ");
+    if (tracing->wishes->view == VIEW_OFFCPU || tracing->wishes->view == VIEW_WALL) {
         heading_add_whose(&line, tracing->wishes->trace,
                           whose[tracing->wishes->threads]);
         text_add(&line, " ");
@@ -211,11 +241,11 @@ static int judge_wakers(struct tracing *tracing, struct tally *tally)
     return result;
 }
 
-static int add_all_along(const struct tracing *tracing, struct tally *tally)
+static struct asleep_wishes wish_asleep(const struct tracing *tracing)
 {
     const struct trace_options *trace = tracing->wishes->trace;
-    const struct waits *waits = &tracing->collector.waits;
-    const struct asleep_wishes wishes = {
+
+    return (struct asleep_wishes){
         .pids = trace->pids.numbers,
         .pid_count = trace->pids.count,
         .tids = trace->tids.numbers,
@@ -227,24 +257,62 @@ static int add_all_along(const struct tracing *tracing, struct tally *tally)
         .kernel = tracing->wishes->threads != THREADS_USER,
         .started_before = tracing->started,
     };
-    const struct blocked_all_along all_along = {
+}
+
+static int add_all_along(const struct tracing *tracing, struct tally *tally)
+{
+    const struct trace_options *trace = tracing->wishes->trace;
+    const struct waits *waits = &tracing->collector.waits;
+    const struct walling *walling = &tracing->collector.walling;
+    struct asleep_wishes wishes = wish_asleep(tracing);
+    struct blocked_all_along all_along = {
         .wishes = &wishes,
         .waits = waits,
         .time = now_ns() - tracing->counting.session.run.start,
+        .mark = MARK_ALL_ALONG,
         .kernel = !trace->user_only,
         .kallsyms = tracing->counting.session.kallsyms,
     };
     /* Who comes of a command has not been here before it. */
-    if (trace->command || all_along.time < waits->least || all_along.time > waits->most)
+    if (trace->command)
         return 0;
-    return blocked_add_all_along(&all_along, tally);
+    if (tracing->wishes->view != VIEW_WALL)
+        return all_along.time < waits->least || all_along.time > waits->most
+                   ? 0 : blocked_add_all_along(&all_along, tally);
+    all_along.time = walling->ended - walling->began;
+    all_along.mark = MARK_BLOCKED;
+    int result = blocked_add_all_along(&all_along, tally);
+    wishes.states = "R";
+    all_along.mark = MARK_NOT_SAMPLED;
+    all_along.kernel = false;
+    return result ? result : blocked_add_all_along(&all_along, tally);
+}
+
+/* Each thread's time has one beginning and one end, whatever there was in between. */
+static void check_sum(struct tracing *tracing)
+{
+    const struct walling *walling = &tracing->collector.walling;
+    uint64_t gap = walling->spent > walling->lived ? walling->spent - walling->lived
+                                                   : walling->lived - walling->spent;
+
+    if (gap <= walling->lived / 100 + walling->doubt || tracing->open_account)
+        return;
+    tracing->open_account = true;
+    say("the account does not close: of %.6f s that threads lived %.6f s are told; please report that",
+        (double)walling->lived / 1e9, (double)walling->spent / 1e9);
 }
 
 static int complete(void *context, bool again, struct tally *tally)
 {
     struct tracing *tracing = context;
-    int result = tracing->wishes->view == VIEW_OFFCPU ? 0 : judge_wakers(tracing, tally);
+    int result = 0;
 
+    if (tracing->wishes->view == VIEW_WALL) {
+        check_sum(tracing);
+        return add_all_along(tracing, tally);
+    }
+    if (tracing->wishes->view != VIEW_OFFCPU)
+        result = judge_wakers(tracing, tally);
     if (!result && !again && tracing->wishes->unfinished)
         result = add_all_along(tracing, tally);
     return result;
@@ -261,29 +329,27 @@ static void debug_cost(const struct tracepoint *tracepoint, const char *event)
             (unsigned long long)(info.run_time_ns / info.run_count));
 }
 
-static uint64_t missed_events(const struct tracing *tracing)
-{
-    return tracepoint_missed(&tracing->switches.switches) +
-           tracepoint_missed(&tracing->switches.wakings);
-}
-
 static void add_losses(void *context, struct missing *missing)
 {
-    const struct tracing *tracing = context;
+    struct tracing *tracing = context;
+    struct sampling_stops stops = {.samples = 0};
 
-    missing_add_recursion(missing, "switches and wakes", missed_events(tracing));
+    missing_add_recursion(missing, "switches and wakes", switches_missed(&tracing->switches));
+    if (tracing->wishes->view != VIEW_WALL)
+        return;
+    sampling_stops(&tracing->sampled.sampling, &stops);
+    sampled_add_stops(&tracing->sampled, &stops, missing);
 }
 
 static void say_account(const struct tracing *tracing)
 {
-    uint64_t missed = missed_events(tracing);
     const struct waits *waits = &tracing->collector.waits;
 
     if (tracing->wishes->trace->debug) {
         debug_cost(&tracing->switches.switches, "sched_switch");
         debug_cost(&tracing->switches.wakings, "sched_waking");
     }
-    counting_say_account(&tracing->counting, missed);
+    counting_say_account(&tracing->counting, switches_missed(&tracing->switches));
     if (waits->waiting && !tracing->wishes->unfinished)
         say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no "
             "report; --unfinished shows it", (unsigned long long)waits->waiting,
@@ -296,6 +362,12 @@ static int count(struct tracing *tracing)
 
     clock_gettime(CLOCK_BOOTTIME, &now);
     tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    /* In a pid namespace /proc has other numbers than programs see. */
+    if (!tracing->wishes->trace->command && !tracing->counting.session.scope.filter.in_namespace) {
+        tracing->strangers = wish_asleep(tracing);
+        tracing->strangers.states = "RSDTtPI";
+        tracing->collector.walling.strangers = &tracing->strangers;
+    }
     int status = counting_start(&tracing->counting);
     if (status)
         return status;
@@ -313,7 +385,9 @@ static int trace(struct tracing *tracing)
         .stacks = tracing->wishes->trace->storage,
         .depth = tracing->wishes->trace->depth,
         .key_bytes = (uint32_t)offwake_key_bytes(tracing->wishes->view),
-        .value_bytes = (uint32_t)offwake_value_bytes(tracing->wishes->pairs),
+        .value_bytes = tracing->wishes->view == VIEW_WALL
+                           ? (uint32_t)sizeof(struct walled)
+                           : (uint32_t)offwake_value_bytes(tracing->wishes->pairs),
     };
     struct counting *counting = &tracing->counting;
     const struct waits waits = {
@@ -332,6 +406,11 @@ static int trace(struct tracing *tracing)
     counting->report.layout = layouts[tracing->wishes->view];
     counting->report.unit = 1000;
     counting->report.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
+    if (tracing->wishes->view == VIEW_WALL) {
+        counting->report.measure = (struct report_measure){"stretches", "wall", "microseconds", 0};
+        counting->tick = sampled_look;
+        counting->ticking = &tracing->sampled;
+    }
     counting->report.pairs = tracing->wishes->pairs;
     counting->report.waiting = &tracing->waiting;
     counting->at_tracepoints = true;
@@ -347,13 +426,15 @@ static int trace(struct tracing *tracing)
     if (!status)
         status = count(tracing);
     switches_close(&tracing->switches);
+    sampled_close(&tracing->sampled);
     interrupts_free(&tracing->interrupts);
     return counting_close(counting, status);
 }
 
 int offwaking_run(const struct offwaking_wishes *wishes)
 {
-    struct tracing tracing = {.wishes = wishes, .switches = SWITCHES_NONE};
+    struct tracing tracing = {.wishes = wishes, .switches = SWITCHES_NONE,
+                              .sampled.wishes.program = -1};
 
     return trace(&tracing);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A run of the applets that sum up blocked time, from the maps to the last report. It speaks to the user. */
+/* A run of the applets that sum up threads' time, from the maps to the last report. It speaks to the user. */
 #ifndef STACKBOX_COUNTING_OFFWAKING_H
 #define STACKBOX_COUNTING_OFFWAKING_H
 
@@ -16,6 +16,7 @@ struct offwaking_wishes {
     uint64_t least, most; /* ns: a wait of less or more does not count */
     bool pairs;           /* who waits for whom, without stacks, is the text */
     bool unfinished;      /* waits that had not ended go into the last report */
+    uint64_t frequency;   /* of VIEW_WALL: samples per second on each CPU */
 };
 
 /* What the process is to exit with; what was wrong was said. */

@@ -8,13 +8,6 @@
 #include "kernel/bpf.h"
 #include "maps/callers.h"
 
-struct taking {
-    struct waits *waits;
-    struct tally *tally;
-    struct losses *losses;
-    uint64_t now;
-};
-
 /* All come from tracepoints. */
 static void drop_twice(const struct tally *tally, struct stack *stack)
 {
@@ -25,8 +18,8 @@ static void drop_twice(const struct tally *tally, struct stack *stack)
     stack->count -= twice;
 }
 
-static int take_party(const struct taking *taking, const struct party *party, uint64_t events,
-                      struct tally_party *to)
+int waits_take_party(const struct waits_taking *taking, const struct party *party, uint64_t events,
+                     struct tally_party *to)
 {
     struct stack_table *stacks = &taking->waits->stacks;
 
@@ -47,7 +40,7 @@ static int take_party(const struct taking *taking, const struct party *party, ui
     return result;
 }
 
-static int add_entry(const struct taking *taking, const struct wait *wait,
+static int add_entry(const struct waits_taking *taking, const struct wait *wait,
                      const struct blocked *blocked, enum tally_mark mark)
 {
     struct tally_entry *entry = tally_add(taking->tally);
@@ -59,13 +52,13 @@ static int add_entry(const struct taking *taking, const struct wait *wait,
     entry->longest = blocked->longest;
     entry->mark = mark;
     entry->has_waker = wait->waker.flags & PARTY_SEEN;
-    int result = take_party(taking, &wait->target, blocked->waits, &entry->task);
-    return result ? result : take_party(taking, &wait->waker, blocked->waits, &entry->waker);
+    int result = waits_take_party(taking, &wait->target, blocked->waits, &entry->task);
+    return result ? result : waits_take_party(taking, &wait->waker, blocked->waits, &entry->waker);
 }
 
 static int take_count(void *context, const void *key, const void *value)
 {
-    const struct taking *taking = context;
+    const struct waits_taking *taking = context;
     struct wait wait = {.waker = {.kernel_stack = NO_STACK, .user_stack = NO_STACK}};
     struct blocked blocked = {0};
 
@@ -76,9 +69,9 @@ static int take_count(void *context, const void *key, const void *value)
     return blocked.waits ? add_entry(taking, &wait, &blocked, MARK_NONE) : 0;
 }
 
-static int take_stack(void *context, const void *key, const void *value)
+int waits_take_stack(void *context, const void *key, const void *value)
 {
-    const struct taking *taking = context;
+    const struct waits_taking *taking = context;
     int64_t word;
 
     memcpy(&word, key, sizeof(word));
@@ -88,9 +81,9 @@ static int take_stack(void *context, const void *key, const void *value)
 /* Stacks first: the counts of any bank may be of those of either. */
 static int drain(void *context, struct bank *bank, bool again)
 {
-    struct taking *taking = context;
+    struct waits_taking *taking = context;
     struct store *store = taking->waits->store;
-    int result = drain_stacks(store, bank, take_stack, taking);
+    int result = drain_stacks(store, bank, waits_take_stack, taking);
 
     (void)again;
     bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
@@ -99,7 +92,7 @@ static int drain(void *context, struct bank *bank, bool again)
                               take_count, taking);
 }
 
-static void read_wait(const struct taking *taking, const void *value, struct wait *wait)
+static void read_wait(const struct waits_taking *taking, const void *value, struct wait *wait)
 {
     *wait = (struct wait){.waker = {.kernel_stack = NO_STACK, .user_stack = NO_STACK}};
     memcpy(wait, value, waits_value_bytes(taking->waits));
@@ -108,7 +101,7 @@ static void read_wait(const struct taking *taking, const void *value, struct wai
 /* What programs write meanwhile they have put into a bank that is drained later. */
 static int keep_stacks(void *context, const void *key, const void *value)
 {
-    const struct taking *taking = context;
+    const struct waits_taking *taking = context;
     struct stack_table *stacks = &taking->waits->stacks;
     struct wait wait;
 
@@ -125,26 +118,25 @@ static int keep_stacks(void *context, const void *key, const void *value)
 
 /* ---- Those that still wait ---- */
 
-static int note_seen(struct waits *waits, const struct wait *wait)
+int waits_note_seen(struct waits *waits, uint32_t tid)
 {
-    if (!wait->tid || wait->target.flags & KEY_FOREIGN)
-        return 0;
     if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1,
                       sizeof(*waits->seen)))
         return -ENOMEM;
-    waits->seen[waits->seen_count++] = wait->tid;
+    waits->seen[waits->seen_count++] = tid;
     return 0;
 }
 
 static int take_waiting(void *context, const void *key, const void *value)
 {
-    struct taking *taking = context;
+    struct waits_taking *taking = context;
     struct waits *waits = taking->waits;
     struct wait wait;
 
     (void)key;
     read_wait(taking, value, &wait);
-    int result = note_seen(waits, &wait);
+    bool is_ours = wait.tid && !(wait.target.flags & KEY_FOREIGN);
+    int result = is_ours ? waits_note_seen(waits, wait.tid) : 0;
     waits->open += wait.since != 0;
     uint64_t time = taking->now - wait.since;
     struct blocked blocked = {time, 1, time};
@@ -158,7 +150,7 @@ static int take_waiting(void *context, const void *key, const void *value)
     return waits->unfinished ? add_entry(taking, &wait, &blocked, MARK_UNFINISHED) : 0;
 }
 
-static int list_waiting(struct taking *taking)
+static int list_waiting(struct waits_taking *taking)
 {
     struct waits *waits = taking->waits;
 
@@ -170,7 +162,7 @@ static int list_waiting(struct taking *taking)
     return result;
 }
 
-static int collect(struct taking *taking, bool again)
+static int collect(struct waits_taking *taking, bool again)
 {
     struct waits *waits = taking->waits;
 
@@ -194,7 +186,7 @@ static int collect(struct taking *taking, bool again)
 
 int drain_waits(struct waits *waits, bool again, struct tally *tally, struct losses *losses)
 {
-    struct taking taking = {.waits = waits, .tally = tally, .losses = losses};
+    struct waits_taking taking = {.waits = waits, .tally = tally, .losses = losses};
 
     bpf_begin_unpreempted();
     int result = collect(&taking, again);

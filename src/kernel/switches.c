@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "insns/wall.h"
 #include "kernel/task_fields.h"
 #include "kernel/tracefs.h"
 
@@ -47,7 +48,8 @@ static int find_fields(const struct opening *opening)
     if (!result)
         result = find_field(opening, "sched_switch", "next_pid", &wishes->next_pid, &size);
     if (!result && wishes->view != VIEW_OFFCPU)
-        result = find_field(opening, "sched_waking", "pid", &wishes->target_pid, &size);
+        result = find_field(opening, wishes->view == VIEW_WALL ? "sched_wakeup" : "sched_waking", "pid",
+                            &wishes->target_pid, &size);
     if (!result)
         result = find_field(opening, "sched_switch", "prev_state", &wishes->prev_state, &size);
     wishes->wide_state = size == sizeof(uint64_t);
@@ -73,12 +75,32 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
     return result ? refuse(opening, REFUSED_PROBES, event, result) : 0;
 }
 
+static int attach_wall(const struct opening *opening)
+{
+    struct switches *to = opening->switches;
+    struct program births = {0}, wakeups = {0}, switches = {0};
+
+    emit_wall_wakeup(&births, opening->wishes, true);
+    emit_wall_wakeup(&wakeups, opening->wishes, false);
+    emit_wall_switch(&switches, opening->wishes);
+    int result = attach_program(opening, &to->births, "sched_wakeup_new", &births);
+    if (!result)
+        result = attach_program(opening, &to->wakings, "sched_wakeup", &wakeups);
+    if (!result)
+        result = attach_program(opening, &to->switches, "sched_switch", &switches);
+    program_free(&wakeups);
+    program_free(&switches);
+    return result;
+}
+
 /* Wakings first: who wakes is known before anybody is seen to wait. */
 static int attach(const struct opening *opening)
 {
     struct program switches = {0}, wakings = {0};
     int result = 0;
 
+    if (opening->wishes->view == VIEW_WALL)
+        return attach_wall(opening);
     if (opening->wishes->view != VIEW_OFFCPU) {
         emit_waking(&wakings, opening->wishes);
         result = attach_program(opening, &opening->switches->wakings, "sched_waking", &wakings);
@@ -114,6 +136,22 @@ static bool is_a_right(int error)
     return error == -EPERM || error == -EACCES;
 }
 
+/* For VIEW_WALL, where each event counts: these come always, and those of tracefs not amid the kernel's bpf(2). */
+static bool opens_raw_first(struct opening *opening)
+{
+    struct switches_refusal *refusal = opening->refusal;
+
+    if (opening->wishes->view != VIEW_WALL)
+        return false;
+    if (!open_raw(opening))
+        return true;
+    text_free(&refusal->log);
+    *refusal = (struct switches_refusal){0};
+    opening->wishes->task.known = false;
+    switches_close(opening->switches);
+    return false;
+}
+
 /* Of two refusals that of less rights: they are the shorter way. But only a right can be given. */
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal)
@@ -123,7 +161,7 @@ int switches_open(struct switches *switches, struct offwake_wishes *wishes, swit
 
     *switches = (struct switches)SWITCHES_NONE;
     *refusal = (struct switches_refusal){0};
-    int result = open_by_tracefs(&opening);
+    int result = opens_raw_first(&opening) ? 0 : open_by_tracefs(&opening);
     if (!result || result == -ENOMEM)
         return result;
     switches_close(switches);
@@ -142,5 +180,12 @@ void switches_close(struct switches *switches)
 {
     tracepoint_close(&switches->switches);
     tracepoint_close(&switches->wakings);
+    tracepoint_close(&switches->births);
     *switches = (struct switches)SWITCHES_NONE;
+}
+
+uint64_t switches_missed(const struct switches *switches)
+{
+    return tracepoint_missed(&switches->switches) + tracepoint_missed(&switches->wakings) +
+           tracepoint_missed(&switches->births);
 }

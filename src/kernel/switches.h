@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs the programs of insns/offwake.c: on the tracepoints of the scheduler, or, where tracefs or
+ * Runs the programs of insns/offwake.c, or those of insns/wall.c: on the tracepoints of the scheduler, or, where tracefs or
  * perf_event_open(2) is closed to us, on the raw ones, for which the kernel's types are asked.
  */
 #ifndef STACKBOX_KERNEL_SWITCHES_H
@@ -13,9 +13,10 @@
 
 struct switches {
     struct tracepoint switches, wakings;
+    struct tracepoint births; /* of threads, for VIEW_WALL */
     bool raw; /* they are on raw tracepoints */
 };
-#define SWITCHES_NONE {TRACEPOINT_NONE, TRACEPOINT_NONE, false}
+#define SWITCHES_NONE {TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, false}
 
 /* Why there are none: the program of this event was refused; NULL: something before it was. */
 struct switches_refusal {
@@ -37,5 +38,8 @@ typedef void switches_show(struct program *program, const char *event);
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal);
 void switches_close(struct switches *switches);
+
+/* Hits that the kernel kept from them. */
+uint64_t switches_missed(const struct switches *switches);
 
 #endif

@@ -118,10 +118,24 @@ static bool is_scoped(const struct flame_name *name)
     return name->length > 1 && memmem(name->text, name->length, "::", 2);
 }
 
-static const struct range *range_of(const struct svg_palette *palette,
-                                    const struct flame_name *name, bool waker)
+enum svg_side svg_side_of(const struct flame_name *name, enum svg_side below)
 {
-    if (waker || name->kind == FLAME_WAKER)
+    static const char *const parts[] = {"[running]", "[runnable]", "[blocked]"};
+
+    for (unsigned i = 0; i < COUNT_OF(parts); i++)
+        if (name->length == strlen(parts[i]) && !memcmp(name->text, parts[i], name->length))
+            return (enum svg_side)(SVG_RUNNING + i);
+    return below;
+}
+
+static const struct range *range_of(const struct svg_palette *palette,
+                                    const struct flame_name *name, enum svg_side side)
+{
+    static const struct range *const parts[] = {&warm, &yellow, &blue};
+
+    if (side >= SVG_RUNNING && palette == palettes)
+        return parts[side - SVG_RUNNING];
+    if (side == SVG_WAKER || name->kind == FLAME_WAKER)
         return palette->waker;
     if (name->kind == FLAME_KERNEL)
         return palette->kernel;
@@ -133,13 +147,13 @@ static const struct range *range_of(const struct svg_palette *palette,
 }
 
 struct svg_color svg_color_of(const struct svg_palette *palette, const struct flame_name *name,
-                              bool waker)
+                              enum svg_side side)
 {
     if (name->kind == FLAME_DELIMITER)
         return delimiter_color;
     if (name->kind == FLAME_MEETING)
         return meeting_color;
-    return color_in(range_of(palette, name, waker), hash_of(name->text, name->length));
+    return color_in(range_of(palette, name, side), hash_of(name->text, name->length));
 }
 
 struct svg_color svg_color_of_change(double change)

@@ -18,9 +18,21 @@ struct svg_palette;
 const struct svg_palette *svg_palette_by_name(const char *name);
 void svg_palettes_add_names(struct text *names);
 
-/* waker: the frame stands on a `--`. */
+/* What a frame stands on, or is: of these the palette of kinds has colours. */
+enum svg_side {
+    SVG_PLAIN,
+    SVG_WAKER, /* on a `--` */
+    SVG_RUNNING, /* the parts of a thread's time: [running] and so on */
+    SVG_RUNNABLE,
+    SVG_BLOCKED,
+    SVG_SIDES,
+};
+
+/* That of a frame of this name on one of `below`. */
+enum svg_side svg_side_of(const struct flame_name *name, enum svg_side below);
+
 struct svg_color svg_color_of(const struct svg_palette *palette, const struct flame_name *name,
-                              bool waker);
+                              enum svg_side side);
 
 /* From -1, all blue, by 0, white, to 1, all red. */
 struct svg_color svg_color_of_change(double change);

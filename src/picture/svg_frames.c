@@ -103,7 +103,7 @@ static void add_description(const struct svg_picture *picture, const struct svg_
 static struct svg_color color_of(const struct svg_picture *picture, const struct svg_frame *frame)
 {
     if (!picture->options->differential)
-        return svg_color_of(picture->palette, frame->name, frame->waker);
+        return svg_color_of(picture->palette, frame->name, frame->side);
     double change = svg_change_of(picture, frame->node);
     double share = picture->greatest_change > 0 ? change / picture->greatest_change : 0;
     /* Small changes are seen, too. */

@@ -177,7 +177,7 @@ static int sort_children(struct choice *choice)
 
 /* Children stand side by side from where their parent starts. */
 static void place(struct svg_layout *layout, const struct choice *choice, const struct item *item,
-                  uint64_t *next_start, bool waker)
+                  uint64_t *next_start, enum svg_side side)
 {
     const struct flame_node *node = &choice->flame->nodes[item->node];
     uint64_t start = next_start[item->depth];
@@ -187,7 +187,7 @@ static void place(struct svg_layout *layout, const struct choice *choice, const 
         .name = &choice->flame->names[node->name],
         .start = start,
         .depth = item->depth,
-        .waker = waker,
+        .side = side,
     };
     next_start[item->depth] = start + node->value;
     next_start[item->depth + 1] = start;
@@ -195,37 +195,32 @@ static void place(struct svg_layout *layout, const struct choice *choice, const 
         layout->levels = item->depth + 1;
 }
 
-/* Is what stands on a frame of this item a waker's? */
-static bool bears_waker(const struct choice *choice, const struct item *item, bool is_waker)
-{
-    uint32_t name = choice->flame->nodes[item->node].name;
-
-    return is_waker || choice->flame->names[name].kind == FLAME_MEETING;
-}
-
 /* From the root up, without recursion: lines of text may have as many frames as they like. */
 static int place_all(struct svg_layout *layout, const struct choice *choice)
 {
     uint32_t *waiting = calloc(choice->count + 1, sizeof(*waiting));
     uint64_t *next_start = calloc(choice->count + 1, sizeof(*next_start));
-    bool *is_waker = calloc(choice->count, sizeof(*is_waker));
+    enum svg_side *sides = calloc(choice->count, sizeof(*sides));
     size_t count = 1;
 
     layout->frames = calloc(choice->count, sizeof(*layout->frames));
-    bool made = waiting && next_start && is_waker && layout->frames;
+    bool made = waiting && next_start && sides && layout->frames;
     while (made && count) {
         uint32_t index = waiting[--count];
         const struct item *item = &choice->items[index];
-        place(layout, choice, item, next_start, is_waker[index]);
+        const struct flame_name *name = &choice->flame->names[choice->flame->nodes[item->node].name];
+        enum svg_side side = svg_side_of(name, sides[index]);
+        place(layout, choice, item, next_start, side);
+        side = name->kind == FLAME_MEETING ? SVG_WAKER : side;
         for (uint32_t i = item->children; i--;) {
             uint32_t child = choice->siblings[item->first_child + i].item;
-            is_waker[child] = bears_waker(choice, item, is_waker[index]);
+            sides[child] = side;
             waiting[count++] = child;
         }
     }
     free(waiting);
     free(next_start);
-    free(is_waker);
+    free(sides);
     return made ? 0 : -ENOMEM;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "picture/flame.h"
+#include "picture/svg_colors.h"
 
 /*
  * What a file may have: more makes it large and a browser slow, and nobody sees the least of them.
@@ -19,7 +20,7 @@ struct svg_frame {
     const struct flame_name *name;
     uint64_t start; /* how much of the root's value is left of it */
     uint32_t depth; /* the root has 0 */
-    bool waker;     /* it stands on a `--` */
+    enum svg_side side;
 };
 
 struct svg_layout {

@@ -66,8 +66,9 @@ enum recorded_file {
 /* Of a process. */
 enum { PROCESS_FOREIGN = 1, PROCESS_NAMED = 2 };
 
-/* Of an entry: its enum tally_mark, and this bit. */
+/* Of an entry: this bit, and its enum tally_mark, of which the third bit stands above it. */
 #define ENTRY_HAS_WAKER 4
+#define ENTRY_MARK(mark) (((mark) & 3) | ((mark) & 4) << 1)
 
 /* Differences, small below 0 as well. */
 static inline uint64_t zigzag(uint64_t difference)

@@ -207,8 +207,8 @@ static void take_entry(struct reader *reader, struct recording *recording, const
         return;
     }
     symbols->first[recording->tally.count - 1] = recording->frame_count;
-    const uint64_t flags = reader_number_to(reader, ENTRY_HAS_WAKER | 3);
-    entry->mark = (enum tally_mark)(flags & 3);
+    const uint64_t flags = reader_number_to(reader, ENTRY_HAS_WAKER | ENTRY_MARK(MARKS - 1));
+    entry->mark = (enum tally_mark)((flags & 3) | (flags >> 1 & 4));
     entry->has_waker = flags & ENTRY_HAS_WAKER;
     entry->value = reader_number(reader);
     entry->events = reader_number(reader);

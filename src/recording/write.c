@@ -259,7 +259,7 @@ static void put_entries(struct writing *writing)
     for (size_t i = 0; i < tally->count; i++) {
         const struct tally_entry *entry = &tally->entries[i];
         const uint32_t *frames = symbols->frames + symbols->first[i];
-        put_number(to, entry->mark | (entry->has_waker ? ENTRY_HAS_WAKER : 0));
+        put_number(to, ENTRY_MARK(entry->mark) | (entry->has_waker ? ENTRY_HAS_WAKER : 0));
         put_number(to, entry->value);
         put_number(to, entry->events);
         put_number(to, entry->longest);

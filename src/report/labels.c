@@ -39,6 +39,14 @@ static const char *special_name(enum special_frame special, const struct report_
         return "[blocked all along]";
     case TABLE_FULL_FRAME:
         return "[table full]";
+    case RUNNING_FRAME:
+        return "[running]";
+    case NOT_SAMPLED_FRAME:
+        return "[running, not sampled]";
+    case RUNNABLE_FRAME:
+        return "[runnable]";
+    case BLOCKED_FRAME:
+        return "[blocked]";
     default:
         return delimiter(options);
     }

@@ -17,6 +17,10 @@ enum special_frame {
     UNFINISHED_FRAME,
     ALL_ALONG_FRAME,
     TABLE_FULL_FRAME,
+    RUNNING_FRAME, /* in the order of their marks */
+    NOT_SAMPLED_FRAME,
+    RUNNABLE_FRAME,
+    BLOCKED_FRAME,
     SPECIAL_FRAMES,
 };
 

@@ -171,13 +171,18 @@ static size_t add_party(const struct making *making, const struct tally_party *p
                              to + count);
 }
 
-/* What a wait is that had not ended is the root of its stack. */
+/* What a wait is that had not ended, or what the thread was in, is the root of its stack. */
 static size_t add_mark(const struct making *making, const struct tally_entry *entry, uint32_t *to)
 {
+    enum special_frame frame = entry->mark == MARK_UNFINISHED  ? UNFINISHED_FRAME
+                               : entry->mark == MARK_ALL_ALONG ? ALL_ALONG_FRAME
+                               : entry->mark == MARK_NOT_SAMPLED
+                                   ? RUNNING_FRAME
+                                   : RUNNING_FRAME + (entry->mark - MARK_RUNNING);
+
     if (entry->mark == MARK_NONE)
         return 0;
-    *to = labels_special(&making->labels,
-                         entry->mark == MARK_UNFINISHED ? UNFINISHED_FRAME : ALL_ALONG_FRAME);
+    *to = labels_special(&making->labels, frame);
     return 1;
 }
 
@@ -187,7 +192,9 @@ static size_t add_task(const struct making *making, size_t index, uint32_t *to)
     bool root_first = making->options->format != REPORT_TEXT;
     size_t count = root_first ? add_mark(making, entry, to) : 0;
 
-    if (making->options->layout != LAYOUT_WAKEUPTIME)
+    if (entry->mark == MARK_NOT_SAMPLED)
+        to[count++] = labels_special(&making->labels, NOT_SAMPLED_FRAME);
+    else if (making->options->layout != LAYOUT_WAKEUPTIME)
         count += add_party(making, &entry->task, making->symbols->first[index], root_first,
                            to + count);
     return root_first ? count : count + add_mark(making, entry, to + count);

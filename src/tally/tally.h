@@ -52,6 +52,11 @@ enum tally_mark {
     MARK_UNFINISHED, /* it began while tracing ran */
     MARK_ALL_ALONG,  /* it began before, and its thread never ran */
     MARK_TABLE_FULL, /* events of whomever: there was no room to count them apart */
+    MARK_RUNNING,    /* the parts of all of a thread's time */
+    MARK_NOT_SAMPLED, /* running, nobody knows where */
+    MARK_RUNNABLE,
+    MARK_BLOCKED,
+    MARKS,
 };
 
 struct tally_entry {

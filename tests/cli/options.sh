@@ -35,7 +35,7 @@ wrong()
 run
 is "alone: exit status" $status 0
 is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" \
-    "stackcount profile offcputime wakeuptime offwaketime stacksnoop report flamegraph check "
+    "stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop report flamegraph check "
 is "alone: nothing on stderr" "$(cat "$scratch/err")" ""
 run --version
 is "--version" "$status $(cat "$scratch/out")" \

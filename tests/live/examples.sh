@@ -98,6 +98,11 @@ stacksnoop -K -d -s r::vfs_unlink => kprobes => r:vfs_unlink$
 stacksnoop t:sched:sched_process_exec -- make -j4 => - => sched:sched_process_exec$
 stacksnoop --format json --max 10 c:malloc => - => "user":\[.*"name":"malloc","file":"libc.so.6",
 stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf => - => out.perf: 
+walltime -p 185 10 => - => ^    \[blocked\]$
+walltime --tree -- make => - => \[running\]
+walltime --by thread -p 185 5 => - => ^    -  +everyday \([0-9]+\)$
+walltime --by thread -o out.svg -p 185 10 => - => out.svg: \[blocked\]
+walltime -o out.svg -p 185 10 => - => out.svg: \[blocked\]
 flamegraph stacks.folded > stacks.svg => - => stacks.svg: <svg
 flamegraph --title build --countname us -o build.svg stacks.folded => - => build.svg: <svg
 flamegraph --reverse --inverted stacks.folded > leaves.svg => - => leaves.svg: <svg

@@ -29,6 +29,7 @@
 #include "insns/program.h"
 #include "insns/snoop.h"
 #include "insns/unrolled.h"
+#include "insns/wall.h"
 #include "machine/rows.h"
 #include "unit/lint.h"
 
@@ -550,6 +551,41 @@ static void build_waking(struct program *program, const void *wishes)
     emit_waking(program, &of_age);
 }
 
+/* ---- Those of walltime ---- */
+
+static const struct offwake_wishes wall_of_pids = {
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true,
+    FIELDS, WAIT_MAPS};
+static const struct offwake_wishes wall_namespace = {
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS, OF_TIDS, .cgroup = FD_CGROUP},
+    .kernel_stack = true, .least = 1000000, FIELDS, WAIT_MAPS};
+static const struct offwake_wishes wall_raw = {
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, TASK, WAIT_MAPS};
+
+static void build_wall_switch(struct program *program, const void *wishes)
+{
+    const struct offwake_wishes of_age = offwake_of_age(wishes);
+
+    emit_wall_switch(program, &of_age);
+}
+
+static void build_wall_wakeup(struct program *program, const void *wishes)
+{
+    emit_wall_wakeup(program, wishes, false);
+}
+
+static void build_wall_birth(struct program *program, const void *wishes)
+{
+    emit_wall_wakeup(program, wishes, true);
+}
+
+static void build_wall_sample(struct program *program, const void *wishes)
+{
+    const struct offwake_wishes of_age = offwake_of_age(wishes);
+
+    emit_wall_sample(program, &of_age);
+}
+
 /* ---- The table: every variant of every real program has its row here ---- */
 
 static const struct golden {
@@ -635,6 +671,13 @@ static const struct golden {
     {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state, V(5, 5), V(4, 18)},
     {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide, V(5, 5), V(4, 18)},
     {"offwake-waking-raw", build_waking, &offwake_raw_wide, V(5, 5), V(4, 18)},
+    {"wall-switch", build_wall_switch, &wall_of_pids, V(5, 3), V(4, 18)},
+    {"wall-switch-namespace", build_wall_switch, &wall_namespace, V(5, 7), 0},
+    {"wall-switch-raw", build_wall_switch, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-wakeup", build_wall_wakeup, &wall_of_pids, V(4, 18), 0},
+    {"wall-wakeup-raw", build_wall_wakeup, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-birth", build_wall_birth, &wall_of_pids, V(4, 18), 0},
+    {"wall-sample", build_wall_sample, &wall_of_pids, V(5, 5), V(4, 18)},
     {"life-begins", build_life_begins, &lives, V(4, 18), 0},
     {"life-ends", build_life_ends, NULL, V(4, 18), 0},
     {"life-ends-told", build_life_ends, &told, V(4, 18), 0},

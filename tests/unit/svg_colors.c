@@ -70,10 +70,10 @@ static bool palette_is_legible(const char *palette_name)
 
     for (unsigned i = 0; i < 3000; i++)
         for (uint32_t kind = FLAME_PLAIN; kind <= FLAME_MEETING; kind++)
-            for (unsigned waker = 0; waker < 2; waker++) {
+            for (unsigned side = SVG_PLAIN; side < SVG_SIDES; side++) {
                 snprintf(text, sizeof(text), i % 2 ? "a::f%u" : "f%u", i);
                 const struct flame_name name = {text, (uint32_t)strlen(text), kind};
-                struct svg_color color = svg_color_of(palette, &name, waker);
+                struct svg_color color = svg_color_of(palette, &name, (enum svg_side)side);
                 if (is_legible(color))
                     continue;
                 printf("  %s: %s of kind %u: #%02x%02x%02x\n", palette_name, text, kind, color.red,
@@ -120,6 +120,33 @@ static void kinds_are_told_apart(void)
         CHECK(user.red > user.blue + 130 && user.red > user.green && kernel.blue > kernel.red + 40);
         struct svg_color waker = svg_color_of(palette, &name, true);
         CHECK(waker.green < waker.red && waker.red < waker.blue && kernel.green > kernel.red);
+    }
+}
+
+static bool is_side(const char *name, enum svg_side below, enum svg_side side)
+{
+    const struct flame_name frame = {name, (uint32_t)strlen(name), FLAME_PLAIN};
+
+    return svg_side_of(&frame, below) == side;
+}
+
+/* What runs is warm, what could run yellow, what waits blue, whatever it is in. */
+static void parts_are_told_apart(void)
+{
+    const struct svg_palette *palette = svg_palette_by_name(NULL);
+    char text[24];
+
+    CHECK(is_side("[running]", SVG_PLAIN, SVG_RUNNING) && is_side("[runnable]", SVG_PLAIN, SVG_RUNNABLE));
+    CHECK(is_side("[blocked]", SVG_PLAIN, SVG_BLOCKED) && is_side("read", SVG_BLOCKED, SVG_BLOCKED));
+    CHECK(is_side("[blocked", SVG_PLAIN, SVG_PLAIN) && is_side("read", SVG_WAKER, SVG_WAKER));
+    for (unsigned i = 0; i < 3000; i++) {
+        snprintf(text, sizeof(text), "f%u", i);
+        const struct flame_name name = {text, (uint32_t)strlen(text), i % 2 ? FLAME_PLAIN : FLAME_KERNEL};
+        struct svg_color runs = svg_color_of(palette, &name, SVG_RUNNING);
+        struct svg_color could = svg_color_of(palette, &name, SVG_RUNNABLE);
+        struct svg_color waits = svg_color_of(palette, &name, SVG_BLOCKED);
+        CHECK(waits.blue > waits.red + 40 && runs.red > runs.blue + 130 && could.red > could.blue + 130);
+        CHECK(could.green + 40 > could.red && runs.red > 200);
     }
 }
 
@@ -236,6 +263,7 @@ int main(void)
     TEST(power_is_right);
     TEST(every_colour_is_legible);
     TEST(kinds_are_told_apart);
+    TEST(parts_are_told_apart);
     TEST(same_name_same_colour);
     TEST(differences);
     TEST(greatest_vanished);

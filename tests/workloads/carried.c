@@ -187,6 +187,7 @@ static const struct row rows[] = {
     { "wakeuptime", "wakeuptime", "-f --unwind fp %C", "waits", "5", judge_folded, { "wake_other" }, ROUGHLY },
     { "offwaketime", "offwaketime", "-f --unwind fp %C", "waits", "5", judge_folded,
       { "wait_here", "wake_other" }, ROUGHLY },
+    { "walltime", "walltime", "-f --unwind fp %C", "naps", "5", judge_folded, { "nap_here" }, ROUGHLY },
     { "flamegraph", "flamegraph", "", NULL, NULL, judge_picture, .input = "a;b 3\na;c 4\n",
       .ending = ".svg" },
     { "check", "check", "", NULL, NULL, judge_check, .input = "" },

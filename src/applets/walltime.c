@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* walltime: where all the time of threads goes, running, waiting for a CPU, and blocked. */
+#include <errno.h>
+
+#include "applets/applets.h"
+#include "base/text.h"
+#include "counting/offwaking.h"
+#include "kernel/sampling.h"
+#include "options/applet.h"
+
+#define SEE_HELP " (see walltime -h)"
+#define DEFAULT_FREQUENCY 499
+#define MOST_US (UINT64_MAX / 1000 - 1)
+
+struct wall_options {
+    struct trace_options trace;
+    uint64_t frequency;
+    uint64_t least; /* us */
+};
+
+static struct wall_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequency = DEFAULT_FREQUENCY};
+
+#define AT(member) offsetof(struct wall_options, member)
+
+static const struct option own_options[] = {
+    OPTION_HEADING("Times"),
+    {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
+     "samples per second on each CPU (default: 499)"},
+    {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
+     "stacks of so many microseconds and more off the CPU only: the rest is [no stack]"},
+    {0},
+};
+
+static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
+static const struct manual_section sections[] = {{0}};
+
+static const struct manual_row examples[] = {
+    {"walltime -p 185 10", "where the time of a process goes, for ten seconds"},
+    {"walltime --tree -- make", "that of a command and all that comes of it, as a tree"},
+    {"walltime --by thread -p 185 5", "each thread by itself"},
+    {"walltime -o out.svg -p 185 10", "a flame graph"},
+    {0},
+};
+
+static const struct manual_row notes[] = {
+    {NULL, "Below each name are [running], [runnable] (it could run, and waits for a CPU) and [blocked], the latter "
+     "two by the stacks with which threads left the CPU. Times are exact; samples only divide those stretches of "
+     "running that they hit: what no sample hit is [running, not sampled]."},
+    {NULL, "A thread that is stopped is blocked. What it was in when the run began has no stack, but that of "
+     "/proc/TID/stack where it is blocked all along."},
+    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, which "
+     "some systems have, root."},
+    {0},
+};
+
+/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+static int check_usage(const struct arguments *arguments, struct text *error)
+{
+    const struct trace_options *trace = &settings.trace;
+    uint64_t limit = sampling_rate_limit();
+
+    if (!trace_options_check(&settings.trace, arguments, error) &&
+        !trace_options_choose_files(&settings.trace, error) &&
+        !trace_options_take_duration(&settings.trace, arguments, error)) {
+        if (!trace->pids.count && !trace->tids.count && !trace->cgroup && !trace->command)
+            text_add(error, "whose time is asked for? -p, -t, --cgroup or -- COMMAND says it");
+        else if (trace->cpu >= 0)
+            text_add(error, "-C: a thread that is blocked is on no CPU: leave it out");
+        else if (settings.frequency > limit)
+            text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu "
+                        "(sysctl kernel.perf_event_max_sample_rate)",
+                        (unsigned long long)settings.frequency, (unsigned long long)limit);
+    }
+    if (!error->length && !error->failed)
+        return 0;
+    text_add(error, SEE_HELP);
+    return -EINVAL;
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct text error = {0};
+    const struct offwaking_wishes wishes = {
+        .trace = &settings.trace,
+        .view = VIEW_WALL,
+        .states = STATE_BLOCKED,
+        .letters = "SDTtPI",
+        .least = settings.least * 1000,
+        .most = UINT64_MAX,
+        .frequency = settings.frequency,
+    };
+    int result = check_usage(arguments, &error);
+    int status = result ? applet_refuse(result, &error, arguments->command) : offwaking_run(&wishes);
+
+    text_free(&error);
+    return status;
+}
+
+const struct applet walltime_applet = {
+    .name = "walltime",
+    .summary = "sum up all the time of threads: running, waiting for a CPU, blocked",
+    .usage = "[options] [SECONDS] -p PID | -- COMMAND [ARG]...",
+    .about = "Sums up where all the time of threads goes, in microseconds: what they run, how long they wait for "
+             "a CPU, and how long they are blocked, by their stacks. Its sum is how long they lived meanwhile.",
+    .sections = sections,
+    .examples = examples,
+    .notes = notes,
+    .options = options,
+    .settings = &settings,
+    .run = run,
+};

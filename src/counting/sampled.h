@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A program that runs at the ticks of every CPU's clock, or at other events. It speaks to the user. */
+#ifndef STACKBOX_COUNTING_SAMPLED_H
+#define STACKBOX_COUNTING_SAMPLED_H
+
+#include "collect/missing.h"
+#include "insns/program.h"
+#include "kernel/sampling.h"
+#include "session/trace_options.h"
+
+struct sampled {
+    struct sampling_wishes wishes; /* its program below 0: none yet */
+    struct sampling sampling;
+    bool said; /* that a CPU which came cannot be sampled */
+};
+
+/* Loads it into the wishes, and frees it. 0 or the exit status. */
+int sampled_load(struct sampled *sampled, struct program *program, const struct trace_options *options);
+/* Says why there are no samples. The exit status. */
+int sampled_refuse(int error, const struct text *log);
+void sampled_close(struct sampled *sampled);
+
+/* For counting.tick: CPUs may have come. */
+void sampled_look(void *sampled);
+
+/* The kernel stops an event that overflows too often until the next tick. */
+void sampled_add_stops(const struct sampled *sampled, const struct sampling_stops *stops,
+                       struct missing *missing);
+
+#endif

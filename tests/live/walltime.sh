@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# own clock
+# quiet
+# host: yes
+#
+# All of threads' time: what they ran by their own clocks, how long they waited for a CPU as the kernel has
+# it in schedstat, and the rest, to 1 % or 1 ms; and that it is no more and no less than they lived.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+have_root || skip_all "tracing needs root"
+
+# of NAME FIELD: what `hours` says of its threads of this name
+of()
+{
+    awk -v name="$1" -v field="$2" '$1 == "thread" && $2 == name { print $field }' "$scratch/hours.out"
+}
+
+# part NAME PATTERN: what the lines of these threads come to
+part()
+{
+    grep "^$PREFIX$1;$2" "$scratch/out" | sum
+}
+
+# near NAME ACTUAL TRUTH THREADS [MORE [SWITCHES]]: within 1 % or 1 ms, or 0.3 ms for what each thread does at
+# its ends; MORE is how much more the truth may be. The kernel charges whoever comes to a CPU from when it begins
+# to look for the next one, and the switch comes some 10 us after that on an emulated machine.
+near()
+{
+    margin=$(($3 / 100 + $4 * 300))
+    [ $margin -ge 1000 ] || margin=1000
+    margin=$((margin + ${6:-0} * 10))
+    between "$1 (${2:-?} us, measured $3 + ${5:-0}, ${6:-0} switches)" "$2" $(($3 - margin)) $(($3 + margin + ${5:-0}))
+}
+
+# threads_right NAME WAY...: all of these threads' time
+threads_right()
+{
+    name=$1
+    shift
+    for way in "$@"; do
+        threads=$(of "$way" 3) unborn=$(of "$way" 8) switches=$(of "$way" 9)
+        near "$name: $way lived" "$(part "$way")" "$(of "$way" 4)" "$threads" "$unborn"
+        near "$name: $way ran" "$(part "$way" '\[running\];')" "$(of "$way" 5)" "$threads" 0 "$switches"
+        near "$name: $way waited for a CPU" "$(part "$way" '\[runnable\];')" "$(of "$way" 6)" "$threads" 0 "$switches"
+        near "$name: $way was blocked" "$(part "$way" '\[blocked\];')" "$(of "$way" 7)" "$threads" "$unborn"
+    done
+}
+
+no_gap()
+{
+    is "$1: the account closes" "$(grep 'does not close' "$scratch/err")" ""
+    is "$1: exit status" "$status" 0
+}
+
+# trace_hours ARG...: walltime, from before these threads begin until they have ended
+trace_hours()
+{
+    start_stackbox walltime -f -F 997 "$@" -p "$(pid_of hours)" || fail "$*" "$(cat "$scratch/err")"
+    go hours || fail "$*" "the workload did not come to its end"
+    finish_stackbox
+    finish_workload hours
+}
+
+# ---- Threads that begin and end meanwhile
+
+start_workload hours hours -w -k -N "$PREFIX"
+trace_hours
+threads_right threads solo left right brief
+no_gap threads
+between "where they burn" "$(grep "^$PREFIX[a-z]*;\[running\];.*;burn_here" "$scratch/out" | sum)" \
+    $(($(grep "^$PREFIX[a-z]*;\[running\];" "$scratch/out" | grep -v ';\[running, not sampled\] ' | sum) * 9 / 10)) \
+    "$(grep "^$PREFIX[a-z]*;\[running\];" "$scratch/out" | sum)"
+near "where they nap" "$(grep "^$PREFIX[a-z]*;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
+    "$(grep "^$PREFIX[a-z]*;\[blocked\];" "$scratch/out" | sum)" 20
+is "no other part" \
+    "$(sed -n "s/^$PREFIX[a-z]*;\([^;]*\);.*/\1/p" "$scratch/out" | sort -u | tr '\n' ' ')" \
+    "[blocked] [runnable] [running] "
+
+# ---- Two on one CPU: half of their time is each other's
+
+start_workload hours hours -w -k -N "$PREFIX" -2
+trace_hours
+threads_right "two on a CPU" left right
+no_gap "two on a CPU"
+# What the one runs the other waits, but for its beginning and its end.
+between "two on a CPU: left waits for right" "$(part left '\[runnable\];')" \
+    $(($(part right '\[running\];') * 95 / 100)) "$(part left)"
+between "two on a CPU: right waits for left" "$(part right '\[runnable\];')" \
+    $(($(part left '\[running\];') * 95 / 100)) "$(part right)"
+
+# ---- Intervals: they add up to the whole
+
+start_workload hours hours -w -k -N "$PREFIX" -n 30
+trace_hours -i 0.5
+threads_right intervals solo left right brief
+no_gap intervals
+
+# ---- Short ones have no stack, and their time is there
+
+start_workload hours hours -w -k -N "$PREFIX"
+trace_hours -m 19000
+threads_right "-m" solo left right brief
+near "-m: 5 ms have no stack" "$(part brief '\[blocked\];\[no stack\]')" "$(part brief '\[blocked\];')" 20
+near "-m: 20 ms have" "$(grep "^${PREFIX}solo;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
+    "$(part solo '\[blocked\];')" 1
+
+# ---- A command, and what it forks
+
+run_stackbox walltime -f -F 997 -o "$scratch/folded" -- "$WORKLOADS/hours" -f -n 10 -N "$PREFIX"
+mv "$scratch/out" "$scratch/hours.out"
+mv "$scratch/folded" "$scratch/out"
+threads_right "a command" solo left right brief child
+no_gap "a command"
+
+# ---- Whoever has no switch all along: asleep, busy, and stopped
+
+start_workload hours hours -w -k -N "$PREFIX"
+run_stackbox walltime -f -D 1 -p "$(pid_of hours)"
+near "asleep all along" "$(grep '^hours;\[blocked\];' "$scratch/out" | sum)" 1000000 10
+is "asleep all along: in the kernel" "$(grep '^hours;' "$scratch/out" | grep -vc 'sigtimedwait')" 0
+no_gap "asleep all along"
+drop_workload hours
+start_workload burn burn -w -s 1500
+start_stackbox walltime -f -D 2 -p "$(pid_of burn)" || fail "a stop" "$(cat "$scratch/err")"
+kill -s USR2 "$(pid_of burn)"
+sleep 0.3
+kill -s STOP "$(pid_of burn)"
+sleep 0.7
+kill -s CONT "$(pid_of burn)"
+wait_stackbox
+between "stopped: blocked" "$(grep '^burn;\[blocked\];.*;do_signal_stop' "$scratch/out" | sum)" 690000 800000
+near "stopped: the sum" "$(sum <"$scratch/out")" 2000000 10
+no_gap "stopped"
+drop_workload burn

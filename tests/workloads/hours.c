@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * hours [-n ROUNDS] [-N PREFIX] [-2] [-f] [-w] [-k]
+ *
+ * Threads that know what became of all of their time: what they ran, by the clock that the kernel keeps for
+ * each; how long they could run and had no CPU, as /proc/self/task/TID/schedstat has it; and the rest, which
+ * is what they were blocked. Each is made for it, and ends by itself:
+ *
+ *   solo          burns 20 ms and naps for 20 ms, ROUNDS times (20)
+ *   left, right   burn 20 ms for ROUNDS times, both on the last CPU
+ *   brief         burns 5 ms and naps for 5 ms; ROUNDS of them, one after another
+ *   child         the same in a process of its own, with -f
+ *
+ * They burn in burn_here(), and nap in nap_here(). What they came to, of all of a name, is printed as
+ * `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN SWITCHES`, in us. They lived for up to UNBORN more: that
+ * is the time from when they were to be made until they measured, of which only RAN and DELAYED are known. Their
+ * names begin with PREFIX. SWITCHES is how often they left a CPU.
+ *
+ *   -2          left and right alone
+ *   -w          prints `ready` and waits for SIGUSR2
+ *   -k          waits so once more before the end
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "waits.h"
+#include "word.h"
+
+struct life {
+    const char *name;
+    int cpu; /* below 0: any */
+    uint64_t rounds, us;
+    bool naps;
+    uint64_t made; /* when that was asked for */
+    uint64_t threads, lived, ran, delayed, blocked, unborn; /* ns */
+    uint64_t switches;
+};
+
+static const char *prefix = "";
+
+void nap_here(uint64_t us);
+void burn_here(uint64_t us);
+
+APART void nap_here(uint64_t us)
+{
+    FRAME;
+    nap(us);
+    NO_TAIL_CALL;
+}
+
+/* Part of burn_here(): libc's function and the vDSO have frames of another kind, which hide their caller. */
+INLINE uint64_t thread_ns(void)
+{
+    struct timespec now;
+
+    call_kernel_all(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+APART void burn_here(uint64_t us)
+{
+    uint64_t end = thread_ns() + us * 1000;
+
+    FRAME;
+    while (thread_ns() < end)
+        for (unsigned i = 0; i < 20000; i++)
+            __asm__ volatile("" ::: "memory");
+}
+
+static void *live(void *argument)
+{
+    struct life *life = argument;
+    char name[16];
+
+    if (life->cpu >= 0)
+        pin_to_cpu((unsigned)life->cpu);
+    snprintf(name, sizeof(name), "%s%s", prefix, life->name);
+    prctl(PR_SET_NAME, name);
+    int delays = delays_open();
+    uint64_t delayed = delay_ns(delays), ran = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 0; i < life->rounds; i++) {
+        burn_here(life->us);
+        if (life->naps)
+            nap_here(life->us);
+    }
+    uint64_t lived = clock_ns(CLOCK_MONOTONIC) - began;
+    uint64_t all_ran = clock_ns(CLOCK_THREAD_CPUTIME_ID), all_delayed = delay_ns(delays);
+    life->lived += lived;
+    life->ran += all_ran;
+    life->delayed += all_delayed;
+    life->blocked += lived - (all_ran - ran) - (all_delayed - delayed);
+    life->unborn += began - life->made;
+    struct rusage usage = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    life->switches += (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
+    life->threads++;
+    close(delays);
+    return NULL;
+}
+
+static void say_life(const struct life *life)
+{
+    printf("thread %s %llu %llu %llu %llu %lld %llu %llu\n", life->name, (unsigned long long)life->threads,
+           (unsigned long long)life->lived / 1000, (unsigned long long)life->ran / 1000,
+           (unsigned long long)life->delayed / 1000, (long long)life->blocked / 1000,
+           (unsigned long long)life->unborn / 1000, (unsigned long long)life->switches);
+}
+
+static int start(struct life *life, pthread_t *thread)
+{
+    life->made = clock_ns(CLOCK_MONOTONIC);
+    return pthread_create(thread, NULL, live, life);
+}
+
+static void run_in_child(struct life *life)
+{
+    life->made = clock_ns(CLOCK_MONOTONIC);
+    pid_t child = fork();
+
+    if (!child) {
+        live(life);
+        say_life(life);
+        fflush(stdout);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    int option, first = 0, waits = 0, stays = 0, forks = 0, last = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
+    uint64_t rounds = 20;
+
+    while ((option = getopt(argc, argv, "n:N:2fwk")) != -1) {
+        switch (option) {
+        case 'n': rounds = number_of(optarg); break;
+        case 'N': prefix = optarg; break;
+        case '2': first = 1; break;
+        case 'f': forks = 1; break;
+        case 'w': waits = 1; break;
+        case 'k': stays = 1; break;
+        default: return 2;
+        }
+    }
+    struct life lives[] = {
+        {.name = "solo", .cpu = -1, .rounds = rounds, .us = 20000, .naps = true},
+        {.name = "left", .cpu = last, .rounds = rounds, .us = 20000},
+        {.name = "right", .cpu = last, .rounds = rounds, .us = 20000},
+    };
+    struct life brief = {.name = "brief", .cpu = -1, .rounds = 1, .us = 5000, .naps = true};
+    struct life child = {.name = "child", .cpu = -1, .rounds = rounds, .us = 20000, .naps = true};
+    pthread_t threads[3], thread;
+
+    begin(NULL);
+    if (waits)
+        say_ready_and_wait();
+    for (int i = first; i < 3; i++)
+        if (start(&lives[i], &threads[i]))
+            return 2;
+    for (uint64_t i = 0; i < rounds && !first; i++)
+        if (start(&brief, &thread) || pthread_join(thread, NULL))
+            return 2;
+    if (forks)
+        run_in_child(&child);
+    for (int i = first; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        say_life(&lives[i]);
+    }
+    say_life(&brief);
+    say_done(0);
+    if (stays)
+        wait_for_word();
+    return 0;
+}
