@@ -198,6 +198,7 @@ static struct collector *make_rings(struct profiling *profiling)
 {
     const struct ring_wishes wishes = {
         .scope = &profiling->counting.session.scope,
+        .unwind = &profiling->counting.session.unwinding.rings,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .without_idle = !settings.idle,

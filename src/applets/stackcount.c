@@ -253,10 +253,11 @@ static int trace_by_rings(struct counting *counting, struct tracing *tracing)
     return status;
 }
 
-static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
+static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
     const struct ring_wishes wishes = {
-        .scope = scope,
+        .scope = &session->scope,
+        .unwind = &session->unwinding.rings,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
@@ -307,7 +308,7 @@ static int open_and_trace(struct tracing *tracing)
     collecting_choose(&settings.trace);
     bpf_counts_init(&tracing->counts, &wishes);
     int status = counting_open(&counting, &settings.trace,
-                               settings.trace.by_rings ? make_rings(tracing, &counting.session.scope)
+                               settings.trace.by_rings ? make_rings(tracing, &counting.session)
                                                        : &tracing->counts.collector);
 
     counting.report.measure = (struct report_measure){.events = "events"};

@@ -226,10 +226,11 @@ static int trace_by_rings(struct snooping *snooping, struct tracing *tracing)
     return status;
 }
 
-static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
+static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
     const struct ring_wishes wishes = {
-        .scope = scope,
+        .scope = &session->scope,
+        .unwind = &session->unwinding.rings,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
@@ -346,7 +347,7 @@ static int open_and_trace(struct tracing *tracing)
     collecting_choose(&settings.trace);
     const bool by_rings = settings.trace.by_rings;
     bpf_events_init(&tracing->events, &events);
-    int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session.scope)
+    int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session)
                                                             : &tracing->events.collector);
 
     if (!status)

@@ -41,6 +41,7 @@ static int add(const struct work *work, const struct rings_event *event, const s
         .flags = work->attaching->flags[attach_program_of(place)],
         .caller = caller->offset,
         .caller_bytes = caller->size,
+        .at_entry = work->attaching->callers[attach_program_of(place)],
     };
 
     if (at_kernel_start(place) && caller->size)

@@ -16,6 +16,7 @@
 
 /* What comes within some tenths of a second is to fit, and be a small part of the free memory. */
 #define MOST_BYTES (2u << 20)
+#define MOST_WITH_STACKS (8u << 20)
 #define LEAST_BYTES 16384
 #define MOST_SHARE 16
 
@@ -23,14 +24,19 @@
 
 static struct perf_event_attr attributes_of(const struct rings *rings)
 {
+    const struct rings_wishes *wishes = &rings->wishes;
+
     return (struct perf_event_attr){
         .size = PERF_ATTR_SIZE_VER3, /* up to clockid: 4.1 */
-        .sample_type = RECORD_SAMPLE_TYPE | (rings->wishes.raw ? PERF_SAMPLE_RAW : 0),
+        .sample_type = RECORD_SAMPLE_TYPE | (wishes->raw ? PERF_SAMPLE_RAW : 0) |
+                       (wishes->registers ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
         .sample_id_all = 1,
         .exclude_kernel = rings->user_part_alone,
         .exclude_hv = rings->user_part_alone,
-        .exclude_callchain_kernel = !rings->wishes.kernel || rings->user_part_alone,
-        .exclude_callchain_user = !rings->wishes.user,
+        .exclude_callchain_kernel = !wishes->kernel || rings->user_part_alone,
+        .exclude_callchain_user = !wishes->user,
+        .sample_regs_user = wishes->registers,
+        .sample_stack_user = wishes->registers ? RING_STACK_BYTES : 0,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
@@ -140,7 +146,7 @@ static int open_rings(struct rings *rings)
     bool again = false;
     int result;
 
-    rings->bytes = MOST_BYTES;
+    rings->bytes = rings->wishes.registers ? MOST_WITH_STACKS : MOST_BYTES;
     while (rings->bytes > LEAST_BYTES && free_memory && rings->bytes * cpus > free_memory / MOST_SHARE)
         rings->bytes /= 2;
     for (;;) {
@@ -180,7 +186,7 @@ static int open_tellers(struct rings *rings)
 
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)
 {
-    *rings = (struct rings){.wishes = *wishes, .reading.shape = {.raw = wishes->raw}};
+    *rings = (struct rings){.wishes = *wishes, .reading.shape = {wishes->raw, wishes->registers}};
     int result = open_rings(rings);
 
     return result ? result : open_tellers(rings);

@@ -121,8 +121,9 @@ static bool is_asked_for(struct ring_waits *of, const struct ring_sample *sample
            (threads == THREADS_ALL || (threads == THREADS_USER) == (sample->user_count != 0));
 }
 
-static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32_t tid, uint64_t time)
+static int leave(struct ring_waits *of, const struct ring_record *record, uint32_t tid)
 {
+    const struct ring_sample *sample = &record->sample;
     const uint64_t state = field(sample, &of->prev_state);
     struct ring_wait *wait = find(of, tid);
     struct ring_party party;
@@ -142,7 +143,7 @@ static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32
         of->source.filtered++;
         return 0;
     }
-    ring_source_party(&of->source, sample, NUMBER_SWITCH, &party);
+    ring_source_party(&of->source, record, NUMBER_SWITCH, &party);
     if (of->wishes.view == VIEW_WAKEUP || !of->wishes.kernel)
         party.kernel.count = 0;
     if (of->wishes.view == VIEW_WAKEUP || !of->wishes.user)
@@ -152,7 +153,7 @@ static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32
         return -ENOMEM;
     wait->tid = sample->tid;
     wait->woken = false;
-    wait->since = time;
+    wait->since = record->time;
     return 0;
 }
 
@@ -170,15 +171,15 @@ static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
     return result;
 }
 
-static int wake(struct ring_waits *of, const struct ring_sample *sample, uint64_t time)
+static int wake(struct ring_waits *of, const struct ring_record *record)
 {
-    const uint32_t tid = (uint32_t)field(sample, &of->pid);
+    const uint32_t tid = (uint32_t)field(&record->sample, &of->pid);
     struct ring_wait *wait = tid ? make(of, tid) : NULL;
     struct ring_party party;
 
     if (!wait)
         return tid && tid < of->count ? -ENOMEM : 0;
-    ring_source_party(&of->source, sample, NUMBER_WAKING, &party);
+    ring_source_party(&of->source, record, NUMBER_WAKING, &party);
     if (!of->wishes.user)
         party.user.count = 0;
     if (keep(&wait->waker, &party))
@@ -186,7 +187,7 @@ static int wake(struct ring_waits *of, const struct ring_sample *sample, uint64_
     wait->woken = wait->since != 0;
     if (of->wishes.view != VIEW_WAKEUP || !wait->since)
         return 0;
-    int result = end_wait(of, wait, time, true);
+    int result = end_wait(of, wait, record->time, true);
     wait->waker.is_there = false;
     return result;
 }
@@ -199,9 +200,9 @@ static int take(void *context, const struct ring_record *record)
     if (record->kind != RECORD_SAMPLE)
         return 0;
     if (rings_number(&of->source.rings, sample->event) == NUMBER_WAKING)
-        return wake(of, sample, record->time);
+        return wake(of, record);
     const uint32_t previous = (uint32_t)field(sample, &of->prev_pid), next = (uint32_t)field(sample, &of->next_pid);
-    int result = previous ? leave(of, sample, previous, record->time) : 0;
+    int result = previous ? leave(of, record, previous) : 0;
     return result || !next ? result : come(of, next, record->time);
 }
 
@@ -214,6 +215,7 @@ static int open_waits(struct collector *collector, struct text *why)
     of->table.most = ring_counts_most(of->wishes.stacks);
     of->source.wishes = (struct ring_wishes){
         .scope = of->wishes.scope,
+        .unwind = of->wishes.unwind,
         .kernel = true, /* tells wakes by an interrupt, too */
         .user = of->wishes.user || of->wishes.threads != THREADS_ALL,
         .raw = true,
