@@ -201,6 +201,7 @@ static struct collector *make_rings(struct profiling *profiling)
         .unwind = &profiling->counting.session.unwinding.rings,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
+        .few = !settings.count,
         .without_idle = !settings.idle,
         .per_process = true,
         .per_thread = settings.trace.by == WHO_THREAD,

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rings/records.h"
-
 #define MATTERS 100 /* less than one in so many is not worth a line */
 
 static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file, uint64_t events)
@@ -83,8 +81,8 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
         text_format(line, "%s ran for the first time, and there was no room or time to keep them", file);
         break;
     case UNWIND_END_BEYOND:
-        text_format(line, "they are deeper than the %d KB that a sample has of a stack; programs in the kernel "
-                    "(--collect bpf) see all of it", RING_STACK_BYTES / 1024);
+        text_add(line, "they are deeper than what a sample has of a stack; programs in the kernel (--collect bpf) "
+                       "see all of it");
         break;
     case UNWIND_END_UNREAD:
         text_format(line, "the file of %s could not be read", file);

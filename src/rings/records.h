@@ -16,9 +16,6 @@
 #define RECORD_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
                             PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
 
-/* Of the user's stack, where samples have that: as deep as most stacks are, and as much as rings can take. */
-#define RING_STACK_BYTES 16384
-
 enum record_kind {
     RECORD_OTHER, /* of no interest, or of a kind that is younger than this: its time may be 0 */
     RECORD_SAMPLE,

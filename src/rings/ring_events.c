@@ -16,7 +16,7 @@
 
 /* What comes within some tenths of a second is to fit, and be a small part of the free memory. */
 #define MOST_BYTES (2u << 20)
-#define MOST_WITH_STACKS (8u << 20)
+#define MOST_WITH_STACKS (64u << 20)
 #define LEAST_BYTES 16384
 #define MOST_SHARE 16
 
@@ -36,7 +36,7 @@ static struct perf_event_attr attributes_of(const struct rings *rings)
         .exclude_callchain_kernel = !wishes->kernel || rings->user_part_alone,
         .exclude_callchain_user = !wishes->user,
         .sample_regs_user = wishes->registers,
-        .sample_stack_user = wishes->registers ? RING_STACK_BYTES : 0,
+        .sample_stack_user = wishes->stack_bytes,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };

@@ -19,7 +19,8 @@ struct rings_wishes {
     int cgroup;           /* an open directory, or 0; not of tasks */
     bool kernel, user;    /* which stacks */
     bool raw;             /* fields of tracepoints and probes */
-    uint64_t registers;   /* of users, with RING_STACK_BYTES of their stacks; 0: neither */
+    uint64_t registers;   /* of users, with so many bytes of their stacks; 0: neither */
+    uint32_t stack_bytes;
 };
 
 /* What overflows, and how often: as struct perf_event_attr has it. */

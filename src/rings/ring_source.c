@@ -15,6 +15,7 @@
 
 /* So often rings are read; and so long records of other CPUs are waited for. */
 #define READ_MS 5
+#define MOST_POLLED 512 /* CPUs; those of others are read that often all the same */
 #define SETTLES_NS 1000000
 
 /* ---- Opening ---- */
@@ -40,10 +41,10 @@ static int open_rings(struct ring_source *source)
         .kernel = source->wishes.kernel,
         .user = source->wishes.user,
         .raw = source->wishes.raw,
-        .registers = source->wishes.unwind->machine ? source->wishes.unwind->machine->walk->sampled : 0,
         .cgroup = filter->cgroup,
     };
 
+    ring_unwind_ask(source->wishes.unwind, source->wishes.few, &wishes);
     wishes.from_exec = command && !source->wishes.of_all;
     if (wishes.from_exec)
         return open_for_tasks(source, &wishes, ring_threads_add(&source->threads, command));
@@ -148,12 +149,24 @@ int ring_source_read(struct ring_source *source, bool for_good)
     return result ? result : read_until(source, UINT64_MAX);
 }
 
+/* A while, or until a ring is half full. */
+static void wait_for_more(const struct ring_source *source)
+{
+    const struct ring_reading *reading = &source->rings.reading;
+    struct pollfd fds[MOST_POLLED];
+    size_t count = 0;
+
+    for (; count < reading->count && count < MOST_POLLED; count++)
+        fds[count] = (struct pollfd){.fd = reading->rings[count].ring.fd, .events = POLLIN};
+    (void)poll(fds, count, READ_MS);
+}
+
 static void *keep_reading(void *context)
 {
     struct ring_source *source = context;
 
     while (!__atomic_load_n(&source->ends, __ATOMIC_RELAXED)) {
-        (void)poll(NULL, 0, READ_MS);
+        wait_for_more(source);
         pthread_mutex_lock(&source->lock);
         if (!source->failure)
             source->failure = ring_source_read_settled(source);
@@ -301,7 +314,7 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
 
     missing_add(missing, &(struct loss){.count = reading->lost, .beside = true},
                 "were lost: they came faster than they were read, and the rings of %zu KB of each CPU were "
-                "full; narrow the pattern or the filters, or take shorter stacks (-K, -U)",
+                "full; narrow the pattern or the filters, or take smaller samples (-K, --unwind fp)",
                 source->rings.bytes / 1024);
     missing_add(missing, &(struct loss){.count = reading->broken ? MISSING_UNCOUNTED : 0, .events = "records",
                                         .beside = true},

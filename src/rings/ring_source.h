@@ -18,6 +18,7 @@ struct ring_wishes {
     struct ring_unwind *unwind; /* likewise; how stacks of users are walked */
     bool kernel, user;         /* stacks */
     bool raw;                  /* fields of events */
+    bool few;                  /* events come by a clock */
     bool of_all;               /* also of a command's events those of others are needed */
     bool without_idle;         /* events of the idle tasks are none that were asked for */
     bool per_process, per_thread;

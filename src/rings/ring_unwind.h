@@ -7,19 +7,23 @@
 #define STACKBOX_RINGS_RING_UNWIND_H
 
 #include "insns/unwind.h"
-#include "rings/records.h"
+#include "rings/ring_events.h"
 #include "rings/ring_table.h"
 #include "unwind/cold_objects.h"
 
 /* The session's, and filled in by it. */
 struct ring_unwind {
     const struct machine *machine; /* of samples that are to have what is walked; NULL: none are */
+    uint32_t stack_bytes;          /* so much of its stack each has: by who opens them; else 0 */
     struct cold *cold;             /* NULL: the kernel's walks along frame pointers have to do */
     struct cold_objects *objects;
     bool first_alone;              /* or their first frame */
     uint64_t *frames;              /* room for the stack of one sample: 2, or `depth` */
     struct unwind_counts counts;
 };
+
+/* Fills in what samples are to have. `few`: they come by a clock, and more of their stacks may be taken. */
+void ring_unwind_ask(struct ring_unwind *unwind, bool few, struct rings_wishes *wishes);
 
 /* Before samples are walked: what processes mapped until now is known. */
 void ring_unwind_settle(struct ring_unwind *unwind);

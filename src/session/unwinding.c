@@ -79,16 +79,16 @@ static size_t ring_bytes(uint64_t free_memory)
 /* What was kept can be walked only by who hears what processes map. */
 static int open_cold(struct unwinding *unwinding, uint32_t depth)
 {
-    const bool by_rings = unwinding->rings.machine, is_deaf = processes_listening(unwinding->processes) != 0;
+    const bool is_deaf = processes_listening(unwinding->processes) != 0;
     const struct cold_wishes wishes = {
         .machine = unwinding->wishes.machine,
         .context = &unwinding->cold_objects,
         .find = cold_objects_find,
         .depth = depth,
         .asked = unwinding->wishes.asked,
-        .ring_bytes = is_deaf || by_rings ? 0 : ring_bytes(kernel_free_memory()),
+        .ring_bytes = is_deaf || unwinding->rings.machine ? 0 : ring_bytes(kernel_free_memory()),
         .most_bytes = MOST_COLD_BYTES,
-        .sampled_bytes = by_rings ? RING_STACK_BYTES : 0,
+        .sampled_bytes = unwinding->rings.stack_bytes,
     };
 
     unwinding->cold_objects = (struct cold_objects){
