@@ -168,7 +168,7 @@ static int run_options(int argc, char **argv)
     const char *more = arguments.count ? arguments.words[0] : arguments.command ? "--" : NULL;
     free(arguments.words);
     if (more) {
-        say("\"%s\" is one word too many: an applet comes first (see stackbox -h)", more);
+        say("unexpected argument \"%s\": an applet comes first (see stackbox -h)", more);
         return EXIT_USAGE;
     }
     if (settings.directory)

@@ -59,7 +59,7 @@ static const struct manual_row events[] = {
     {"task-clock", "the same by another clock of the kernel"},
     {"cycles, instructions", "of the processor: these four where it has counters for them"},
     {"cache-misses", "accesses that the last cache could not serve"},
-    {"branch-misses", "branches that were not foreseen"},
+    {"branch-misses", "mispredicted branches"},
     {"page-faults", "accesses to memory that was not mapped yet"},
     {"context-switches", "tasks that leave a CPU"},
     {0},

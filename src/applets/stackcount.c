@@ -42,7 +42,7 @@ static const struct option own_options[] = {
     {0, "list", NULL, option_flag, AT(list), 0, 0,
      "print what would be traced, as patterns, one a line, and trace nothing"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
-     "trace even so many functions that attaching and detaching takes long"},
+     "do not ask first where there are so many functions that attaching and detaching takes long"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
      "how functions are probed: multi, pmu or tracefs (default: the first that works)"},
     {0},

@@ -47,13 +47,14 @@ static const struct option own_options[] = {
     {0, "list", NULL, option_flag, AT(list), 0, 0,
      "print what would be traced, as patterns, one a line, and trace nothing"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
-     "trace even so many functions that attaching and detaching takes long"},
+     "do not ask first where there are so many functions that attaching and detaching takes long"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
      "how functions are probed: multi, pmu or tracefs (default: the first that works)"},
     /* There are no reports here: these are refused, and not listed. */
     {'i', "interval", "S", option_seconds, AT(trace.interval), 0, 0, NULL},
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
     {'o', "output", "FILE", option_strings, AT(trace.outputs), 0, 0, NULL},
+    {0, "keep", "N", trace_option_keep, AT(trace.keep), 0, 0, NULL},
     {0, "flat", "[N]", trace_option_flat, AT(trace), 1, UINT64_MAX, NULL},
     {0, "tree", "[PERCENT]", trace_option_tree, AT(trace), 0, 0, NULL},
     {0, "live", "[SECONDS]", trace_option_live, AT(trace), 0, 0, NULL},
@@ -259,8 +260,9 @@ static void refuse_reports(struct text *error)
     else if (trace->flat || trace->tree || trace->live)
         text_format(error, "--%s: each event is printed as it comes, and none is counted" SEE_HELP,
                     trace->flat ? "flat" : trace->tree ? "tree" : "live");
-    else if (trace->interval)
-        text_add(error, "-i: each event is printed as it comes: there are no reports" SEE_HELP);
+    else if (trace->interval || trace->keep.files || trace->keep.bytes)
+        text_format(error, "%s: each event is printed as it comes: there are no reports" SEE_HELP,
+                    trace->interval ? "-i" : "--keep");
     else if (trace->top)
         text_add(error, "--top: each event is printed as it comes: none is greater than another; "
                         "--max stops after so many" SEE_HELP);

@@ -45,7 +45,7 @@ void scope_tell_lives(struct scope *scope);
 
 /* What may be wrong with whom it was, of the run until now. */
 struct scope_losses {
-    uint64_t follow_missed; /* forks and execs that the kernel kept from us */
+    uint64_t follow_missed; /* forks and execs that the kernel skipped */
     uint32_t outgrown;      /* not 0: processes with numbers above this are not followed */
     uint64_t lives_missed;  /* execs and ends of processes, likewise */
     uint64_t crowded_out;   /* programs that are not kept in mind */

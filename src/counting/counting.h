@@ -73,7 +73,7 @@ int counting_run(struct counting *counting);
 
 /*
  * What became of the events that the programs saw: with --debug, and whenever it does not add up.
- * `missed`: events that the kernel kept from us.
+ * `missed`: events that the kernel skipped.
  */
 void counting_say_account(const struct counting *counting, uint64_t missed);
 

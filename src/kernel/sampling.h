@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Runs a program again and again on every CPU: at the ticks of a clock, or at every so many events of
- * another kind. CPUs may come and go meanwhile.
+ * another kind. It follows CPU hotplug.
  */
 #ifndef STACKBOX_KERNEL_SAMPLING_H
 #define STACKBOX_KERNEL_SAMPLING_H

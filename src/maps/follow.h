@@ -23,7 +23,7 @@ int follow_open(struct follow *follow, struct event_filter *filter, enum refused
 void follow_close(struct follow *follow);
 
 /*
- * Forks and execs that the kernel kept from us (5.12): whom they concern is not followed, or is though
+ * Forks and execs that the kernel skipped (5.12): whom they concern is not followed, or is though
  * it should not be.
  */
 uint64_t follow_missed(const struct follow *follow);

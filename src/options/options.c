@@ -59,7 +59,7 @@ int option_seconds(const struct option *option, const char *text, void *destinat
 
     (void)option;
     if (why == -EINVAL)
-        text_format(error, "\"%s\" is no time: it takes seconds, such as 5 or 0.5", text);
+        text_format(error, "invalid duration \"%s\": it takes seconds, such as 5 or 0.5", text);
     else if (why)
         text_format(error, "\"%s\" is out of range: it takes more than 0 seconds, at most %lld",
                     text, (long long)MOST_SECONDS);

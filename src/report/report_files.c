@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/say.h"
@@ -14,7 +13,6 @@
 #include "base/util.h"
 #include "report/whole_file.h"
 
-#define NS_PER_SECOND 1000000000
 #define NS_PER_MILLISECOND 1000000
 
 /* ---- Which ---- */
@@ -66,22 +64,9 @@ static int refuse_ending(const char *path, struct text *error)
     return -EINVAL;
 }
 
-/* Has every report a name of its own? -EINVAL: some % is followed by what is not known. */
-static int varies(const char *path)
-{
-    bool does = false;
-
-    for (const char *at = strchr(path, '%'); at; at = strchr(at + 2, '%')) {
-        if (!at[1] || !strchr("nt%", at[1]))
-            return -EINVAL;
-        does = does || at[1] != '%';
-    }
-    return does;
-}
-
 static int check_name(const char *path, uint64_t interval, struct text *error)
 {
-    int result = varies(path);
+    int result = file_name_varies(path);
 
     if (result < 0)
         text_format(error, "-o: \"%s\": after %% comes n for the number of the report, t for its "
@@ -104,6 +89,11 @@ static int refuse_twice(const struct report_files *files, const char *path, stru
     return 0;
 }
 
+static bool keeps(const struct keep *keep)
+{
+    return keep->files || keep->bytes;
+}
+
 static int add_file(struct report_files *files, const char *path, const enum report_format *format,
                     const struct report_files_wishes *wishes, struct text *error)
 {
@@ -119,6 +109,8 @@ static int add_file(struct report_files *files, const char *path, const enum rep
         file.format = *format;
     }
     if (check_name(path, wishes->interval, error) || refuse_twice(files, path, error))
+        return -EINVAL;
+    if (keeps(&wishes->keep) && keep_check_name(path, error))
         return -EINVAL;
     files->items[files->count++] = file;
     return 0;
@@ -165,7 +157,7 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
     bool given = wishes->format || wishes->folded || wishes->flat || wishes->tree || wishes->live, used = false;
     int result = find_format(wishes, &format, error);
 
-    *files = (struct report_files){.plain = !given && !wishes->paths->count};
+    *files = (struct report_files){.plain = !given && !wishes->paths->count, .keep = wishes->keep};
     for (size_t i = 0; i < wishes->paths->count && !result; i++) {
         const char *path = wishes->paths->strings[i];
         if (is_stdout(path)) {
@@ -176,6 +168,10 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
         }
         used = used || !format_by_ending(path, &ending) || ending == format;
         result = add_file(files, path, given ? &format : NULL, wishes, error);
+    }
+    if (!result && keeps(&wishes->keep) && !wishes->paths->count) {
+        text_add(error, "--keep: takes -o FILE, whose older ones it deletes");
+        result = -EINVAL;
     }
     if (!result && wishes->live)
         result = check_live(wishes, format, error);
@@ -198,40 +194,6 @@ bool report_files_have(const struct report_files *files, enum report_format form
     return false;
 }
 
-/* ---- Names ---- */
-
-static void add_time(struct text *name, uint64_t began)
-{
-    time_t seconds = (time_t)(began / NS_PER_SECOND);
-    struct tm when = {0};
-    char shown[32];
-
-    localtime_r(&seconds, &when);
-    strftime(shown, sizeof(shown), "%Y%m%d-%H%M%S", &when);
-    text_format(name, "%s.%03u", shown, (unsigned)(began % NS_PER_SECOND / NS_PER_MILLISECOND));
-}
-
-void report_files_add_name(struct text *name, const char *path, const struct report_turn *turn)
-{
-    bool numbered = !turn->last && varies(path) <= 0;
-    const char *ending = path + strlen(path) - format_ending_length(path);
-
-    for (const char *at = path;; at++) {
-        if (at == ending && numbered)
-            text_format(name, ".%05llu", (unsigned long long)turn->number);
-        if (!*at)
-            return;
-        if (*at != '%')
-            text_append(name, at, 1);
-        else if (*++at == 'n')
-            text_format(name, "%05llu", (unsigned long long)turn->number);
-        else if (*at == 't')
-            add_time(name, turn->began);
-        else
-            text_add(name, "%");
-    }
-}
-
 /* ---- Writing ---- */
 
 static bool is_binary(enum report_format format)
@@ -252,31 +214,62 @@ static bool refuse_terminal(const struct report_files *files)
     return false;
 }
 
-int report_files_check(const struct report_files *files)
+/* What is wrong, in one line, or nothing. */
+static void check_file(const struct report_files *files, const char *path, struct text *error)
 {
     const struct report_turn turn = {.number = 1, .last = true};
+    struct text name = {0};
+
+    file_name_add(&name, path, &turn);
+    int result = name.failed ? -ENOMEM : whole_file_check(name.data);
+    if (result)
+        text_format(error, "-o: cannot write \"%s\": %s", path, strerror(-result));
+    else if (keeps(&files->keep))
+        (void)keep_check_place(path, error);
+    text_free(&name);
+}
+
+int report_files_check(const struct report_files *files)
+{
+    struct text error = {0};
     int status = refuse_terminal(files) ? EXIT_FAILURE : 0;
 
     for (size_t i = 0; i < files->count && !status; i++) {
-        struct text name = {0};
-        if (!files->items[i].path)
-            continue;
-        report_files_add_name(&name, files->items[i].path, &turn);
-        int result = name.failed ? -ENOMEM : whole_file_check(name.data);
-        if (result) {
-            say("-o: cannot write \"%s\": %s", files->items[i].path, strerror(-result));
+        if (files->items[i].path)
+            check_file(files, files->items[i].path, &error);
+        if (error.length || error.failed) {
+            say("%s", error.failed ? strerror(ENOMEM) : error.data);
             status = EXIT_FAILURE;
         }
-        text_free(&name);
     }
+    text_free(&error);
     return status;
 }
 
-static int write_file(const struct report_file *file, const char *name, report_writer *write,
-                      void *context)
+/* A name that somebody has already, since the clock was set back, say, is left to him. */
+static int finish_anew(struct whole_file *whole, struct text *name, const char *path, struct report_turn turn)
 {
+    int result = whole_file_finish(whole);
+
+    while (result == -EEXIST) {
+        turn.began += NS_PER_MILLISECOND;
+        text_clear(name);
+        file_name_add(name, path, &turn);
+        result = name->failed ? -ENOMEM : whole_file_rename(whole, name->data);
+        if (result)
+            whole_file_drop(whole);
+        else
+            result = whole_file_finish(whole);
+    }
+    return result;
+}
+
+static int write_file(const struct report_file *file, struct text *name, const struct report_turn *turn,
+                      report_writer *write, void *context)
+{
+    const bool anew = file_name_varies(file->path) & FILE_NAME_HAS_TIME;
     struct whole_file whole;
-    int result = whole_file_open(&whole, name);
+    int result = anew ? whole_file_open_anew(&whole, name->data) : whole_file_open(&whole, name->data);
 
     if (result)
         return result;
@@ -284,9 +277,10 @@ static int write_file(const struct report_file *file, const char *name, report_w
     if (file->format == REPORT_SBX && !whole.special)
         (void)fchmod(fileno(whole.out), S_IRUSR | S_IWUSR); /* some file systems have no modes */
     result = write(context, whole.out, file->format);
-    if (!result)
-        return whole_file_finish(&whole);
-    whole_file_drop(&whole);
+    if (result)
+        whole_file_drop(&whole);
+    else
+        result = anew ? finish_anew(&whole, name, file->path, *turn) : whole_file_finish(&whole);
     return result;
 }
 
@@ -297,20 +291,35 @@ static bool is_file(const char *name)
     return name && !stat(name, &about) && S_ISREG(about.st_mode);
 }
 
-/* Says what became of it, where that is not what was expected. */
-static void write_named(struct report_files *files, const struct report_file *file,
+/* What is too much goes, whether or not there was room for this one. */
+static void prune(const struct report_files *files, struct report_file *file, const char *name)
+{
+    if (!keeps(&files->keep))
+        return;
+    int result = keep_prune(&files->keep, file->path, name, &file->times);
+    if (result == -EPERM)
+        say("--keep: others may write to the directory of \"%s\" now: nothing is deleted there", file->path);
+    else if (result)
+        say("--keep: cannot delete old files of \"%s\": %s", file->path, strerror(-result));
+}
+
+/* Says what became of it, where that is not what was expected. Was it written? */
+static bool write_named(struct report_files *files, struct report_file *file,
                         const struct report_turn *turn, report_writer *write, void *context)
 {
     struct text name = {0};
 
-    report_files_add_name(&name, file->path, turn);
-    int result = name.failed ? -ENOMEM : write_file(file, name.data, write, context);
+    file_name_add(&name, file->path, turn);
+    int result = name.failed ? -ENOMEM : write_file(file, &name, turn, write, context);
     if (result) {
         say("cannot write \"%s\": %s%s", name.failed ? file->path : name.data, strerror(-result),
             is_file(name.data) ? "; the file that is there is an older one" : "");
         files->failed = true;
     }
+    if (!name.failed)
+        prune(files, file, name.data);
     text_free(&name);
+    return !result;
 }
 
 /* Of two reports that began within a millisecond the later one is said to have begun after it. */
@@ -328,14 +337,16 @@ int report_files_write(struct report_files *files, const struct report_turn *tur
                        report_writer *write, void *context)
 {
     const struct report_turn own = tell_apart(files, turn);
+    bool whole = true;
     int result = 0;
 
     for (size_t i = 0; i < files->count; i++) {
-        const struct report_file *file = &files->items[i];
+        struct report_file *file = &files->items[i];
         if (file->path)
-            write_named(files, file, &own, write, context);
+            whole = write_named(files, file, &own, write, context) && whole;
         else
             result = write(context, stdout, file->format);
     }
+    files->unwritten = whole ? 0 : files->unwritten + 1;
     return result;
 }

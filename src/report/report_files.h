@@ -7,11 +7,14 @@
 #include <stdio.h>
 
 #include "options/options.h"
+#include "report/file_name.h"
 #include "report/formats.h"
+#include "report/keep.h"
 
 struct report_file {
     const char *path; /* with %n and %t; NULL: stdout */
     enum report_format format;
+    struct keep_times times;
 };
 
 struct report_files {
@@ -20,6 +23,8 @@ struct report_files {
     bool plain;  /* nothing was said: text for people, with what is said around it */
     bool failed; /* a file could not be written, which was said */
     uint64_t began; /* when the last report did, as its names have it */
+    uint64_t unwritten; /* reports in a row of which some file could not be written */
+    struct keep keep;
 };
 
 struct report_files_wishes {
@@ -28,6 +33,7 @@ struct report_files_wishes {
     bool folded, flat, tree; /* the same by options of their own */
     bool live;          /* --live: the tree, or what is flat, to stdout besides */
     uint64_t interval;  /* ns: how often there is a report; 0: once */
+    struct keep keep;   /* of each of the paths */
 };
 
 /*
@@ -59,18 +65,6 @@ bool report_files_print_document(const struct report_files *files);
 
 /* Before anything is traced: could they be written? 0, or the exit status; what is wrong was said. */
 int report_files_check(const struct report_files *files);
-
-/* A report, the `number`th from 1, which began at `began` (ns since the epoch). */
-struct report_turn {
-    uint64_t number, began;
-    bool last;
-};
-
-/*
- * Appends the name of the file for this report: %n is its number, %t when it began, %% is %. A report
- * that is not the last, to a name with neither, gets its number before the ending.
- */
-void report_files_add_name(struct text *name, const char *path, const struct report_turn *turn);
 
 /* What writes a report of a format. 0 or a negative errno. */
 typedef int report_writer(void *context, FILE *out, enum report_format format);

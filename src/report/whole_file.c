@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,7 +107,7 @@ static int keep_mode(const struct whole_file *file, int fd)
     const struct stat *before = &file->target.about;
     struct stat around;
 
-    if (!file->target.there)
+    if (!file->target.there || file->anew)
         return 0;
     if (fstat(file->target.directory, &around))
         return -errno;
@@ -172,11 +174,10 @@ static void close_all(struct whole_file *file)
     *file = (struct whole_file){.target.directory = -1};
 }
 
-int whole_file_open(struct whole_file *file, const char *path)
+static int open_file(struct whole_file *file, const char *path)
 {
     int number = descriptor_of(path), result = 0;
 
-    *file = (struct whole_file){.target.directory = -1};
     int fd = number == NO_DESCRIPTOR ? open_path(file, path) : open_descriptor(number);
     if (fd < 0) {
         result = fd;
@@ -196,6 +197,18 @@ int whole_file_open(struct whole_file *file, const char *path)
         close(fd);
     whole_file_drop(file);
     return result;
+}
+
+int whole_file_open(struct whole_file *file, const char *path)
+{
+    *file = (struct whole_file){.target.directory = -1};
+    return open_file(file, path);
+}
+
+int whole_file_open_anew(struct whole_file *file, const char *path)
+{
+    *file = (struct whole_file){.target.directory = -1, .anew = true};
+    return open_file(file, path);
 }
 
 /* ---- The end ---- */
@@ -218,12 +231,29 @@ static int write_out(FILE *out)
     return fsync(fileno(out)) && errno != EINVAL && errno != EROFS && errno != ENOTSUP ? -errno : 0;
 }
 
+static int move(const struct whole_file *file)
+{
+    int directory = file->target.directory;
+
+    return renameat(directory, file->aside.data, directory, file->target.name) ? -errno : 0;
+}
+
+/* In one step, where the file system can. */
+static int move_anew(const struct whole_file *file)
+{
+    int directory = file->target.directory;
+
+    if (!syscall(SYS_renameat2, directory, file->aside.data, directory, file->target.name, RENAME_NOREPLACE))
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -errno;
+    return faccessat(directory, file->target.name, F_OK, AT_SYMLINK_NOFOLLOW) ? move(file) : -EEXIST;
+}
+
 static int rename_aside(struct whole_file *file)
 {
-    int result = renameat(file->target.directory, file->aside.data, file->target.directory,
-                          file->target.name);
+    int result = file->anew ? move_anew(file) : move(file);
 
-    result = result ? -errno : 0;
     if (!result)
         text_clear(&file->aside);
     return result;
@@ -260,8 +290,8 @@ static int put_in_place(struct whole_file *file)
 {
     if (file->aside.length)
         return rename_aside(file);
-    int result = file->target.there ? -EEXIST : link_as(file, file->target.name);
-    return result == -EEXIST ? replace(file) : result;
+    int result = file->target.there && !file->anew ? -EEXIST : link_as(file, file->target.name);
+    return result == -EEXIST && !file->anew ? replace(file) : result;
 }
 
 int whole_file_finish(struct whole_file *file)
@@ -270,8 +300,19 @@ int whole_file_finish(struct whole_file *file)
 
     if (!result && file->target.directory >= 0 && !file->special)
         result = put_in_place(file);
-    whole_file_drop(file);
+    if (result != -EEXIST || !file->anew)
+        whole_file_drop(file);
     return result;
+}
+
+int whole_file_rename(struct whole_file *file, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    if (strlen(name) > NAME_MAX)
+        return -ENAMETOOLONG;
+    strcpy(file->target.name, name);
+    return 0;
 }
 
 void whole_file_drop(struct whole_file *file)

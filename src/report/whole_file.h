@@ -20,13 +20,18 @@ struct whole_file {
     char *buffer;       /* what it collects in, or NULL */
     struct text aside;  /* where it is written; "": it has no name yet */
     bool special;       /* no regular file */
+    bool anew;          /* takes nobody's place */
     struct walked_path target;
 };
 
 /* 0 or a negative errno: then nothing is left open. */
 int whole_file_open(struct whole_file *file, const char *path);
-/* Puts it in place. 0 or a negative errno: then what was there is there still. Closes it. */
+/* The same for one that takes nobody's place: whatever has that name stays. */
+int whole_file_open_anew(struct whole_file *file, const char *path);
+/* Puts it in place. 0 or a negative errno: then what was there is there still. Closes it, but for -EEXIST. */
 int whole_file_finish(struct whole_file *file);
+/* After -EEXIST, of one that takes nobody's place: another name in the same directory. */
+int whole_file_rename(struct whole_file *file, const char *path);
 /* Leaves everything as it was. */
 void whole_file_drop(struct whole_file *file);
 

@@ -372,7 +372,13 @@ void attaching_say_program(const struct trace_options *options, enum attach_prog
 void attaching_add_heading(struct text *heading, const struct attachment *attachment,
                            const struct find *find)
 {
-    text_format(heading, "Tracing %zu functions for ", attachment->attached);
+    bool functions = true;
+
+    for (size_t i = 0; i < find->count; i++)
+        functions = functions && (find->patterns[i].kind == PATTERN_KERNEL_FUNCTION ||
+                                  find->patterns[i].kind == PATTERN_USER_FUNCTION);
+    text_format(heading, "Tracing %zu %s%s for ", attachment->attached, functions ? "function" : "event",
+                attachment->attached == 1 ? "" : "s");
     for (size_t i = 0; i < find->count; i++) {
         const struct pattern *pattern = &find->patterns[i];
         text_format(heading, "%s\"%s\"", i ? ", " : "", pattern->typed);

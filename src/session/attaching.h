@@ -71,7 +71,7 @@ void attaching_say_program(const struct trace_options *options, enum attach_prog
  */
 void attaching_say_rivals(const struct find *find, const struct trace_options *options);
 
-/* `Tracing 1 functions for "vfs_read", "sys_read" (__x64_sys_read)` */
+/* `Tracing 1 function for "vfs_read", "sys_read" (__x64_sys_read)` */
 void attaching_add_heading(struct text *heading, const struct attachment *attachment,
                            const struct find *find);
 

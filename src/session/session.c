@@ -327,7 +327,7 @@ void session_say_names_lost(const struct session *session)
         say("%llu times it could not be seen what a process has mapped: its frames may have no names",
             (unsigned long long)lost.unread);
     if (lost.records)
-        say("%llu records of what processes did were lost: some user frames may have no name, or "
+        say("%llu mmap/exec records were lost: some user frames may have no name, or "
             "that of an earlier program", (unsigned long long)lost.records);
     if (lost.forgotten)
         say("%llu ended programs were forgotten before the report: their frames have no names; "

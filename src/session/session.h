@@ -65,7 +65,7 @@ void session_await_tables(struct session *session);
 void session_shed_rights(void);
 
 /*
- * Prints `what`, such as `Tracing 1 functions for "vfs_read"`, and how to end it: on stdout, or on
+ * Prints `what`, such as `Tracing 1 function for "vfs_read"`, and how to end it: on stdout, or on
  * stderr where stdout is for data alone.
  */
 void session_header(struct session *session, const char *what);

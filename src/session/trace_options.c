@@ -97,6 +97,31 @@ int trace_option_by_process(const struct option *option, const char *text, void 
     return take_who(destination, WHO_PROCESS, error);
 }
 
+/* A number of files, or of bytes, which has its unit. */
+int trace_option_keep(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    static const char units[] = "KMGT";
+    struct keep *keep = destination;
+    char number[24] = "";
+    size_t length = strspn(text, "0123456789");
+    const char *unit = text[length] ? strchr(units, text[length]) : NULL;
+    uint64_t value;
+
+    (void)option;
+    if (length < sizeof(number))
+        memcpy(number, text, length);
+    if ((text[length] && (!unit || text[length + 1])) || parse_number(number, 1, UINT32_MAX, &value)) {
+        text_format(error, "\"%s\" is neither a number of files, such as 1000, nor a size, such as 500M or 2G", text);
+        return -EINVAL;
+    }
+    if (unit)
+        keep->bytes = value << (10 * (unit - units + 1));
+    else
+        keep->files = value;
+    return 0;
+}
+
 static int take_unwind_way(const struct option *option, const char *text, void *destination,
                            struct text *error)
 {
@@ -173,6 +198,9 @@ const struct option trace_options[] = {
      "the report as a file, in the format that its ending says: .txt, .folded, .flat, .tree, .svg (a flame "
      "graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be there several times; %n in the "
      "name is the number of the report, %t its time: with -i one of them is needed"},
+    {0, "keep", "N", trace_option_keep, AT(keep), 0, 0,
+     "of each -o, keep the N newest files, or as many as take up a size such as 500M or 2G, and delete the oldest "
+     "after each report; twice: both. Needs %t"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "text, folded, flat, tree, svg, pprof, speedscope or sbx on stdout, and in files whose ending says none"},
     {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
@@ -235,6 +263,7 @@ int trace_options_choose_files(struct trace_options *options, struct text *error
         .tree = options->tree,
         .live = options->live,
         .interval = options->interval,
+        .keep = options->keep,
     };
 
     return report_files_choose(&options->files, &wishes, error);
@@ -279,15 +308,15 @@ int trace_options_take_duration(struct trace_options *options, const struct argu
     const char *word = arguments->words[0];
     int why = parse_seconds(word, &duration);
     if (why == -EINVAL && !arguments->command && command_exists(word)) {
-        text_format(error, "\"%s\" is no time; ", word);
+        text_format(error, "invalid duration \"%s\"; ", word);
         command_suggest(arguments->words, arguments->count, error);
     } else if (why == -EINVAL)
-        text_format(error, "\"%s\" is no time: a duration is in seconds, such as 5 or 0.5", word);
+        text_format(error, "invalid duration \"%s\": it is in seconds, such as 5 or 0.5", word);
     else if (why)
         text_format(error, "\"%s\" is out of range: a duration is more than 0 seconds, at most %lld",
                     word, (long long)MOST_SECONDS);
     else if (arguments->count > 1)
-        text_format(error, "\"%s\" is one word too many: it takes a duration alone",
+        text_format(error, "unexpected argument \"%s\": it takes a duration alone",
                     arguments->words[1]);
     else if (options->duration)
         text_format(error, "the duration is there twice: as \"%s\" and by -D", word);

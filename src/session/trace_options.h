@@ -30,6 +30,7 @@ struct trace_options {
     uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
     uint64_t top;                /* 0: all */
     struct string_list outputs;  /* of -o */
+    struct keep keep;            /* of these files */
     const char *format;          /* the name of one, or NULL */
     bool flat;
     uint64_t functions;          /* of --flat; 0: all */
@@ -72,6 +73,9 @@ int trace_options_choose_files(struct trace_options *options, struct text *error
 int trace_option_by(const struct option *, const char *, void *, struct text *);
 int trace_option_by_name(const struct option *, const char *, void *, struct text *);
 int trace_option_by_process(const struct option *, const char *, void *, struct text *);
+
+/* The parser of --keep; its destination is a struct keep. */
+int trace_option_keep(const struct option *, const char *, void *, struct text *);
 
 /* The parsers of --flat [N], --tree [PERCENT] and --live [SECONDS]; their destination is all of the options. */
 int trace_option_flat(const struct option *, const char *, void *, struct text *);

@@ -131,7 +131,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
 by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded force format help include-self \
-interval kernel-stacks-only list live man \
+interval keep kernel-stacks-only list live man \
 offset output perpid pid raw-names regex shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
@@ -151,7 +151,7 @@ examples
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded format frequency help \
-include-idle include-self interval \
+include-idle include-self interval keep \
 kernel-stacks-only live man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
@@ -163,7 +163,7 @@ for name in offcputime wakeuptime offwaketime; do
     pairs=
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect cpu debug delimited depth dump-program duration flat folded format help include-self interval \
+by-name cgroup collect cpu debug delimited depth dump-program duration flat folded format help include-self interval keep \
 kernel-stacks-only kernel-threads-only live man max-block-time min-block-time offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
 symfs tid timestamp top tree unfinished unwind user-stacks-only user-threads-only verbose "

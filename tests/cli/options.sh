@@ -68,13 +68,13 @@ refuses 'stackbox: there is no applet "a\x1b[31m" (stackbox alone lists them)' \
 refuses 'stackbox: there is no applet "ls" (stackbox alone lists them)' help ls
 refuses 'stackbox: --verison: there is no such option; near: --version (see stackbox -h)' --verison
 refuses 'stackbox: --version: takes no value (see stackbox -h)' --version=2
-refuses 'stackbox: "vfs_read" is one word too many: an applet comes first (see stackbox -h)' \
+refuses 'stackbox: unexpected argument "vfs_read": an applet comes first (see stackbox -h)' \
     --version vfs_read
 refuses 'stackbox: -D: there is no such option (see stackbox -h)' -D 5 stackcount vfs_read
 refuses 'stackbox: --install: takes DIR (see stackbox -h)' --install
 refuses 'stackbox: there is no applet "" (stackbox alone lists them)' ''
 for word in - --; do
-    refuses "stackbox: \"$word\" is one word too many: an applet comes first (see stackbox -h)" \
+    refuses "stackbox: unexpected argument \"$word\": an applet comes first (see stackbox -h)" \
         "$word"
 done
 if command -v bash >/dev/null; then
@@ -103,7 +103,7 @@ wrong '-t: with -- COMMAND that command is traced, and all that comes of it' -t 
 wrong '--best-effort: takes a command to run, -- COMMAND' --best-effort vfs_read
 wrong '--best-effort: takes a command to run, -- COMMAND' vfs_read --best
 wrong '--list: traces nothing, so there is no command to run' --list vfs_read -- ls
-wrong '-D: "x" is no time: it takes seconds, such as 5 or 0.5' --best-effort -D x vfs_read -- ls
+wrong '-D: invalid duration "x": it takes seconds, such as 5 or 0.5' --best-effort -D x vfs_read -- ls
 wrong '-p: "12x" is not a whole number' -p 12x vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
 wrong '--pid: "" is not a whole number' --pid= vfs_read
@@ -114,8 +114,8 @@ wrong '-L: "-1" is not a whole number' -L -1 vfs_read
 wrong '-C: "65536" is out of range: it takes 0 to 65535' -C 65536 vfs_read
 wrong '-c: "x" is not a whole number' -c x vfs_read
 for text in -1 1s 0x5 '' -- -K; do
-    wrong "-i: \"$text\" is no time: it takes seconds, such as 5 or 0.5" -i "$text" vfs_read
-    wrong "-D: \"$text\" is no time: it takes seconds, such as 5 or 0.5" vfs_read -D "$text"
+    wrong "-i: invalid duration \"$text\": it takes seconds, such as 5 or 0.5" -i "$text" vfs_read
+    wrong "-D: invalid duration \"$text\": it takes seconds, such as 5 or 0.5" vfs_read -D "$text"
 done
 for text in 0 0.0 0.0000000001 9223372036 99999999999999999999; do
     range="\"$text\" is out of range: it takes more than 0 seconds, at most 9223372035"
@@ -152,6 +152,7 @@ wrong_of_snoop '-f: each event is printed as it comes, and none is counted; --fo
     -f vfs_read
 wrong_of_snoop '-i: each event is printed as it comes: there are no reports' -i 1 vfs_read
 wrong_of_snoop '-i: each event is printed as it comes: there are no reports' --interval=1 vfs_read
+wrong_of_snoop '--keep: each event is printed as it comes: there are no reports' --keep 5 vfs_read
 wrong_of_snoop '--top: each event is printed as it comes: none is greater than another; --max stops after so many' \
     --top 5 vfs_read
 wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the room for events that wait to be printed' \
@@ -200,13 +201,13 @@ sampled()
 }
 
 sampled 'the duration is there twice: as "5" and by -D' -D 3 5
-sampled '"6" is one word too many: it takes a duration alone' 5 6
-sampled '"5s" is no time: a duration is in seconds, such as 5 or 0.5' 5s
+sampled 'unexpected argument "6": it takes a duration alone' 5 6
+sampled 'invalid duration "5s": it is in seconds, such as 5 or 0.5' 5s
 sampled '"0" is out of range: a duration is more than 0 seconds, at most 9223372035' 0
-sampled '"sleep" is no time; did you mean -- sleep 1?' sleep 1
-sampled '"sleep" is no time; did you mean -- sleep 1?' -F 99 sleep 1 -K
-sampled '"sleep" is no time: a duration is in seconds, such as 5 or 0.5' sleep -- sleep 1
-sampled '"-" is no time: a duration is in seconds, such as 5 or 0.5' -
+sampled 'invalid duration "sleep"; did you mean -- sleep 1?' sleep 1
+sampled 'invalid duration "sleep"; did you mean -- sleep 1?' -F 99 sleep 1 -K
+sampled 'invalid duration "sleep": it is in seconds, such as 5 or 0.5' sleep -- sleep 1
+sampled 'invalid duration "-": it is in seconds, such as 5 or 0.5' -
 sampled '-F and -c exclude each other: a sample is taken by time or by events' -F 99 -c 1000000
 sampled '-F: "0" is out of range: it takes 1 to 1000000000' -F 0 5
 sampled '--frequency: "9x" is not a whole number' --frequency 9x

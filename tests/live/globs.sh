@@ -129,7 +129,7 @@ contains "several that cannot be traced" "$scratch/none" "none of the 2 function
 run_stackbox stackcount -f -D 0.1 exc_int3 vfs_read
 contains "one of two is skipped" "$scratch/err" \
     "skipped 1 of 2, which this kernel does not let trace: exc_int3"
-contains "and the other traced" "$scratch/err" "Tracing 1 functions for \"exc_int3\", \"vfs_read\""
+contains "and the other traced" "$scratch/err" "Tracing 1 function for \"exc_int3\", \"vfs_read\""
 
 # A module's functions come and go with it.
 if load_module dummy; then

@@ -30,7 +30,7 @@ stopped()
 }
 
 # grow NAME ROUNDS HAMMER-OPTIONS STACKBOX-ARGUMENT...: in the folded report each stack, or name, has a line
-# with `hammered` or the name's number. (A switch may be kept from us by the kernel, and then that is said.)
+# with `hammered` or the name's number. (A switch may be skipped by the kernel, and then that is said.)
 grow()
 {
     name=$1 rounds=$2 options=$3 all=16384

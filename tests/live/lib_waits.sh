@@ -384,7 +384,7 @@ no_wrong()
 }
 
 # untold: how many wakes of one thread may be missing though nothing is said of them: a timer that fires
-# while a program or bpf(2) runs on that CPU is kept from us, and kernels tell so from 6.7 on.
+# while a program or bpf(2) runs on that CPU is skipped, and kernels tell so from 6.7 on.
 untold()
 {
     case $GUEST in

@@ -15,7 +15,7 @@ NAME=calls$$
 EVENT=t:syscalls:sys_enter_getppid
 # An event that does not come: no process hangs here.
 QUIET=t:sched:sched_process_hang
-HEADER="Tracing 1 functions for \"$QUIET\"... Hit Ctrl-C to end."
+HEADER="Tracing 1 event for \"$QUIET\"... Hit Ctrl-C to end."
 EMPTY="$HEADER
 
 Detaching..."

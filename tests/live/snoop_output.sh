@@ -51,7 +51,7 @@ is "the kernel's frames come first" \
     "$(awk -v way="$(echo "$WAY_IN" | tr ' ' '|')" \
         '$0 ~ way { kernel = NR } /make_calls/ { print kernel && kernel < NR; exit }' "$scratch/out")" 1
 lacks "no delimiter" "$scratch/out" "	--"
-contains "the header is on stderr" "$scratch/err" "Tracing 1 functions for \"$PLACE\"... Hit"
+contains "the header is on stderr" "$scratch/err" "Tracing 1 $(case $PLACE in t:*) echo event ;; *) echo function ;; esac) for \"$PLACE\"... Hit"
 finish_workload one
 
 snoop 1 -d -s -a

@@ -25,7 +25,7 @@ is "the traced function is on top" "$(sed -n 3p "$scratch/out")" "  ${CALL}getpp
 is "the kernel's entry is at the bottom" "$(grep '^  [^ ]' "$scratch/out" | tail -n 1)" "  ${WAY_IN##* }"
 # On x86-64 some kernels have one more between the two.
 is "the whole text" "$(sed '/^  [^ ]/s/\..*//; /^  x64_sys_call/d' "$scratch/out")" \
-    "Tracing 1 functions for \"${CALL}getppid\"... Hit Ctrl-C to end.
+    "Tracing 1 function for \"${CALL}getppid\"... Hit Ctrl-C to end.
 
   ${CALL}getppid
 $(printf '  %s\n' $WAY_IN)

@@ -85,9 +85,9 @@ static void takes_a_duration(void)
 
     CHECK_STRING(take(&options, none, 0), "");
     CHECK_NUMBER(options.duration, 0);
-    CHECK_STRING(take(&options, two, 2), "\"2\" is one word too many: it takes a duration alone");
+    CHECK_STRING(take(&options, two, 2), "unexpected argument \"2\": it takes a duration alone");
     CHECK_STRING(take(&options, letters, 1),
-                 "\"1s\" is no time: a duration is in seconds, such as 5 or 0.5");
+                 "invalid duration \"1s\": it is in seconds, such as 5 or 0.5");
     CHECK_STRING(take(&options, nothing, 1),
                  "\"0\" is out of range: a duration is more than 0 seconds, at most 9223372035");
     CHECK_NUMBER(options.duration, 0);

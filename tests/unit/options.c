@@ -226,7 +226,7 @@ static void seconds(void)
     }
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         char message[128];
-        snprintf(message, sizeof(message), "-i: \"%s\" is no time: it takes seconds, such as 5 or "
+        snprintf(message, sizeof(message), "-i: invalid duration \"%s\": it takes seconds, such as 5 or "
                  "0.5", wrong[i]);
         REFUSES(message, "-i", wrong[i]);
     }

@@ -2,6 +2,7 @@
 /* Which reports go where, by what name, and what becomes of those that cannot be written. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -123,7 +124,7 @@ static void expect_name(const char *path, uint64_t number, bool last, const char
     const struct report_turn turn = {number, 1709251199999999999, last};
     struct text name = {0};
 
-    report_files_add_name(&name, path, &turn);
+    file_name_add(&name, path, &turn);
     CHECK_STRING(name.data, expected);
     text_free(&name);
 }
@@ -215,6 +216,49 @@ static void times_differ(void)
         CHECK(!remove(expected[i]));
 }
 
+/* What is there with that time, such as from before the clock was set back, stays. */
+static void nothing_is_overwritten(void)
+{
+    struct report_files files = {.items = {{.path = "%t.txt", .format = REPORT_FLAT}}, .count = 1};
+    const struct report_turn turn = {.number = 1, .began = 1709251199000000000};
+    struct writing writing = {.fails = REPORT_TEXT};
+    FILE *file = fopen("20240229-235959.000.txt", "w");
+
+    fputs("before", file);
+    fclose(file);
+    CHECK(!mkdir("20240229-235959.001.txt", 0700));
+    CHECK_NUMBER(report_files_write(&files, &turn, write_one, &writing), 0);
+    CHECK(!files.failed && exists("20240229-235959.002.txt"));
+    struct stat about;
+    CHECK(!stat("20240229-235959.000.txt", &about) && about.st_size == 6);
+    remove("20240229-235959.000.txt");
+    remove("20240229-235959.001.txt");
+    remove("20240229-235959.002.txt");
+}
+
+/* The next one that is written tells how many were not. */
+static void the_unwritten_are_counted(void)
+{
+    struct report_files files = {
+        .items = {{.path = "no/%t.txt", .format = REPORT_FLAT}, {.path = "a.txt", .format = REPORT_FLAT}},
+        .count = 2,
+    };
+    struct writing writing = {.fails = REPORT_TEXT};
+
+    for (unsigned i = 1; i <= 2; i++) {
+        const struct report_turn turn = {.number = i, .began = i * 1000000000ull, .last = true};
+        CHECK_NUMBER(report_files_write(&files, &turn, write_one, &writing), 0);
+        CHECK_NUMBER(files.unwritten, i);
+    }
+    CHECK(!mkdir("no", 0700));
+    const struct report_turn turn = {.number = 3, .began = 3000000000ull, .last = true};
+    CHECK_NUMBER(report_files_write(&files, &turn, write_one, &writing), 0);
+    CHECK_NUMBER(files.unwritten, 0);
+    remove("no/19700101-000003.000.txt");
+    remove("no");
+    remove("a.txt");
+}
+
 int main(void)
 {
     setenv("TZ", "UTC0", 1);
@@ -227,6 +271,8 @@ int main(void)
     TEST(names);
     TEST(the_others_are_written);
     TEST(times_differ);
+    TEST(nothing_is_overwritten);
+    TEST(the_unwritten_are_counted);
     if (chdir("/") || rmdir(place))
         printf("FAIL nothing_is_left\n");
     return tests_done();
