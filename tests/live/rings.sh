@@ -63,16 +63,6 @@ done
 "$STACKBOX" stacksnoop --collect rings "$EVENT" -- "$WORKLOADS/calls" -n 500 > "$scratch/out" 2> "$scratch/err"
 is "stacksnoop prints each" "$(grep -c make_calls "$scratch/out")" 500
 
-# A machine was met whose kernel told perf no more of what one CPU's idle task did, perf(1) neither.
-deaf_cpu()
-{
-    command -v perf >/dev/null && command -v taskset >/dev/null || return 0
-    for cpu in $(cd /sys/devices/system/cpu && ls -d cpu[0-9]* | tr -d 'a-z'); do
-        perf stat -x , -C "$cpu" -e sched:sched_switch --filter 'prev_pid == 0' taskset -c "$cpu" sleep 0.2 2>&1 |
-            grep '^0,.*sched_switch' >/dev/null && echo "$cpu"
-    done | head -n 1
-}
-
 deaf=$(deaf_cpu)
 if [ "$deaf" ]; then
     skip "a sleep of 2 s" "perf(1) sees no switch from the idle task of CPU $deaf either"
