@@ -50,6 +50,8 @@ struct machine_walk {
     } mode;
     uint8_t numbered;  /* registers whose DWARF numbers are below it have words: */
     uint64_t words;    /* four bits for each, from the lowest on; 0: the number is that of the word */
+    uint64_t sampled;  /* PERF_SAMPLE_REGS_USER's bits for these words: at least those of numbers, and the pc; */
+    const char *sampled_words; /* which of them the n-th is; NULL: the n-th */
     bool has_base;     /* UNWIND_BASE is followed */
     uint64_t address;  /* these bits of a return address are the address, others sign it; 0: it is not signed */
     int16_t record;    /* from the frame pointer to where the caller's is saved, and behind that the return address; */

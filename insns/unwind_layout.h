@@ -147,6 +147,7 @@ enum unwind_end {
     UNWIND_END_NO_REGISTERS, /* of the user: a thread of the kernel */
     UNWIND_END_UNREAD,       /* the object's file could not be read */
     UNWIND_END_NO_ROOM,      /* there was no room or time for its table: such stacks are left to frame pointers */
+    UNWIND_END_BEYOND,       /* there is more of the stack than was copied */
     UNWIND_ENDS,
 };
 

@@ -167,8 +167,10 @@ static struct collector *make_rings(struct profiling *profiling)
 {
     const struct ring_wishes wishes = {
         .scope = &profiling->counting.session.scope,
+        .unwind = &profiling->counting.session.unwinding.rings,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
+        .few = !settings.count,
         .without_idle = !settings.idle,
         .per_process = true,
         .per_thread = settings.trace.by == WHO_THREAD,

@@ -271,10 +271,11 @@ static int trace(struct counting *counting, struct tracing *tracing)
 
 /* ---- By rings ---- */
 
-static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
+static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
     const struct ring_wishes wishes = {
-        .scope = scope,
+        .scope = &session->scope,
+        .unwind = &session->unwinding.rings,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
@@ -303,9 +304,9 @@ static struct collector *make_walk(struct tracing *tracing)
     return &tracing->walk.collector;
 }
 
-static struct collector *choose_collector(struct tracing *tracing, const struct scope *scope)
+static struct collector *choose_collector(struct tracing *tracing, struct session *session)
 {
-    return settings.trace.by_rings  ? make_rings(tracing, scope)
+    return settings.trace.by_rings  ? make_rings(tracing, session)
            : settings.trace.by_walk ? make_walk(tracing) : &tracing->counts.collector;
 }
 
@@ -377,7 +378,7 @@ static int open_and_trace(struct tracing *tracing)
     collecting_choose(&settings.trace, &(struct collecting_wishes){.walks = walks});
     bpf_counts_init(&tracing->counts, &wishes);
     int status = counting_open(&counting, &settings.trace,
-                               choose_collector(tracing, &counting.session.scope));
+                               choose_collector(tracing, &counting.session));
 
     counting.report.measure = measure_of(&tracing->asking.asked);
     counting.report.show_process = per_process();

@@ -231,10 +231,11 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
 
 /* ---- By rings ---- */
 
-static struct collector *make_rings(struct tracing *tracing, const struct scope *scope)
+static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
     const struct ring_wishes wishes = {
-        .scope = scope,
+        .scope = &session->scope,
+        .unwind = &session->unwinding.rings,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
@@ -360,7 +361,7 @@ static int open_and_trace(struct tracing *tracing)
         return EXIT_USAGE;
     }
     bpf_events_init(&tracing->events, &events);
-    int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session.scope)
+    int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session)
                                                             : &tracing->events.collector);
 
     if (!status)

@@ -353,10 +353,9 @@ static int take_told(struct counting *counting)
 
 int counting_run(struct counting *counting)
 {
-    int result = 0;
-
     run_tick(&counting->session.run, TICK_NS);
     session_shed_rights();
+    int result = counting->collector->calls->settle(counting->collector);
     run_start(&counting->session.run);
     facts_begin(&counting->facts);
     while (!result) {

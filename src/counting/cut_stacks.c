@@ -80,6 +80,10 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
     case UNWIND_END_COLD:
         text_format(line, "%s ran for the first time, and there was no room or time to keep them", file);
         break;
+    case UNWIND_END_BEYOND:
+        text_add(line, "they are deeper than what a sample has of a stack; programs in the kernel (--collect bpf) "
+                       "see all of it");
+        break;
     case UNWIND_END_UNREAD:
         text_format(line, "the file of %s could not be read", file);
         break;

@@ -192,6 +192,7 @@ static struct collector *make_rings(struct tracing *tracing)
     const struct trace_options *trace = tracing->wishes->trace;
     const struct ring_waits_wishes wishes = {
         .scope = &tracing->counting.session.scope,
+        .unwind = &tracing->counting.session.unwinding.rings,
         .view = tracing->wishes->view,
         .threads = tracing->wishes->threads,
         .states = tracing->wishes->states,

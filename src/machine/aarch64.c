@@ -82,6 +82,7 @@ static const struct machine_walk walk = {
     .call = 8,
     .mode = {33, 0x1f, 0}, /* pstate: EL0 of AArch64 */
     .numbered = 31,
+    .sampled = 0x1ffffffff,
     .address = 0xffffffffffff, /* pointer authentication has the others */
     .record = 0, .sp_unknown = true,
     .signal = {.at = 544, .bytes = 32, .frame = 0, .link = 8, .sp = 16, .pc = 24},

@@ -26,6 +26,7 @@ static const struct machine_walk walk = {
     .call = 17,
     .mode = {32, 0x100, 0}, /* status: it was not in the kernel */
     .numbered = 32,
+    .sampled = 0xffffffff,
     .record = -16,
     .signal = {.at = 304, .bytes = 72, .pc = 0, .link = 8, .sp = 16, .frame = 64},
     .thread_exit = 0x0000007305d00893, /* li a7, 93; ecall */

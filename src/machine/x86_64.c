@@ -152,6 +152,7 @@ static const struct machine_walk walk = {
     .mode = {17, UINT64_MAX, CS_OF_64_BIT_CODE},
     .numbered = 16,
     .words = 0x0123678904ed5bca, /* rax, rdx, rcx, rbx ... */
+    .sampled = 0xff01ff, .sampled_words = "\12\5\13\14\15\16\4\23\20\11\10\7\6\3\2\1", /* and 0 */
     .has_base = true,
     /* struct rt_sigframe, without the return address, which the handler has taken */
     .signal = {.at = 120, .bytes = 56, .frame = 0, .sp = 40, .pc = 48},

@@ -152,6 +152,16 @@ static void fill_in_fixed(const uint64_t *addresses, size_t count, struct proces
                                                    .address = addresses[i - 1] - fixed->start};
 }
 
+void processes_hold(struct processes *processes)
+{
+    pthread_mutex_lock(&processes->lock);
+}
+
+void processes_release(struct processes *processes)
+{
+    pthread_mutex_unlock(&processes->lock);
+}
+
 int processes_settle(struct processes *processes)
 {
     return processes_read_until(processes, UINT64_MAX);
@@ -202,8 +212,8 @@ struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid,
     return mapping->file;
 }
 
-int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
-                   const uint64_t *addresses, size_t count, struct process_place *places)
+static int find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
+                const uint64_t *addresses, size_t count, struct process_place *places)
 {
     struct life *life = NULL;
     size_t missing = count;
@@ -238,6 +248,15 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uin
         return result == -ENOMEM ? result : program ? 0 : result;
     result = fill_in_all(processes, &(struct search){.image = image}, addresses, count, places, &missing);
     image_drop(image, processes->files);
+    return result;
+}
+
+int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
+                   const uint64_t *addresses, size_t count, struct process_place *places)
+{
+    processes_hold(processes);
+    int result = find(processes, pid, born, epoch, addresses, count, places);
+    processes_release(processes);
     return result;
 }
 
@@ -280,6 +299,7 @@ static void forget_unsure(struct processes *processes)
 
 void processes_forget(struct processes *processes)
 {
+    processes_hold(processes);
     processes_take_back(processes, &processes->lent, UINT64_MAX);
     end_who_is_gone(processes);
     processes->window = processes->read;
@@ -287,6 +307,7 @@ void processes_forget(struct processes *processes)
                    processes->window > EVENTS_WAIT_NS ? processes->window - EVENTS_WAIT_NS : 0);
     forget_unsure(processes);
     processes->reported = now_ns();
+    processes_release(processes);
 }
 
 /* ---- Opening ---- */
@@ -304,8 +325,14 @@ int processes_open(struct processes **made, const struct processes_wishes *wishe
 {
     struct processes *processes = calloc(1, sizeof(*processes));
     int result = processes ? mapped_files_open(&processes->files) : -ENOMEM;
+    pthread_mutexattr_t again;
 
     *made = processes;
+    if (processes) {
+        pthread_mutexattr_init(&again);
+        pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+        pthread_mutex_init(&processes->lock, &again);
+    }
     if (!result)
         result = history_open(&processes->history, processes->files,
                               bytes_to_keep(wishes->free_memory));
@@ -368,8 +395,10 @@ int processes_listening(const struct processes *processes)
 
 void processes_look_at_cpus(struct processes *processes)
 {
+    processes_hold(processes);
     if (processes->events)
         (void)task_events_look(processes->events);
+    processes_release(processes);
 }
 
 int processes_fd(const struct processes *processes)

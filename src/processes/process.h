@@ -72,6 +72,13 @@ void processes_begin(struct processes *processes);
 void processes_ends_forgotten(struct processes *processes);
 
 /*
+ * Two threads may use it: each of these functions that reads, finds or forgets is done alone, and what a thread has
+ * between these two. What was found stays good for who found it.
+ */
+void processes_hold(struct processes *processes);
+void processes_release(struct processes *processes);
+
+/*
  * The watcher, which is the caller's, is told what is there, and from then on what comes; one that is forked
  * has at first all that its parent had. NULL: nobody listens any more.
  */

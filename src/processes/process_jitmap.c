@@ -151,8 +151,7 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
     return -EACCES;
 }
 
-int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t born,
-                          struct jitmap_refusal *refusal)
+static int open_jitmap(struct processes *processes, uint32_t pid, uint64_t born, struct jitmap_refusal *refusal)
 {
     struct life *life = NULL;
     struct owner now = {.root = NULL};
@@ -185,4 +184,12 @@ int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t bo
     }
     mapped_root_drop(processes->files, now.root);
     return result == -EACCES || result >= 0 ? result : -ENOENT;
+}
+
+int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t born, struct jitmap_refusal *refusal)
+{
+    processes_hold(processes);
+    int result = open_jitmap(processes, pid, born, refusal);
+    processes_release(processes);
+    return result;
 }

@@ -3,6 +3,8 @@
 #ifndef STACKBOX_PROCESSES_PROCESS_PARTS_H
 #define STACKBOX_PROCESSES_PROCESS_PARTS_H
 
+#include <pthread.h>
+
 #include "base/text.h"
 #include "kernel/task_events.h"
 #include "processes/history.h"
@@ -20,6 +22,7 @@ struct loans {
 };
 
 struct processes {
+    pthread_mutex_t lock; /* as processes_hold() has it; taken again by who has it */
     struct mapped_files *files;
     struct task_events *events; /* NULL: nobody tells */
     int listening;              /* 0, or why not */

@@ -338,13 +338,16 @@ static void look_again(struct processes *processes)
 
 int processes_read_until(struct processes *processes, uint64_t until)
 {
-    processes->result = 0;
     if (!processes->events)
         return 0;
+    processes_hold(processes);
+    processes->result = 0;
     look_again(processes);
     task_events_read(processes->events, until, see_event, take_event, processes);
     processes_take_back(processes, &processes->early, until);
-    return processes->result;
+    int result = processes->result;
+    processes_release(processes);
+    return result;
 }
 
 int processes_read(struct processes *processes)

@@ -56,17 +56,63 @@ static size_t without_zeros(const uint64_t *frames, size_t count)
     return count;
 }
 
-static bool parse_raw(const char *at, size_t left, struct ring_sample *sample)
+/* The rest of a sample, of which so many bytes are left. */
+struct rest {
+    const char *at;
+    size_t left;
+};
+
+/* Its next bytes; NULL: there are not so many. */
+static const void *take(struct rest *rest, uint64_t bytes)
+{
+    const char *at = rest->at;
+
+    if (bytes > rest->left)
+        return NULL;
+    rest->at += bytes;
+    rest->left -= (size_t)bytes;
+    return at;
+}
+
+static bool take_word(struct rest *rest, uint64_t *word)
+{
+    const void *at = take(rest, sizeof(*word));
+
+    if (at)
+        memcpy(word, at, sizeof(*word));
+    return at;
+}
+
+static bool parse_raw(struct rest *rest, struct ring_sample *sample)
 {
     uint32_t size;
+    const void *at = take(rest, sizeof(size));
 
-    if (left < sizeof(size))
+    if (!at)
         return false;
     memcpy(&size, at, sizeof(size));
-    if (size > left - sizeof(size))
-        return false;
-    sample->raw = (const unsigned char *)at + sizeof(size);
+    sample->raw = take(rest, size);
     sample->raw_size = size;
+    return sample->raw;
+}
+
+/* What the kernel could not copy of the stack is there, too, and behind it how much it could. */
+static bool parse_user(struct rest *rest, uint64_t wanted, struct ring_sample *sample)
+{
+    const void *registers = NULL;
+    uint64_t abi, bytes, copied = 0;
+
+    if (!take_word(rest, &abi))
+        return false;
+    if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+        registers = take(rest, (uint64_t)__builtin_popcountll(wanted) * sizeof(uint64_t));
+    if ((abi != PERF_SAMPLE_REGS_ABI_NONE && !registers) || !take_word(rest, &bytes))
+        return false;
+    sample->stack = take(rest, bytes);
+    if (!sample->stack || (bytes && !take_word(rest, &copied)) || copied > bytes)
+        return false;
+    sample->stack_bytes = (size_t)copied;
+    sample->registers = abi == PERF_SAMPLE_REGS_ABI_64 ? registers : NULL;
     return true;
 }
 
@@ -93,8 +139,9 @@ static enum record_kind parse_sample(const char *bytes, size_t size, const struc
     sample->kernel_count = without_zeros(sample->kernel, sample->kernel_count);
     sample->user_count = without_zeros(sample->user, sample->user_count);
     const size_t chain = (size_t)head.frames * sizeof(uint64_t);
-    return !shape->raw || parse_raw(bytes + sizeof(head) + chain, left - chain, sample) ? RECORD_SAMPLE
-                                                                                       : RECORD_BROKEN;
+    struct rest rest = {bytes + sizeof(head) + chain, left - chain};
+    return (!shape->raw || parse_raw(&rest, sample)) &&
+           (!shape->registers || parse_user(&rest, shape->registers, sample)) ? RECORD_SAMPLE : RECORD_BROKEN;
 }
 
 static enum record_kind parse_task(char *bytes, size_t size, struct ring_record *record)

@@ -33,6 +33,9 @@ struct ring_sample {
     size_t kernel_count, user_count;
     const unsigned char *raw; /* of a tracepoint or a probe: its fields, by their offsets; or NULL */
     size_t raw_size;
+    const void *registers; /* of a user's 64-bit code, words in the order of their bits; or NULL */
+    const void *stack;     /* from the stack pointer on */
+    size_t stack_bytes;
 };
 
 enum ring_task_kind {
@@ -61,6 +64,7 @@ struct ring_record {
 /* How records are made up. */
 struct record_shape {
     bool raw; /* samples have PERF_SAMPLE_RAW, too */
+    uint64_t registers; /* and these of PERF_SAMPLE_REGS_USER, with PERF_SAMPLE_STACK_USER; 0: neither */
 };
 
 /*

@@ -43,6 +43,7 @@ static int add(const struct work *work, const struct rings_event *event, const s
         .flags = attach_variants[attach_program_of(work->place)].flags,
         .caller = caller->offset,
         .caller_bytes = caller->size,
+        .at_entry = attach_variants[attach_program_of(work->place)].caller,
     };
 
     if (at_kernel_start(work->place) && caller->size)

@@ -48,7 +48,7 @@ static int take(void *context, const struct ring_record *record)
         source->filtered++;
         return 0;
     }
-    ring_source_party(source, &record->sample, rings_number(&source->rings, record->sample.event), &key.task);
+    ring_source_party(source, record, rings_number(&source->rings, record->sample.event), &key.task);
     source->counted++;
     return ring_table_add(&counts->table, &key, 1);
 }

@@ -20,6 +20,7 @@
 #define MOST_BYTES (8u << 20)
 #define MOST_OF_TASKS (128u << 10)
 #define MOST_OF_ALL (64u << 20)
+#define MOST_WITH_STACKS (64u << 20) /* of each CPU, where samples have a piece of the user's stack */
 #define LEAST_BYTES 16384
 #define MOST_SHARE 16
 #define WAKING_SHARE 8 /* of a ring: then who reads is woken */
@@ -99,10 +100,12 @@ static int count_cpu(void *count, unsigned cpu)
 static uint64_t most_bytes(const struct rings *rings)
 {
     const uint64_t free_memory = kernel_free_memory(), share = free_memory / MOST_SHARE;
-    uint64_t cpus = 0, all = rings->wishes.bytes, bytes = rings->wishes.bytes ? 1u << 30 : MOST_BYTES;
+    const bool has_stacks = rings->wishes.registers;
+    uint64_t cpus = 0, all = rings->wishes.bytes;
+    uint64_t bytes = all ? 1u << 30 : has_stacks ? MOST_WITH_STACKS : MOST_BYTES;
 
     if (!all)
-        all = free_memory && share < MOST_OF_ALL ? share : MOST_OF_ALL;
+        all = free_memory && (has_stacks || share < MOST_OF_ALL) ? share : MOST_OF_ALL;
     (void)cpus_each_present(count_cpu, &cpus);
     while (bytes > LEAST_BYTES && bytes * cpus > all)
         bytes /= 2;

@@ -17,15 +17,20 @@
 
 static struct perf_event_attr attributes_of(const struct rings *rings)
 {
+    const struct rings_wishes *wishes = &rings->wishes;
+
     return (struct perf_event_attr){
         .size = PERF_ATTR_SIZE_VER3, /* up to clockid: 4.1 */
-        .sample_type = RECORD_SAMPLE_TYPE | (rings->wishes.raw ? PERF_SAMPLE_RAW : 0),
+        .sample_type = RECORD_SAMPLE_TYPE | (wishes->raw ? PERF_SAMPLE_RAW : 0) |
+                       (wishes->registers ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* for perf_armed_ns */
         .sample_id_all = 1,
         .exclude_kernel = rings->user_part_alone,
         .exclude_hv = rings->user_part_alone,
-        .exclude_callchain_kernel = !rings->wishes.kernel || rings->user_part_alone,
-        .exclude_callchain_user = !rings->wishes.user,
+        .exclude_callchain_kernel = !wishes->kernel || rings->user_part_alone,
+        .exclude_callchain_user = !wishes->user,
+        .sample_regs_user = wishes->registers,
+        .sample_stack_user = wishes->stack_bytes,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
@@ -145,7 +150,7 @@ int rings_open_events(struct rings *rings, size_t at)
 
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)
 {
-    *rings = (struct rings){.wishes = *wishes, .reading.shape = {.raw = wishes->raw}};
+    *rings = (struct rings){.wishes = *wishes, .reading.shape = {wishes->raw, wishes->registers}};
     int result = rings_open_cpus(rings);
 
     if (!result && wishes->user)

@@ -21,6 +21,8 @@ struct rings_wishes {
     bool kernel, user;    /* which stacks */
     bool raw;             /* fields of tracepoints and probes */
     uint64_t bytes;       /* of all rings; 0: by the memory that is there */
+    uint64_t registers;   /* of users, with so many bytes of their stacks; 0: neither */
+    uint32_t stack_bytes;
 };
 
 /* What overflows, and how often: as struct perf_event_attr has it. */

@@ -29,7 +29,7 @@ static size_t make_record(struct ring_snoops *snoops, const struct ring_record *
     struct snoop_record *record = snoops->record;
     struct ring_party party;
 
-    ring_source_party(&snoops->source, sample, number, &party);
+    ring_source_party(&snoops->source, read, number, &party);
     *record = (struct snoop_record){
         .time = read->time,
         .born = party.who.born,
@@ -71,7 +71,7 @@ static int open_snoops(struct collector *collector, struct text *why)
 
     if (result)
         return result;
-    snoops->record = malloc(SNOOP_RECORD_BYTES(2, snoops->source.depth));
+    snoops->record = malloc(SNOOP_RECORD_BYTES(2, snoops->source.depth + 1));
     return snoops->record ? 0 : -ENOMEM;
 }
 

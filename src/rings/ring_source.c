@@ -48,6 +48,7 @@ static int open_rings(struct ring_source *source)
         .bytes = source->wishes.bytes,
     };
 
+    ring_unwind_ask(source->wishes.unwind, source->wishes.few, &wishes);
     wishes.from_exec = command && !source->wishes.of_all;
     if (wishes.from_exec)
         return open_for_tasks(source, &wishes, ring_threads_add(&source->threads, command));
@@ -146,6 +147,7 @@ static int take_record(void *context, const struct ring_record *record)
 
 static int read_until(struct ring_source *source, uint64_t until)
 {
+    ring_unwind_settle(source->wishes.unwind);
     return rings_read(&source->rings.reading, until, take_record, source);
 }
 
@@ -275,9 +277,22 @@ static struct ring_stack cut(const uint64_t *frames, size_t count, uint32_t dept
     return (struct ring_stack){frames, count < depth ? count : depth};
 }
 
-void ring_source_party(struct ring_source *source, const struct ring_sample *sample, uint32_t number,
+/* Along tables, or along frame pointers as the kernel did it. */
+static void take_user_stack(const struct ring_source *source, const struct ring_record *record,
+                            const struct ring_place *place, struct ring_party *party)
+{
+    struct ring_unwind *unwind = source->wishes.unwind;
+
+    if (source->wishes.user && ring_unwind_walk(unwind, &record->sample, record->time, place->at_entry, &party->user))
+        party->caller = place->flags & KEY_KERNEL_START ? party->caller : 0; /* it is there */
+    else if (unwind->first_alone && party->user.count)
+        party->user.count = 1;
+}
+
+void ring_source_party(struct ring_source *source, const struct ring_record *record, uint32_t number,
                        struct ring_party *party)
 {
+    const struct ring_sample *sample = &record->sample;
     static const struct ring_place nothing = {.flags = 0};
     const struct ring_place *place = number < source->place_count ? &source->places[number] : &nothing;
     const struct ring_task_state *task = ring_tasks_of(&source->tasks, sample->pid, sample->tid);
@@ -292,6 +307,7 @@ void ring_source_party(struct ring_source *source, const struct ring_sample *sam
         party->kernel.frames++;
         party->kernel.count--;
     }
+    take_user_stack(source, record, place, party);
     if (!source->wishes.per_process)
         return;
     party->who.pid = sample->pid;
@@ -326,7 +342,7 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
 
     missing_add(missing, &(struct loss){.count = reading->lost, .beside = true},
                 "were lost: they came faster than they were read, and the rings of %zu KB of each CPU were "
-                "full; narrow the pattern or the filters, or take shorter stacks (-K, -U)",
+                "full; narrow the pattern or the filters, or take smaller samples (-K, --unwind fp)",
                 source->rings.bytes / 1024);
     missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "records"},
                 "of what tasks did were lost: they came faster than they were read, and names may be wrong");

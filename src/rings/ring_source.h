@@ -11,11 +11,14 @@
 #include "rings/ring_table.h"
 #include "rings/ring_tasks.h"
 #include "rings/ring_threads.h"
+#include "rings/ring_unwind.h"
 
 struct ring_wishes {
     const struct scope *scope; /* the session's, which is open when the collector is opened */
+    struct ring_unwind *unwind; /* likewise; how stacks of users are walked */
     bool kernel, user;         /* stacks */
     bool raw;                  /* fields of events */
+    bool few;                  /* events come by a clock */
     bool of_all;               /* also of a command's events those of others are needed */
     bool without_idle;         /* events of the idle tasks are none that were asked for */
     bool per_process, per_thread;
@@ -30,6 +33,7 @@ struct ring_place {
     uint32_t flags;         /* of a key (insns/layout.h) */
     uint16_t caller;        /* where among its fields the caller is, */
     uint16_t caller_bytes;  /* of so many; 0: it is not told */
+    bool at_entry;          /* of a user's function */
 };
 
 struct ring_source {
@@ -80,8 +84,8 @@ int ring_source_read_settled(struct ring_source *source);
 
 /* Is it one that was asked for? With it the thread, and its process. */
 bool ring_source_wants(struct ring_source *source, const struct ring_sample *sample);
-/* By whom a sample is counted, with its stacks. */
-void ring_source_party(struct ring_source *source, const struct ring_sample *sample, uint32_t number,
+/* By whom a sample is counted, with its stacks, which are good until the next. */
+void ring_source_party(struct ring_source *source, const struct ring_record *record, uint32_t number,
                        struct ring_party *party);
 
 void ring_source_account(const struct ring_source *source, struct collector_account *account);

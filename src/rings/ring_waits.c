@@ -125,8 +125,9 @@ static bool is_asked_for(struct ring_waits *of, const struct ring_sample *sample
            (threads == THREADS_ALL || (threads == THREADS_USER) == (sample->user_count != 0));
 }
 
-static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32_t tid, uint64_t time)
+static int leave(struct ring_waits *of, const struct ring_record *record, uint32_t tid)
 {
+    const struct ring_sample *sample = &record->sample;
     const uint64_t state = field(sample, &of->prev_state);
     struct ring_wait *wait = find(of, tid);
     struct ring_party party;
@@ -146,7 +147,7 @@ static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32
         of->source.filtered++;
         return 0;
     }
-    ring_source_party(&of->source, sample, 0, &party);
+    ring_source_party(&of->source, record, 0, &party);
     if (of->wishes.view == VIEW_WAKEUP || !of->wishes.kernel)
         party.kernel.count = 0;
     if (of->wishes.view == VIEW_WAKEUP || !of->wishes.user)
@@ -156,7 +157,7 @@ static int leave(struct ring_waits *of, const struct ring_sample *sample, uint32
         return -ENOMEM;
     wait->tid = sample->tid;
     wait->woken = false;
-    wait->since = time;
+    wait->since = record->time;
     return 0;
 }
 
@@ -174,15 +175,15 @@ static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
     return result;
 }
 
-static int wake(struct ring_waits *of, const struct ring_sample *sample, uint64_t time)
+static int wake(struct ring_waits *of, const struct ring_record *record)
 {
-    const uint32_t tid = (uint32_t)field(sample, &of->pid);
+    const uint32_t tid = (uint32_t)field(&record->sample, &of->pid);
     struct ring_wait *wait = tid ? make(of, tid) : NULL;
     struct ring_party party;
 
     if (!wait)
         return tid && tid < of->count ? -ENOMEM : 0;
-    ring_source_party(&of->source, sample, 0, &party);
+    ring_source_party(&of->source, record, 0, &party);
     if (!of->wishes.user)
         party.user.count = 0;
     if (keep(&wait->waker, &party))
@@ -190,7 +191,7 @@ static int wake(struct ring_waits *of, const struct ring_sample *sample, uint64_
     wait->woken = wait->since != 0;
     if (of->wishes.view != VIEW_WAKEUP || !wait->since)
         return 0;
-    int result = end_wait(of, wait, time, true);
+    int result = end_wait(of, wait, record->time, true);
     wait->waker.is_there = false;
     return result;
 }
@@ -205,10 +206,10 @@ static int take(void *context, const struct ring_record *record)
     const uint32_t number = rings_number(&of->source.rings, sample->event);
     const enum event_kind kind = number < of->source.place_count ? of->source.places[number].place : KIND_SWITCH;
     if (kind == KIND_WAKING)
-        return wake(of, sample, record->time);
+        return wake(of, record);
     const uint32_t previous = (uint32_t)field(sample, &of->prev_pid), next = (uint32_t)field(sample, &of->next_pid);
     const bool leaves = kind == KIND_LEAVE || !of->wishes.scope->filter.cgroup;
-    int result = previous && leaves ? leave(of, sample, previous, record->time) : 0;
+    int result = previous && leaves ? leave(of, record, previous) : 0;
     return result || !next || kind == KIND_LEAVE ? result : come(of, next, record->time);
 }
 
@@ -221,6 +222,7 @@ static int open_waits(struct collector *collector, struct text *why)
     of->table.most = ring_counts_most(of->wishes.stacks);
     of->source.wishes = (struct ring_wishes){
         .scope = of->wishes.scope,
+        .unwind = of->wishes.unwind,
         .kernel = true, /* tells wakes by an interrupt, too */
         .user = of->wishes.user || of->wishes.threads != THREADS_ALL,
         .raw = true,

@@ -12,6 +12,7 @@
 
 struct ring_waits_wishes {
     const struct scope *scope;
+    struct ring_unwind *unwind;
     enum offwake_view view;
     enum offwake_threads threads;
     uint32_t states; /* of STATE_BLOCKED: those that count */

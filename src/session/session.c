@@ -128,6 +128,11 @@ static int check_stdout(const struct session *session)
     return EXIT_FAILURE;
 }
 
+static bool is_along_tables(const struct trace_options *options)
+{
+    return !options->by_walk && (options->unwind == UNWIND_WAY_BEST || options->unwind == UNWIND_WAY_TABLES);
+}
+
 int session_open(struct session *session, const struct session_wishes *wishes)
 {
     const struct trace_options *options = wishes->options;
@@ -142,6 +147,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     command_init(&session->command, options->command);
     scope_init(&session->scope);
     unwinding_init(&session->unwinding);
+    if (options->by_rings && !options->kernel_only && is_along_tables(options))
+        unwinding_take_samples(&session->unwinding);
     session_filter_init(&session->scope.filter, options);
     /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
     int status = open_run(session);
@@ -172,7 +179,7 @@ static void say_no_tables(const struct session *session)
     const int refused = session->unwinding.refused;
     struct text why = {0};
 
-    if ((session->options->by_rings || session->options->by_walk) && session->options->unwind == UNWIND_WAY_TABLES)
+    if (session->options->by_walk && session->options->unwind == UNWIND_WAY_TABLES)
         say("user stacks are walked along frame pointers, not along tables: --collect bpf has those");
     if (session->unwinding.wishes.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
         say("user stacks are their first function alone, and its caller where a probe is at its start: "
@@ -195,6 +202,7 @@ static void open_unwinding(struct session *session, uint32_t depth)
         .depth = depth,
         .asked = options->depth,
         .filter = &session->scope.filter,
+        .by_rings = options->by_rings,
     });
     if (options->command)
         unwinding_see_command(&session->unwinding, options->command[0]);
@@ -211,15 +219,13 @@ void session_await_tables(struct session *session)
 
 int session_follow_processes(struct session *session, uint32_t depth)
 {
-    const bool no_tables = session->options->by_rings || session->options->by_walk;
-    const enum unwind_way way = no_tables ? UNWIND_WAY_FRAME_POINTERS : session->options->unwind;
     int status = session->options->kernel_only ? 0 : open_processes(session);
 
     if (status || !session->processes)
         return status;
-    if (way == UNWIND_WAY_BEST || way == UNWIND_WAY_TABLES)
+    if (is_along_tables(session->options))
         open_unwinding(session, depth);
-    else if (way == UNWIND_WAY_NONE)
+    else if (session->options->unwind == UNWIND_WAY_NONE)
         unwinding_take_first_alone(&session->unwinding);
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "find/needed.h"
 #include "kernel/bpf.h"
 #include "kernel/limits.h"
+#include "machine/machine.h"
 #include "processes/image.h"
 #include "session/path_walk.h"
 #include "session/run.h"
@@ -31,6 +33,7 @@
 #define LEAST_RING_BYTES (64u << 10)
 #define MOST_COLD_BYTES (16u << 20)
 #define COLD_STEP_NS 5000000
+#define MAKING_MS 1
 #define MATTERS 100 /* less than one stack in so many is not worth a line */
 
 void unwinding_init(struct unwinding *unwinding)
@@ -40,7 +43,15 @@ void unwinding_init(struct unwinding *unwinding)
 
 void unwinding_take_first_alone(struct unwinding *unwinding)
 {
-    unwinding->wishes.first_alone = true;
+    unwinding->wishes.first_alone = unwinding->rings.first_alone = true;
+}
+
+void unwinding_take_samples(struct unwinding *unwinding)
+{
+    const struct machine *machine = machine_of_kernel();
+
+    if (machine->walk && machine == machine_ours())
+        unwinding->rings.machine = machine;
 }
 
 static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)
@@ -70,13 +81,14 @@ static int open_cold(struct unwinding *unwinding, uint32_t depth)
 {
     const bool is_deaf = processes_listening(unwinding->processes) != 0;
     const struct cold_wishes wishes = {
-        .machine = unwinding->learned.machine,
+        .machine = unwinding->wishes.machine,
         .context = &unwinding->cold_objects,
         .find = cold_objects_find,
         .depth = depth,
         .asked = unwinding->wishes.asked,
-        .ring_bytes = is_deaf ? 0 : ring_bytes(kernel_free_memory()),
+        .ring_bytes = is_deaf || unwinding->rings.machine ? 0 : ring_bytes(kernel_free_memory()),
         .most_bytes = MOST_COLD_BYTES,
+        .sampled_bytes = unwinding->rings.stack_bytes,
     };
 
     unwinding->cold_objects = (struct cold_objects){
@@ -86,24 +98,42 @@ static int open_cold(struct unwinding *unwinding, uint32_t depth)
     return cold_open(&unwinding->cold, &wishes);
 }
 
-static int open_all(struct unwinding *unwinding, uint32_t depth)
+static int open_programs(struct unwinding *unwinding, uint32_t depth)
+{
+    struct text log = {0};
+    int result = learned_open(&unwinding->learned, &log);
+
+    text_free(&log);
+    unwinding->wishes.machine = unwinding->learned.machine;
+    return result ? result : bpf_create_numbered(&unwinding->wishes.maps.states, BPF_MAP_TYPE_PERCPU_ARRAY, "walks",
+                                                 UNWIND_STATE_BYTES(depth), SLOTS_PER_CPU);
+}
+
+/* Without programs samples are walked, where we hear of mappings before them. */
+static int open_samples(struct unwinding *unwinding, uint32_t depth)
+{
+    struct ring_unwind *rings = &unwinding->rings;
+
+    if (!rings->machine)
+        return -EOPNOTSUPP;
+    unwinding->wishes.machine = rings->machine;
+    rings->frames = calloc(depth + 1, sizeof(*rings->frames));
+    return rings->frames ? processes_listening(unwinding->processes) : -ENOMEM;
+}
+
+static int open_all(struct unwinding *unwinding, uint32_t depth, bool by_rings)
 {
     const uint64_t free_memory = kernel_free_memory(), most = free_memory / MOST_SHARE;
-    struct text log = {0};
     const struct objects_wishes wishes = {
-        .key = learned_key,
+        .key = by_rings ? NULL : learned_key,
         .context = &unwinding->learned,
         .files = processes_files(unwinding->processes),
         .unused_ns = UNUSED_NS,
         .most_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
     };
-    struct unwind_maps *maps = &unwinding->wishes.maps;
-    int result = free_memory && free_memory < LEAST_FREE_BYTES ? -ENOMEM : learned_open(&unwinding->learned, &log);
+    int result = free_memory && free_memory < LEAST_FREE_BYTES ? -ENOMEM : by_rings ? open_samples(unwinding, depth)
+                                                                                   : open_programs(unwinding, depth);
 
-    text_free(&log);
-    if (!result)
-        result = bpf_create_numbered(&maps->states, BPF_MAP_TYPE_PERCPU_ARRAY, "walks",
-                                     UNWIND_STATE_BYTES(depth), SLOTS_PER_CPU);
     if (!result)
         result = objects_open(&unwinding->objects, &wishes);
     return result ? result : open_cold(unwinding, depth);
@@ -116,7 +146,7 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
 
     unwinding->processes = processes;
     unwinding->wishes.asked = wishes->asked;
-    unwinding->refused = open_all(unwinding, depth);
+    unwinding->refused = open_all(unwinding, depth, wishes->by_rings);
     if (unwinding->refused) {
         const int refused = unwinding->refused;
         unwinding_close(unwinding);
@@ -124,7 +154,8 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
         return;
     }
     objects_tell_maps(unwinding->objects, &unwinding->wishes.maps);
-    unwinding->wishes.machine = unwinding->learned.machine;
+    unwinding->rings.objects = &unwinding->cold_objects;
+    unwinding->rings.cold = unwinding->cold;
     unwinding->wishes.fields = &unwinding->learned.fields;
     unwinding->wishes.maps.cold = cold_map(unwinding->cold);
     unwinding->wishes.depth = depth;
@@ -148,6 +179,7 @@ void unwinding_close(struct unwinding *unwinding)
         objects_close(unwinding->objects);
         cold_close(unwinding->cold);
     }
+    free(unwinding->rings.frames);
     if (unwinding->wishes.maps.states >= 0)
         close(unwinding->wishes.maps.states);
     learned_close(&unwinding->learned);
@@ -186,12 +218,27 @@ void unwinding_see_command(struct unwinding *unwinding, const char *name)
     free(program);
 }
 
+/* Where samples are walked by another thread it is not kept from that: it is waited elsewhere. */
+static size_t make(struct unwinding *unwinding, uint64_t until)
+{
+    const bool by_rings = unwinding->rings.cold;
+    size_t left;
+
+    processes_hold(unwinding->processes);
+    left = objects_make(unwinding->objects, by_rings ? 0 : until);
+    cold_walk(unwinding->cold);
+    processes_release(unwinding->processes);
+    if (by_rings && left && now_ns() < until)
+        (void)poll(NULL, 0, MAKING_MS);
+    return left;
+}
+
 void unwinding_look_at_all(struct unwinding *unwinding)
 {
     const uint64_t last = now_ns() + MOST_WAIT_NS;
 
     while (unwinding->objects && !run_stopped && now_ns() < last &&
-           objects_make(unwinding->objects, now_ns() + STEP_NS))
+           make(unwinding, now_ns() + STEP_NS))
         ;
 }
 
@@ -201,7 +248,7 @@ void unwinding_look(struct unwinding *unwinding, uint64_t most)
 
     if (!unwinding->objects)
         return;
-    unwinding->is_behind = objects_make(unwinding->objects, until);
+    unwinding->is_behind = make(unwinding, until);
     unwinding_settle(unwinding, 0);
 }
 
@@ -212,15 +259,13 @@ void unwinding_settle(struct unwinding *unwinding, uint64_t most)
 
     if (!unwinding->objects)
         return;
+    processes_hold(unwinding->processes);
     unwinding->cold_objects.is_settled = false;
     (void)cold_read(unwinding->cold);
     cold_walk(unwinding->cold);
-    while (cold_waiting(unwinding->cold) && (now = now_ns()) < last) {
-        const size_t left = objects_make(unwinding->objects, now + COLD_STEP_NS);
-        cold_walk(unwinding->cold);
-        if (!left)
-            break;
-    }
+    processes_release(unwinding->processes);
+    while (cold_waiting(unwinding->cold) && (now = now_ns()) < last && make(unwinding, now + COLD_STEP_NS))
+        ;
 }
 
 static int complete(struct unwinding *unwinding, struct tally *tally, struct stack *stack, uint64_t *whole,
@@ -231,7 +276,9 @@ static int complete(struct unwinding *unwinding, struct tally *tally, struct sta
 
     if (stack->state != STACK_KEPT || !stack->count || !UNWIND_IS_COLD_FRAME(frames[stack->count - 1]))
         return 0;
+    processes_hold(unwinding->processes);
     size_t count = cold_complete(unwinding->cold, frames, stack->count, for_good, whole);
+    processes_release(unwinding->processes);
     count = unwind_count_frames(whole, count, &by_tables);
     return count ? tally_add_stack(tally, stack, whole, count) : 0;
 }
@@ -256,6 +303,9 @@ int unwinding_complete(struct unwinding *unwinding, struct tally *tally, bool fo
 /* What programs counted themselves. */
 static void add_counts(const struct unwinding *unwinding, struct unwind_counts *counts)
 {
+    *counts = unwinding->rings.counts;
+    if (unwinding->wishes.maps.states < 0)
+        return;
     const size_t words = UNWIND_STATE_BYTES(unwinding->wishes.depth) / sizeof(uint64_t);
     uint64_t *sums = calloc(words, sizeof(*sums));
     const struct unwind_state *state = (const void *)sums;
@@ -272,7 +322,7 @@ static void add_counts(const struct unwinding *unwinding, struct unwind_counts *
 
 void unwinding_add_lines(const struct unwinding *unwinding, bool all, struct text *lines)
 {
-    struct unwind_counts counts = {0};
+    struct unwind_counts counts;
 
     if (!unwinding->objects)
         return;

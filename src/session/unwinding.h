@@ -6,6 +6,7 @@
 #include "insns/filter.h"
 #include "insns/unwind.h"
 #include "processes/process.h"
+#include "rings/ring_unwind.h"
 #include "tally/tally.h"
 #include "unwind/cold.h"
 #include "unwind/cold_objects.h"
@@ -20,12 +21,15 @@ struct unwinding {
     struct processes *processes;
     struct processes_watcher watcher;
     struct unwind_wishes wishes; /* of programs that may meet others */
+    struct ring_unwind rings;    /* how samples in rings are walked, where there are no programs */
     bool is_behind;              /* with tables, at the last look: what takes long is not waited for again */
     int refused;                 /* 0, or why not: a negative errno */
 };
 
 /* Without any. */
 void unwinding_init(struct unwinding *unwinding);
+/* Samples in rings are to have what is walked, before those are opened. */
+void unwinding_take_samples(struct unwinding *unwinding);
 /* None are wanted, nor callers. */
 void unwinding_take_first_alone(struct unwinding *unwinding);
 
@@ -33,6 +37,7 @@ struct unwinding_wishes {
     uint32_t depth;
     bool asked; /* for that depth */
     const struct event_filter *filter; /* as which processes are numbered */
+    bool by_rings; /* after unwinding_take_samples() */
 };
 
 /* From here on what these processes map gets tables. */

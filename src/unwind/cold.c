@@ -28,6 +28,7 @@ struct cold {
     size_t first, count, room;
     struct index index; /* by their numbers; of those before `first`, too */
     size_t waiting, bytes;
+    uint64_t serial;  /* of samples */
     uint64_t *frames; /* of the stack that is walked */
     struct cold_figures figures;
 };
@@ -72,9 +73,14 @@ static void copy_registers(const struct machine *machine, const struct unwind_st
     registers->by_dwarf[machine->sp.dwarf] = walk->registers[machine->sp.word];
 }
 
-/* How the walk's end is told: what is not known may well be there. */
+/* How the walk's end is told: what is not known may well be there, where a program was. */
 static enum unwind_end end_of(const struct walking *walking, enum unwind_end end)
 {
+    const size_t sampled = walking->cold->wishes.sampled_bytes;
+
+    if (sampled)
+        return end == UNWIND_END_UNREADABLE && walking->is_beyond && walking->walk->kept == sampled ? UNWIND_END_BEYOND
+                                                                                                     : end;
     if ((end == UNWIND_END_UNMAPPED && walking->is_unknown) ||
         (end == UNWIND_END_UNREADABLE && walking->is_beyond))
         return UNWIND_END_COLD;
@@ -82,16 +88,14 @@ static enum unwind_end end_of(const struct walking *walking, enum unwind_end end
 }
 
 /*
- * Walks what a program kept, into cold->frames, from the frame that it had no table for, with the end. How
- * many; *must_wait: there may be more of them later.
+ * Walks on, into cold->frames, with the end. How many there are; *must_wait: there may be more of them later.
  */
-static uint32_t walk(struct cold *cold, const void *record, bool *must_wait)
+static uint32_t walk_from(struct cold *cold, const struct unwind_state *from, const void *stack, bool *must_wait)
 {
-    const struct unwind_state *from = record;
     struct walking walking = {
         .cold = cold,
         .walk = from,
-        .stack = (const unsigned char *)record + UNWIND_KEPT_HEAD,
+        .stack = stack,
     };
     const struct machine *machine = cold->wishes.machine;
     const struct walk_wishes wishes = {
@@ -121,6 +125,12 @@ static uint32_t walk(struct cold *cold, const void *record, bool *must_wait)
         cold->frames[count++] = UNWIND_END_FRAME(end_of(&walking, end));
     }
     return (uint32_t)count;
+}
+
+/* What a program kept, from the frame that it had no table for. */
+static uint32_t walk(struct cold *cold, const void *record, bool *must_wait)
+{
+    return walk_from(cold, record, (const unsigned char *)record + UNWIND_KEPT_HEAD, must_wait);
 }
 
 /* ---- What there is ---- */
@@ -224,6 +234,30 @@ int cold_take(void *context, const void *record, size_t size)
     walk_item(cold, item, record, false);
     make_room(cold);
     return 0;
+}
+
+size_t cold_walk_sample(struct cold *cold, struct unwind_state *walk, const void *stack, uint64_t *frames)
+{
+    const size_t head = UNWIND_KEPT_HEAD;
+    bool must_wait;
+    const size_t count = walk_from(cold, walk, stack, &must_wait);
+
+    if (!must_wait) {
+        memcpy(frames, cold->frames, count * sizeof(*frames));
+        return count;
+    }
+    walk->count = 1;
+    walk->number = UNWIND_COLD_FRAME(cold->serial++);
+    frames[0] = walk->pc;
+    frames[1] = walk->number;
+    unsigned char *record = malloc(head + walk->kept);
+    if (record) {
+        memcpy(record, walk, head);
+        memcpy(record + head, stack, walk->kept);
+        (void)cold_take(cold, record, head + walk->kept);
+        free(record);
+    }
+    return 2;
 }
 
 int cold_read(struct cold *cold)

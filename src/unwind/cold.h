@@ -24,6 +24,7 @@ struct cold_wishes {
     uint32_t depth;    /* of stacks, with the frame for their end */
     size_t ring_bytes; /* 0: there is none, and cold_take() is called by others */
     size_t most_bytes; /* of what was read from it */
+    size_t sampled_bytes; /* there is no program: so much of a stack is copied at most. Else 0 */
 };
 
 /* 0 or a negative errno; cold_close after either. */
@@ -54,6 +55,12 @@ struct cold_figures {
     uint64_t taken, forgotten; /* stacks; of those, before anybody could have asked for them again */
 };
 struct cold_figures cold_figures(const struct cold *cold);
+
+/*
+ * A sample: a walk that is all to do yet, and `kept` bytes of its stack. As a program would have it: how many frames
+ * came to `frames`, which has room for 2 and for `depth`, with the end, or one for what is walked later.
+ */
+size_t cold_walk_sample(struct cold *cold, struct unwind_state *walk, const void *stack, uint64_t *frames);
 
 /* What a program kept, of so many bytes. 0 or -ENOMEM. `context` is the struct cold. */
 int cold_take(void *context, const void *record, size_t size);

@@ -43,7 +43,7 @@ static int put_blocks(struct tables *tables, const struct table *table, uint32_t
 /* NULL: there is none any more. */
 static int tell(struct tables *tables, const struct unwind_key *key, const struct unwind_object *object)
 {
-    int result = object ? bpf_update(tables->map, key, object, BPF_ANY) : bpf_delete(tables->map, key);
+    int result = tables->map < 0 ? 0 : object ? bpf_update(tables->map, key, object, BPF_ANY) : bpf_delete(tables->map, key);
     return result == -E2BIG ? -ENOSPC : result;
 }
 
@@ -121,7 +121,7 @@ static int put_vdso(struct tables *tables)
     return result;
 }
 
-int tables_open(struct tables *tables, uint64_t most_bytes)
+int tables_open(struct tables *tables, uint64_t most_bytes, bool in_memory)
 {
     const struct bpf_map_shape shape = {
         .type = BPF_MAP_TYPE_HASH,
@@ -132,10 +132,10 @@ int tables_open(struct tables *tables, uint64_t most_bytes)
     };
 
     *tables = (struct tables){.map = -1, .cache = -1};
-    int result = space_open(&tables->space, most_bytes / UNWIND_BLOCK_BYTES);
-    if (!result)
+    int result = space_open(&tables->space, most_bytes / UNWIND_BLOCK_BYTES, in_memory);
+    if (!result && !in_memory)
         result = tables->map = bpf_create_map(&shape);
-    if (result >= 0)
+    if (result >= 0 && !in_memory)
         result = bpf_create_numbered(&tables->cache, BPF_MAP_TYPE_ARRAY, "rules",
                                      UNWIND_CACHED * sizeof(struct unwind_cached), 1);
     if (!result)

@@ -25,8 +25,8 @@ struct tables {
     uint64_t made, dropped; /* since the beginning */
 };
 
-/* With the vDSO's, which is never dropped. 0 or a negative errno; tables_close after either. */
-int tables_open(struct tables *tables, uint64_t most_bytes);
+/* `in_memory` no program reads them. With the vDSO's, which is never dropped. 0 or a negative errno; tables_close after either. */
+int tables_open(struct tables *tables, uint64_t most_bytes, bool in_memory);
 void tables_close(struct tables *tables);
 
 /* NULL: there is none. Good until the next tables_put. */

@@ -122,7 +122,7 @@ int objects_open(struct objects **made, const struct objects_wishes *wishes)
         return -ENOMEM;
     objects->wishes = *wishes;
     objects->next_house = now_ns() + wishes->unused_ns / OBJECTS_LOOKS;
-    return tables_open(&objects->tables, wishes->most_bytes);
+    return tables_open(&objects->tables, wishes->most_bytes, !wishes->key);
 }
 
 void objects_close(struct objects *objects)

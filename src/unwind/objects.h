@@ -18,7 +18,7 @@ struct objects;
 typedef int objects_key(void *context, const void *mapped, struct unwind_key *key);
 
 struct objects_wishes {
-    objects_key *key;
+    objects_key *key; /* NULL: there are no programs, and no maps */
     void *context;
     struct mapped_files *files; /* whose the files are that it sees; they are closed later */
     uint64_t most_bytes;        /* of tables */

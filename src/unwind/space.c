@@ -27,10 +27,11 @@ static int create_chunk(void)
     return bpf_create_map(&shape);
 }
 
-/* Who reads files, and is forked from us, is to reach no tables. */
+/* Who reads files, and is forked from us, is to reach no tables. `map` below 0: memory of ours alone. */
 static void *map_chunk(int map)
 {
-    void *at = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+    void *at = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, map < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED,
+                    map, 0);
 
     if (at == MAP_FAILED)
         return NULL;
@@ -42,6 +43,8 @@ static void *map_chunk(int map)
 
 static int make_chunk(struct space *space, uint32_t number)
 {
+    if (space->chunks < 0)
+        return (space->at[number] = map_chunk(-1)) ? 0 : -ENOMEM;
     int map = create_chunk();
 
     if (map < 0)
@@ -65,7 +68,7 @@ static void forget_chunk(struct space *space, uint32_t number)
     space->maps[number] = 0;
 }
 
-int space_open(struct space *space, uint64_t most)
+int space_open(struct space *space, uint64_t most, bool in_memory)
 {
     const uint64_t chunks = (most + UNWIND_CHUNK_BLOCKS - 1) / UNWIND_CHUNK_BLOCKS;
     struct bpf_map_shape shape = {
@@ -81,6 +84,8 @@ int space_open(struct space *space, uint64_t most)
         .grace = GRACE_NONE,
         .most = (uint32_t)(chunks < UNWIND_MOST_CHUNKS ? chunks : UNWIND_MOST_CHUNKS) * UNWIND_CHUNK_BLOCKS,
     };
+    if (in_memory)
+        return 0;
     int like = create_chunk();
     if (like < 0)
         return like;
@@ -178,14 +183,14 @@ static void free_resting(struct space *space, uint32_t number)
     space->used -= (uint32_t)__builtin_popcountll(resting);
     if (!resting || space->taken[number])
         return;
-    const bool is_gone = !bpf_delete(space->chunks, &number);
+    const bool is_gone = space->chunks < 0 || !bpf_delete(space->chunks, &number);
     if (is_gone)
         forget_chunk(space, number);
 }
 
 int space_settle(struct space *space)
 {
-    int result = space->rests ? grace_wait(&space->grace) : 0;
+    int result = space->rests && space->chunks >= 0 ? grace_wait(&space->grace) : 0;
 
     if (result || !space->rests)
         return result;

@@ -23,8 +23,8 @@ struct space {
     bool rests;
 };
 
-/* So many blocks at most, which are whole chunks. 0 or a negative errno; space_close after either. */
-int space_open(struct space *space, uint64_t most);
+/* So many blocks at most, which are whole chunks; `in_memory` no program reads them. 0 or a negative errno; space_close after either. */
+int space_open(struct space *space, uint64_t most, bool in_memory);
 void space_close(struct space *space);
 
 /*

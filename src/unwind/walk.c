@@ -31,7 +31,8 @@
  *             else:          cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that is lost,
  *                            and by other registers than these, but in the first frame; by rbx:
  *                            as it is at `base`, if that is not lost
- *                            pc = *(cfa + ret), or link, if exact; frame = as the rule says
+ *                            pc = *(cfa + ret), or link, if exact; frame = as the rule says, but as it is where
+ *                            that was saved below sp
  *                            base = rule.base is 0 ? lost : SAME ? base : cfa + rule.base
  *         if (cfa <= sp, or < sp by the link register, or is not aligned, or no user's)
  *             return SENSELESS                            before anything is read there
@@ -173,13 +174,18 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
     return is_cfa(at, *cfa, rule->return_kind == UNWIND_RETURN_IN_LINK) ? ONWARD : UNWIND_END_SENSELESS;
 }
 
-/* The caller's frame pointer. What is reckoned from one that was lost is lost, too. */
+/*
+ * The caller's frame pointer. What is reckoned from one that was lost is lost, too. What is saved below the stack
+ * pointer was popped again, which tables need not say, and copies of stacks do not have.
+ */
 static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
     switch (rule->frame_kind) {
     case UNWIND_FRAME_SAME:
         return true;
     case UNWIND_FRAME_AT_CFA:
+        if (cfa + (int64_t)rule->frame < at->sp)
+            return true;
         at->lost = false;
         return read_word(at, cfa + (int64_t)rule->frame, &at->frame);
     case UNWIND_FRAME_AT_FRAME:

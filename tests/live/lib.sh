@@ -189,6 +189,16 @@ have_tables()
     [ -r /sys/kernel/btf/vmlinux ]
 }
 
+# A machine was met whose kernel told perf no more of what one CPU's idle task did, perf(1) neither.
+deaf_cpu()
+{
+    command -v perf >/dev/null && command -v taskset >/dev/null || return 0
+    for cpu in $(cd /sys/devices/system/cpu && ls -d cpu[0-9]* | tr -d 'a-z'); do
+        perf stat -x , -C "$cpu" -e sched:sched_switch --filter 'prev_pid == 0' taskset -c "$cpu" sleep 0.2 2>&1 |
+            grep '^0,.*sched_switch' >/dev/null && echo "$cpu"
+    done | head -n 1
+}
+
 have_kprobes()
 {
     [ -d /sys/bus/event_source/devices/kprobe ] || grep -q ' register_kprobe$' /proc/kallsyms

@@ -814,7 +814,7 @@ static void space_in_maps(void)
     static uint32_t block[UNWIND_BLOCK_WORDS];
     uint32_t first, next, id;
 
-    CHECK_NUMBER(space_open(&space, 100), 0);
+    CHECK_NUMBER(space_open(&space, 100, false), 0);
     CHECK_NUMBER(space.most, 128);
     for (uint32_t i = 0; i < 128; i++)
         CHECK(!space_put(&space, block, 1, &first) && first == i);
@@ -849,7 +849,7 @@ static void remove_all(void)
 int main(void)
 {
     static struct tables tables;
-    const int result = tables_open(&tables, ENOUGH);
+    const int result = tables_open(&tables, ENOUGH, false);
 
     tables_close(&tables);
     srandom(1);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/rows.h"
+#include "rings/ring_unwind.h"
 #include "unit/test.h"
 
 #define DATA_BYTES 4096
@@ -300,6 +302,155 @@ static void fields_have_to_fit(void)
     }
 }
 
+/* ---- Registers and stacks of users ---- */
+
+#define REGISTERS 17 /* x86-64's, as <asm/perf_regs.h> numbers them: rax to rip, r8 to r15 */
+#define SHAPE {.raw = true, .registers = 0xff01ff}
+
+struct user_part {
+    uint64_t abi, claimed, copied;
+};
+
+/* With the fields of an event, and so many bytes of stack in it; its size. */
+static size_t make_user_sample(char *bytes, const struct user_part *part, size_t stack)
+{
+    uint64_t words[64] = {0, 5, 0xff1, pair(11, 12), 10, pair(3, 0), 0, pair(4, 0x1234)};
+    size_t count = 8;
+
+    words[count++] = part->abi;
+    for (size_t i = 0; i < REGISTERS && part->abi; i++)
+        words[count++] = 100 + i;
+    words[count++] = part->claimed;
+    for (size_t i = 0; i < stack / 8; i++)
+        words[count++] = 0x5000 + i;
+    if (stack)
+        words[count++] = part->copied;
+    const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = (uint16_t)(count * 8)};
+    memcpy(words, &header, sizeof(header));
+    memcpy(bytes, words, count * 8);
+    return count * 8;
+}
+
+static struct ring_record parse_user(const struct user_part *part, size_t stack)
+{
+    static const struct record_shape shape = SHAPE;
+    static uint64_t bytes[80];
+    struct ring_record record;
+
+    ring_record_parse((char *)bytes, make_user_sample((char *)bytes, part, stack), &shape, &record);
+    return record;
+}
+
+static void samples_have_registers_and_a_stack(void)
+{
+    const struct ring_record whole = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_64, 64, 40}, 64);
+    const struct ring_record narrow = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_32, 64, 64}, 64);
+    const struct ring_record none = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_NONE, 0, 0}, 0);
+    uint64_t word;
+
+    CHECK_NUMBER(whole.kind, RECORD_SAMPLE);
+    CHECK_NUMBER(whole.sample.raw_size, 4);
+    CHECK_NUMBER(whole.sample.stack_bytes, 40);
+    memcpy(&word, (const char *)whole.sample.registers + 16 * 8, sizeof(word));
+    CHECK_NUMBER(word, 116);
+    memcpy(&word, (const char *)whole.sample.stack + 32, sizeof(word));
+    CHECK_NUMBER(word, 0x5004);
+    CHECK_NUMBER(narrow.kind, RECORD_SAMPLE);
+    CHECK(!narrow.sample.registers);
+    CHECK_NUMBER(none.kind, RECORD_SAMPLE);
+    CHECK(!none.sample.registers);
+    CHECK_NUMBER(none.sample.stack_bytes, 0);
+}
+
+static void what_does_not_fit_is_no_stack(void)
+{
+    static const struct user_part lies[] = {
+        {PERF_SAMPLE_REGS_ABI_64, 64, 65}, {PERF_SAMPLE_REGS_ABI_64, 64, UINT64_MAX},
+        {PERF_SAMPLE_REGS_ABI_64, 80, 8}, {PERF_SAMPLE_REGS_ABI_64, UINT64_MAX, 8},
+        {PERF_SAMPLE_REGS_ABI_64, UINT64_MAX - 7, 8}, {PERF_SAMPLE_REGS_ABI_64, 72, 8},
+    };
+
+    for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++)
+        CHECK_NUMBER(parse_user(&lies[i], 64).kind, RECORD_BROKEN);
+}
+
+/* Cut anywhere, with nothing readable behind its end. */
+static void cut_samples_are_broken(void)
+{
+    const struct user_part part = {PERF_SAMPLE_REGS_ABI_64, 64, 64};
+    static const struct record_shape shape = SHAPE;
+    static char whole[640];
+    const size_t size = make_user_sample(whole, &part, 64);
+    struct ring_record record;
+
+    for (size_t cut = 8; cut < size; cut++) {
+        char *bytes = malloc(cut + 1);
+        memcpy(bytes, whole, cut);
+        ring_record_parse(bytes, cut, &shape, &record);
+        CHECK_NUMBER(record.kind, RECORD_BROKEN);
+        free(bytes);
+    }
+}
+
+/* ---- And walks by them ---- */
+
+static bool find_frames(void *context, const struct unwind_state *walk, uint64_t pc, struct walk_object *object)
+{
+    (void)context, (void)walk;
+    *object = (struct walk_object){.end = UNWIND_END_UNMAPPED, .frame_pointers = pc < 0x9000};
+    return true;
+}
+
+/* As <asm/perf_regs.h> of that machine numbers them. */
+struct numbers {
+    const struct machine *machine;
+    size_t pc, sp, frame, count;
+};
+
+/* Of a stack of two records, of which so much was copied, and at most so much would have been: the third frame. */
+static uint64_t walk_by(const struct numbers *numbers, struct processes *processes, size_t copied, size_t most)
+{
+    const struct machine_walk *walk = numbers->machine->walk;
+    const struct cold_wishes wishes = {.machine = numbers->machine, .find = find_frames, .depth = 8,
+                                       .most_bytes = 65536, .sampled_bytes = most};
+    const uint64_t sp = 0x7000, stack[8] = {0, 0, sp + 48 - (uint64_t)walk->record, 0x1111, 0, 0, 0, 0x2222};
+    struct cold_objects objects = {.processes = processes};
+    struct ring_unwind unwind = {.machine = numbers->machine, .objects = &objects};
+    uint64_t frames[16] = {0}, registers[64];
+    struct ring_stack found = {NULL, 0};
+
+    CHECK_NUMBER((uint64_t)__builtin_popcountll(walk->sampled), numbers->count);
+    for (size_t i = 0; i < 64; i++)
+        registers[i] = 0xbad000 + i;
+    registers[numbers->pc] = 0x3333;
+    registers[numbers->sp] = sp;
+    registers[numbers->frame] = sp + 16 - (uint64_t)walk->record;
+    CHECK_NUMBER(cold_open(&unwind.cold, &wishes), 0);
+    unwind.frames = frames;
+    const struct ring_sample sample = {.registers = registers, .stack = stack, .stack_bytes = copied};
+    CHECK(ring_unwind_walk(&unwind, &sample, 1, false, &found));
+    CHECK_NUMBER(found.frames[0], 0x3333);
+    CHECK_NUMBER(found.frames[1], 0x1111);
+    CHECK_NUMBER(found.count, 3);
+    cold_close(unwind.cold);
+    return frames[2];
+}
+
+static void registers_are_told_apart(void)
+{
+    static const struct numbers machines[] = {
+        {&machine_x86_64, 8, 7, 6, 17}, {&machine_aarch64, 32, 31, 29, 33}, {&machine_riscv64, 0, 2, 8, 32}};
+    struct processes *processes;
+
+    CHECK_NUMBER(processes_open(&processes, &(struct processes_wishes){.silent = true}), 0);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_NUMBER(walk_by(&machines[i], processes, 64, 64), 0x2222);
+        CHECK_NUMBER(walk_by(&machines[i], processes, 56, 64), UNWIND_END_FRAME(UNWIND_END_UNREADABLE));
+        CHECK_NUMBER(walk_by(&machines[i], processes, 56, 56), UNWIND_END_FRAME(UNWIND_END_BEYOND));
+    }
+    processes_close(processes);
+}
+
 int main(void)
 {
     TEST(records_wrap_around);
@@ -310,5 +461,9 @@ int main(void)
     TEST(short_records_are_no_samples);
     TEST(rings_are_merged_by_time);
     TEST(fields_have_to_fit);
+    TEST(samples_have_registers_and_a_stack);
+    TEST(what_does_not_fit_is_no_stack);
+    TEST(cut_samples_are_broken);
+    TEST(registers_are_told_apart);
     return tests_done();
 }

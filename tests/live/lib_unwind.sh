@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What unwind.sh and rings_unwind.sh share: a program whose frame pointers lead astray knows its stack, and each
+# of its events has that one and no other. $COLLECT: the option by which it is collected, or nothing.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_tables || { [ "$COLLECT" ] && [ "$NO_TABLES" = "this kernel tells nothing of its types" ]; } || skip_all "$NO_TABLES"
+
+START='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main'
+STACK="$START;outer;middle;inner"
+
+# traced WAY NUMBER ARG...: $folded has the lines of `bare`, traced from before it begins to after its end
+traced()
+{
+    way=$1 number=$2
+    shift 2
+    start_workload bare bare -w "$way" "$number"
+    if start_stackbox "$@" $COLLECT -f -p "$(pid_of bare)"; then
+        kill -s USR2 "$(pid_of bare)"
+        wait_stackbox
+    else
+        fail "$way: stackbox runs" "$(cat "$scratch/err")"
+    fi
+    wait "$(pid_of bare)"
+    grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
+}
+
+# all NAME REGEX [NUMBER]: all lines are these, and come to that
+all()
+{
+    is "$1: no other stack" "$(grep -cvE "^bare;($2) [0-9]+\$" "$scratch/folded")" 0
+    [ $# = 2 ] || is "$1: all of them" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
+}
+
+if grep -q ' ksys_read$' /proc/kallsyms && "$STACKBOX" stackcount -D 0.1 -K ksys_read >/dev/null 2>&1; then
+    kprobes=yes
+else
+    kprobes=
+fi
+
+traced calls 1000 stackcount -U --unwind tables t:syscalls:sys_enter_getppid
+all "a tracepoint" "$STACK;leaf" 1000
+traced calls 1000 stackcount -U --unwind tables "$WORKLOADS/bare:leaf"
+all "a function's start" "$STACK;leaf" 1000
+traced calls 1000 stackcount -U --unwind tables "r:$WORKLOADS/bare:leaf"
+all "a function's return" "$STACK" 1000
+if [ "$kprobes" ]; then
+    traced calls 1000 stackcount -U --unwind tables ${CALL}getppid
+    all "a function of the kernel" "$STACK;leaf" 1000
+fi
+traced calls 1000 stackcount -U --unwind tables --depth 3 t:syscalls:sys_enter_getppid
+all "a depth" "middle;inner;leaf" 1000
+lacks "a depth: that was asked for" "$scratch/err" 'end early'
+traced spins 500 profile -U --unwind tables -F 499
+# But in what the compiler's start-up files do at the end, which have no tables; and at the end there is no stack.
+NO_TABLE='deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy'
+# Before gcc 13 no C of riscv64 had any, and so has none of the libc that is linked here.
+[ "$(uname -m)" != riscv64 ] || NO_TABLE="$NO_TABLE|_[^;]*|printf"
+is "samples: no stack is cut" "$(grep -vE "^bare;(_start;|\[no user stack\]|\[truncated\];($NO_TABLE)[; ])" "$scratch/folded" |
+    head -n 3)" ""
+share=$(awk -v stack="^bare;$STACK;spin" '$0 ~ stack { n += $NF } { all += $NF }
+    END { print all ? int(n * 100 / all) : 0 }' "$scratch/folded")
+between "samples: in the function that spins, of 100" "$share" 90 100
+deaf=
+[ -z "$COLLECT" ] || deaf=$(deaf_cpu)
+if [ "$deaf" ]; then
+    skip "waits" "perf(1) sees no switch from the idle task of CPU $deaf either"
+else
+    traced naps 10 offcputime -U --unwind tables
+    is "a wait" "$(grep -cE "^bare;$STACK;nap;.*nanosleep" "$scratch/folded")" 1
+    traced naps 10 offwaketime -U --unwind tables
+    is "waits with their wakers" "$(grep -cvE "^bare;$STACK;nap;.*nanosleep;--;" "$scratch/folded")" 0
+fi
+
+# of_command WAY NUMBER ARG...: the same, of a command, from its first event on
+of_command()
+{
+    way=$1 number=$2
+    shift 2
+    run_stackbox "$@" $COLLECT -f --unwind tables -- "$WORKLOADS/bare" "$way" "$number"
+    grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
+}
+
+of_command calls 1000 stackcount -U t:syscalls:sys_enter_getppid
+all "a command" "$STACK;leaf" 1000
+lacks "a command: nothing to say" "$scratch/err" 'end early'
+of_command forks 100 stackcount -U t:syscalls:sys_enter_getppid
+all "its children" "$START;outer;middle;inner;leaf" 100
+
+# Each event by itself, leaf first.
+run_stackbox stacksnoop $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid -- "$WORKLOADS/bare" calls 100
+is "single events" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
+lacks "single events: none is cut" "$scratch/out" '[truncated]'
+
+# Along frame pointers they lead astray: that is what tables are for.
+traced calls 1000 stackcount -U --unwind fp t:syscalls:sys_enter_getppid
+is "frame pointers alone" "$(grep -c ';middle;inner;leaf ' "$scratch/folded")" 0

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# host: yes
+#
+# Samples of perf's rings are walked along tables as programs in the kernel do it: the same stacks, also without
+# bpf(2).
+COLLECT='--collect rings'
+. "${0%/*}/lib_unwind.sh"
+
+"$WORKLOADS/deny" --syscall bpf:ENOSYS -- "$STACKBOX" stackcount $COLLECT -U -f t:syscalls:sys_enter_getppid \
+    -- "$WORKLOADS/bare" calls 1000 >"$scratch/out" 2>"$scratch/err"
+grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
+all "no bpf(2)" "$STACK;leaf" 1000
