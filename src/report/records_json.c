@@ -52,6 +52,19 @@ static void add_stack(struct text *out, const char *key, const struct record_fra
     text_add(out, "]");
 }
 
+/* Those of --print: numbers, by their names. */
+static void add_values(struct text *out, const struct record *record)
+{
+    text_add(out, ",\"values\":{");
+    for (size_t i = 0; i < record->value_count; i++) {
+        const struct record_value *value = &record->values[i];
+        text_add(out, i ? "," : "");
+        text_format(out, value->is_signed ? "\"%s\":%lld" : "\"%s\":%llu", value->name,
+                    (unsigned long long)value->number);
+    }
+    text_add(out, "}");
+}
+
 void records_json_add(struct text *out, const struct record *record,
                       const struct record_options *options)
 {
@@ -61,6 +74,8 @@ void records_json_add(struct text *out, const struct record *record,
     text_format(out, ",\"pid\":%u,\"tid\":%u,\"host_pids\":%s,\"cpu\":%u,", record->pid, record->tid,
                 record->foreign ? "true" : "false", record->cpu);
     add_member(out, "event", record->event, strlen(record->event));
+    if (record->value_count)
+        add_values(out, record);
     if (options->kernel)
         add_stack(out, "kernel", record->frames, record->kernel_count);
     if (options->user)

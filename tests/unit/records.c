@@ -250,6 +250,14 @@ static void as_a_line_of_json(void)
     expect(&some, &options, NULL, 0, 0,
            "{\"time\":12.345678901,\"comm\":\"cat\",\"pid\":185,\"tid\":186,\"host_pids\":false,\"cpu\":3,"
            "\"event\":\"vfs_read\"}\n");
+    const struct record_value values[] = {
+        {"arg1", UINT64_MAX, false, true}, {"ret:i32", (uint64_t)-11, true, false}, {"len", 0, false, false}};
+    record = some;
+    record.values = values;
+    record.value_count = 3;
+    expect(&record, &options, NULL, 0, 0,
+           "{\"time\":12.345678901,\"comm\":\"cat\",\"pid\":185,\"tid\":186,\"host_pids\":false,\"cpu\":3,"
+           "\"event\":\"vfs_read\",\"values\":{\"arg1\":18446744073709551615,\"ret:i32\":-11,\"len\":0}}\n");
 }
 
 /* ---- Bytes of any kind ---- */
