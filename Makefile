@@ -61,15 +61,15 @@ else
 FUZZ_DRIVER := tests/fuzz/driver.c
 endif
 
-FAST     := -O2
 # What is constant gets one place for good, which AddressSanitizer takes for gone with its block.
 CONSTANT := $(if $(SANITIZE),,-fmerge-all-constants)
-# What gcc does under -Os and -Oz for speed alone: 4 KB less without, and 12 KB less of what xz makes of it. Others do
+# What gcc does under -Os and -Oz for speed alone: 4 KB less without, and 14 KB less of what xz makes of it. Others do
 # not know these words; and clang, too, names a gcc by its path.
 ifneq ($(and $(filter -Os -Oz,$(CFLAGS)),$(if $(SANITIZE),,not),$(findstring gcc version,$(shell $(CC) -v 2>&1))),)
 LEAN := -fno-schedule-insns2 -fno-reorder-blocks -fno-caller-saves -fno-if-conversion \
         -fno-expensive-optimizations -fno-ira-hoist-pressure -fno-inline-functions \
-        -fno-guess-branch-probability
+        -fno-guess-branch-probability -fno-tree-dominator-opts -fno-tree-tail-merge -fno-shrink-wrap \
+        -fno-tree-loop-optimize
 endif
 
 # musl's headers come without the kernel's: those are taken from the system, after musl's own.
@@ -106,7 +106,7 @@ $(PROGRAM): $(OBJECTS)
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
 
 # What a compiler and its flags were is part of every object: a change of either rebuilds.
-FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(FAST), $(CONSTANT), applets $(APPLETS), of workloads $(WORKLOAD_CFLAGS)
+FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(CONSTANT), applets $(APPLETS), of workloads $(WORKLOAD_CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' > $@
@@ -126,19 +126,15 @@ $(BUILD)/src/applets/applets.o: src/applets/applets.c $(BUILD)/flags
 	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $(BUILD)/applets.c
 endif
 
-# A run may show a hundred thousand names: what reads and prints those of C++ is built for speed.
-ifndef SANITIZE
-$(patsubst %,$(BUILD)/src/demangle/cxx_%.o,nodes names types templates unqualified print \
-    print_names): private LEAN = $(FAST)
-# And what reads tables of unwinding: of all that runs, before it is traced.
-$(patsubst %,$(BUILD)/src/elf/frame_%.o,bytes cfi entries rows rule): private LEAN = $(FAST)
-endif
-
 # Bytecode of which all is constant is bytes, too, and no code that writes them.
 $(filter $(BUILD)/insns/%,$(OBJECTS)): private LEAN += $(CONSTANT)
 
-# The assembler reads them, of which the compiler knows nothing.
-$(BUILD)/src/picture/svg_parts.o: src/picture/flame.js src/picture/flame.css
+# The assembler reads them, of which the compiler knows nothing: without comments and margins.
+$(BUILD)/src/picture/svg_parts.o: $(BUILD)/picture/flame.js $(BUILD)/picture/flame.css
+$(BUILD)/src/picture/svg_parts.o: private ALL_CFLAGS += -Wa,-I$(BUILD)/picture
+$(BUILD)/picture/%: src/picture/%
+	@mkdir -p $(@D)
+	@sed -e 's/^ *//' -e '/^\/\*.*\*\/$$/d' -e '/^\/\/ /d' -e '/^$$/d' $< > $@
 
 # Every test program links the whole tree but main(): unused parts are dropped by the linker.
 $(BUILD)/parts.a: $(PARTS)

@@ -2,7 +2,7 @@
 #include "picture/svg_parts.h"
 
 /*
- * The assembler reads them as they are; their path begins where make runs. The labels are global: of
+ * The assembler reads them as make leaves them, without comments and margins. The labels are global: of
  * local ones GNU's linker for aarch64 makes one address, that of the section.
  */
 #define PART(name, path)                              \
@@ -15,8 +15,8 @@
             ".popsection\n");                         \
     extern __attribute__((visibility("hidden"))) const char name##_start[], name##_end[]
 
-PART(flame_css, "src/picture/flame.css");
-PART(flame_js, "src/picture/flame.js");
+PART(flame_css, "flame.css");
+PART(flame_js, "flame.js");
 
 struct svg_part svg_style(void)
 {

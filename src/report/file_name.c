@@ -28,11 +28,10 @@ static void add_time(struct text *name, uint64_t began)
 {
     time_t seconds = (time_t)(began / NS_PER_SECOND);
     struct tm when = {0};
-    char shown[32];
 
     localtime_r(&seconds, &when);
-    strftime(shown, sizeof(shown), "%Y%m%d-%H%M%S", &when);
-    text_format(name, "%s.%03u", shown, (unsigned)(began % NS_PER_SECOND / NS_PER_MILLISECOND));
+    text_format(name, "%04d%02d%02d-%02d%02d%02d.%03u", 1900 + when.tm_year, 1 + when.tm_mon, when.tm_mday,
+                when.tm_hour, when.tm_min, when.tm_sec, (unsigned)(began % NS_PER_SECOND / NS_PER_MILLISECOND));
 }
 
 static void add_number(struct text *name, uint64_t number)

@@ -33,10 +33,10 @@ static void add_when(struct text *text, uint64_t began)
 {
     time_t seconds = (time_t)(began / 1000000000);
     struct tm when;
-    char shown[64];
 
-    if (localtime_r(&seconds, &when) && strftime(shown, sizeof(shown), "%F %T", &when))
-        text_format(text, ", %s", shown);
+    if (localtime_r(&seconds, &when))
+        text_format(text, ", %d-%02d-%02d %02d:%02d:%02d", 1900 + when.tm_year, 1 + when.tm_mon, when.tm_mday,
+                    when.tm_hour, when.tm_min, when.tm_sec);
 }
 
 /* Of what it is, where and when it was, and what is missing: a line for each. */

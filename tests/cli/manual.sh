@@ -174,7 +174,7 @@ done
 
 read_applet walltime
 is "walltime: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect cpu debug delimited depth dump-program duration flat folded format frequency help include-self \
+by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format frequency help include-self \
 interval keep kernel-stacks-only live man min-block-time offset output pid raw-names shorten stack-storage-size \
 symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
