@@ -66,7 +66,7 @@ int thumb_remove(const struct user_file *file, const struct pattern *pattern,
         return 0;
     struct place *items = places->items + first;
     uint64_t *addresses = calloc(count, sizeof(*addresses));
-    enum arm_code *codes = calloc(count, sizeof(*codes)), why;
+    enum arm_code *codes = calloc(count, sizeof(*codes)), why = ARM_CODE_UNKNOWN;
     const size_t distinct = addresses ? collect(items, count, addresses) : 0;
     int result = addresses && codes ? elf_arm_codes(&file->elf, addresses, distinct, codes)
                                     : -ENOMEM;
