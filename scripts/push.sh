@@ -4,7 +4,7 @@
 # push.sh [OPTION...] SPOOL URL
 #
 # Sends the profiles that `stackbox profile -i 60 -o 'SPOOL/%t.pb.gz' --keep 1000` writes to a profile store:
-# each *.pb.gz of SPOOL, the oldest first, as a POST to URL/ingest the way Pyroscope documents it. A file is
+# each *.pb.gz and *.folded of SPOOL, the oldest first, as a POST to URL/ingest the way Pyroscope documents it. A file is
 # removed when the store has taken it, and not before: after a crash in between it is sent twice. Whatever goes
 # wrong is tried again, after pauses that grow; what the store will never take (400, 413, 415, 422) is moved to
 # SPOOL/refused. One push.sh at a time works on a SPOOL.
@@ -18,8 +18,9 @@
 #   --timeout S        for one file (60)
 #   --pause S          between two looks at SPOOL (10), and the first pause after a failure; the longest is 300
 #
-# It needs curl, GNU wget or busybox's wget; stackbox itself opens no connection. Exit: 0 all was sent (--once), 1 something
-# was not, 2 wrong usage. What is said goes to stderr.
+# It sends with curl, else GNU wget, else nc (http alone), else busybox's wget, which sends no binary file: .folded
+# alone. stackbox itself opens no connection. Exit: 0 all was sent (--once), 1 something was not, 2 wrong usage. What
+# is said goes to stderr.
 
 set -u
 umask 077
@@ -98,25 +99,28 @@ is_word "$host" || host=unknown
 
 choose_sender()
 {
-    if command -v curl >/dev/null; then
-        sender=curl
-    elif command -v wget >/dev/null; then
-        sender=busybox
-        wget --version 2>/dev/null | grep -q 'GNU Wget' && sender=wget
-    else
-        refuse "neither curl nor wget is here to send with"
-    fi
     case $url in
-    http://*) ;;
-    https://*)
-        [ $sender != busybox ] || [ $insecure = yes ] ||
-            refuse "busybox's wget verifies no certificate: anybody between here and $url could read along; " \
-"install curl, or say --insecure" ;;
+    http://* | https://*) ;;
     *) refuse "$url: begins with neither http:// nor https://" ;;
     esac
-    [ $sender != busybox ] || [ -z "$token" ] ||
-        refuse "--token: busybox's wget takes headers as arguments, which all users here can read; install curl"
+    sender=none
+    if command -v curl >/dev/null; then
+        sender=curl
+    elif wget --version 2>/dev/null | grep -q 'GNU Wget'; then
+        sender=wget
+    elif [ "${url#http:}" != "$url" ] && command -v nc >/dev/null; then
+        sender=nc
+    elif command -v wget >/dev/null; then
+        sender=busybox
+    fi
+    [ $sender != none ] || refuse "there is no curl, wget or nc to send with: install curl"
     command -v timeout >/dev/null || refuse "the timeout command is missing: a store that hangs would hang this"
+    [ $sender = busybox ] || return 0
+    [ "${url#http:}" != "$url" ] || [ $insecure = yes ] ||
+        refuse "busybox's wget verifies no certificate: anybody between here and $url could read along; " \
+"install curl, or say --insecure"
+    [ -z "$token" ] ||
+        refuse "--token: busybox's wget takes headers as arguments, which all users here can read; install curl"
 }
 
 # prepare: headers in a file, since arguments can be read by everybody
@@ -140,24 +144,41 @@ prepare()
     [ $insecure = no ] || echo insecure >>"$work/curl"
 }
 
-# post URL: sends $work/body. Prints the status of the answer, 000 if there was none.
+# by_nc URL: nc gets all of the request from a file, so no argument has the token
+by_nc()
+{
+    rest=${1#http://}
+    place=${rest%%/*}
+    port=${place##*:}
+    [ "$port" != "$place" ] || port=80
+    {
+        printf 'POST /%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n' "${rest#*/}" "$place" "$type"
+        [ -z "$token" ] || sed 's/^header = \(.*\)/\1\r/' "$work/wgetrc"
+        [ -z "$tenant" ] || printf 'X-Scope-OrgID: %s\r\n' "$tenant"
+        printf 'Content-Length: %s\r\n\r\n' "$(wc -c <"$work/body" | tr -d ' ')"
+        cat "$work/body"
+    } >"$work/request"
+    timeout "$timeout" nc "${place%:*}" "$port" <"$work/request" 2>"$work/said" |
+        sed -n '1s,^HTTP/[0-9.]* \([0-9]*\).*,\1,p'
+}
+
+# post URL: sends $work/body of that $type. Prints the status of the answer, 000 if there was none.
 post()
 {
-    type="Content-Type: multipart/form-data; boundary=$boundary"
-    set -- "$1" "$work/body"
     case $sender in
+    nc) by_nc "$1" ;;
     curl)
         curl -q -s -o /dev/null -w '%{http_code}' --max-time "$timeout" -K "$work/curl" -H "$type" -H Expect: \
-            --data-binary "@$2" "$1" 2>"$work/said" || : ;;
+            --data-binary "@$work/body" "$1" 2>"$work/said" || : ;;
     wget)
         # shellcheck disable=SC2046 # none or one word each
-        timeout "$timeout" wget --config="$work/wgetrc" -S -O /dev/null --tries=1 --header "$type" --post-file "$2" \
-            $([ -z "$tenant" ] || echo "--header=X-Scope-OrgID:$tenant") \
+        timeout "$timeout" wget --config="$work/wgetrc" -S -O /dev/null --tries=1 --header "$type" \
+            --post-file "$work/body" $([ -z "$tenant" ] || echo "--header=X-Scope-OrgID:$tenant") \
             $([ $insecure = no ] || echo --no-check-certificate) "$1" 2>"$work/said"
         sed -n 's,^ *HTTP/[0-9.]* \([0-9]*\).*,\1,p' "$work/said" | tail -n 1 ;;
     busybox)
         # shellcheck disable=SC2046
-        timeout "$timeout" wget -S -O /dev/null --header "$type" --post-file "$2" \
+        timeout "$timeout" wget -S -O /dev/null --header "$type" --post-file "$work/body" \
             $([ -z "$tenant" ] || echo "--header X-Scope-OrgID:$tenant") \
             $([ $insecure = no ] || echo --no-check-certificate) "$1" 2>"$work/said"
         sed -n 's,.*HTTP/[0-9.]* \([0-9]*\).*,\1,p' "$work/said" | tail -n 1 ;;
@@ -184,8 +205,16 @@ small()
     fi
 }
 
+# make_body FILE: and of which $format and $type it is
 make_body()
 {
+    case $1 in
+    *.folded)
+        format=folded type='Content-Type: text/plain'
+        cat "$1" >"$work/body"
+        return ;;
+    esac
+    format=pprof type="Content-Type: multipart/form-data; boundary=$boundary"
     {
         printf -- '--%s\r\n' "$boundary"
         printf 'Content-Disposition: form-data; name="profile"; filename="profile.pprof"\r\n'
@@ -198,12 +227,16 @@ make_body()
 # send FILE: 0 taken, 1 to be tried again, 2 never to be taken, 3 gone
 send()
 {
+    if [ $sender = busybox ] && [ "${1%.folded}" = "$1" ]; then
+        answer="busybox's wget cannot send $(basename "$1"), which is binary: install curl, or write %t.folded"
+        return 1
+    fi
     from=$(started "$1" 2>/dev/null) && until=$(stat -c %Y "$1" 2>/dev/null) || return 3
     [ "$until" -gt "$from" ] || until=$((from + 1))
     make_body "$1" 2>"$work/said" || { [ -e "$1" ] && answer='it cannot be read' && return 1; return 3; }
     # { } and , as a URL has them.
     query="name=$name%7Bhost%3D$host$(echo "$labels" | sed 's/=/%3D/g; s/,/%2C/g')%7D"
-    status=$(post "$url/ingest?$query&from=$from&until=$until&format=pprof&spyName=stackbox")
+    status=$(post "$url/ingest?$query&from=$from&until=$until&format=$format&spyName=stackbox")
     case $status in
     2??)             return 0 ;;
     400|413|415|422) answer="the store says $status"; return 2 ;;
@@ -219,7 +252,7 @@ sent=0 refused=0 gone=0
 
 list()
 {
-    for file in "$spool"/*.pb.gz; do
+    for file in "$spool"/*.pb.gz "$spool"/*.folded; do
         [ -f "$file" ] && ! [ -h "$file" ] && basename "$file"
     done | sort >"$work/now"
     return 0

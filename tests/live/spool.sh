@@ -37,8 +37,8 @@ chmod 755 "$spool"
 
 # A disk that is full for some reports: they are lost, that is said, and the next one tells how many.
 mkdir "$scratch/small"
-if mount -t tmpfs -o size=256k,mode=755 tmpfs "$scratch/small"; then
-    dd if=/dev/zero of="$scratch/small/filling" bs=4096 2>/dev/null
+if mount -t tmpfs -o size=16m,mode=755 tmpfs "$scratch/small"; then
+    dd if=/dev/zero of="$scratch/small/filling" bs=65536 2>/dev/null
     start_stackbox stackcount -i 0.5 -o "$scratch/small/%t.pb.gz" --keep 100 "$EVENT"
     until grep -q 'No space left' "$scratch/err"; do sleep 0.1; done
     rm "$scratch/small/filling"

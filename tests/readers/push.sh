@@ -17,7 +17,8 @@ mkdir -m 755 "$spool" "$store" "$scratch/bin"
 store_begins()
 {
     echo "$1" >"$store/mode"
-    node "$here/tests/readers/store.mjs" "$store" >"$store/log" &
+    : >"$store/log"
+    node "$here/tests/readers/store.mjs" "$store" >>"$store/log" &
     server=$!
     until [ -s "$store/log" ]; do sleep 0.1; done
     url=http://127.0.0.1:$(head -n 1 "$store/log")
@@ -34,16 +35,23 @@ only()
 {
     rm -rf "$scratch/bin"
     mkdir "$scratch/bin"
-    for program in basename cat comm cp date flock grep gzip head hostname mkdir mktemp mv rm sed sh sleep sort stat tail \
-        timeout wc "$@"; do
+    for program in basename cat comm cp date flock grep gzip head hostname mkdir mktemp mv rm sed sh sleep sort stat \
+        tail timeout tr wc "$@"; do
         ln -s "$(command -v "$program")" "$scratch/bin/$program"
     done
 }
 
-# push ARG...
+# push ARG..., and the same in the background, as $pusher
 push()
 {
     PATH=$scratch/bin sh "$here/scripts/push.sh" --label applet=profile "$@" "$spool" "$url" 2>"$scratch/said"
+}
+
+push_on()
+{
+    : >"$scratch/said"
+    (PATH=$scratch/bin exec sh "$here/scripts/push.sh" --label applet=profile "$@" "$spool" "$url") 2>"$scratch/said" &
+    pusher=$!
 }
 
 # fill N: so many profiles of this machine, a tenth of a second each. Their sums: $scratch/sums
@@ -72,24 +80,46 @@ left()
     find "$spool" -name '*.pb.gz' | wc -l
 }
 
-for sender in curl wget busybox; do
-    command -v $sender >/dev/null || { skip "$sender" "it is not installed"; continue; }
+# busybox APPLET: as it is called on boards
+with_busybox()
+{
+    only
+    ln -s "$(command -v busybox)" "$scratch/bin/$1"
+}
+
+for sender in curl wget nc; do
+    if [ $sender = nc ]; then
+        command -v busybox >/dev/null || { skip "nc" "there is no busybox"; continue; }
+        with_busybox nc
+    else
+        command -v $sender >/dev/null || { skip "$sender" "it is not installed"; continue; }
+        only $sender
+    fi
     rm -f "$store"/*.pb.gz
     fill 5
     store_begins ok
-    if [ $sender = busybox ]; then
-        only
-        ln -s "$(command -v busybox)" "$scratch/bin/wget"
-    else
-        only $sender
-    fi
     push --once
     is "$sender: all arrive, in order, and are removed" "$? $(arrived) $(left)" "0 all $waiting 0"
     is "$sender: under their name, host and labels" \
-        "$(sed 1d "$store/log" | sort -k 2,2 -u | cut -d ' ' -f 1-2)" \
+        "$(sed 1d "$store/log" | cut -d ' ' -f 1-2 | sort -u)" \
         "200 stackbox.profile{host=$(hostname),applet=profile}"
     store_ends
 done
+
+# busybox's wget sends text alone.
+if command -v busybox >/dev/null; then
+    with_busybox wget
+    store_begins ok
+    fill 2
+    push --once
+    is "busybox's wget: what is binary waits" "$? $(left) $(grep -c 'which is binary' "$scratch/said")" "1 $waiting 1"
+    rm -f "$spool"/*.pb.gz
+    "$STACKBOX" profile -F 499 -D 0.2 -o "$spool/%t.folded" >/dev/null 2>&1
+    cp "$spool"/*.folded "$scratch/text"
+    push --once
+    is "busybox's wget: what is text arrives" "$? $(cmp "$scratch/text" "$store/1.folded" 2>&1)" "0 "
+    store_ends
+fi
 only curl
 
 # By the file that was made: it has the same samples for somebody else's reader.
@@ -106,8 +136,7 @@ for trouble in refuse hang break deny; do
     rm -f "$store"/*.pb.gz
     fill 3
     store_begins $trouble
-    push --timeout 2 --pause 1 &
-    pusher=$!
+    push_on --timeout 2 --pause 1
     until grep -q 'wait; next try' "$scratch/said" 2>/dev/null; do sleep 0.1; done
     is "$trouble: all wait" "$(left)" "$waiting"
     echo ok >"$store/mode"
@@ -122,9 +151,8 @@ done
 rm -f "$store"/*.pb.gz
 fill 6
 url=http://127.0.0.1:1
-push --pause 1 &
-pusher=$!
-until grep -q 'no answer; 6 profiles wait\|no answer; [0-9]* profiles wait' "$scratch/said" 2>/dev/null; do sleep 0.1; done
+push_on --pause 1
+until grep -q 'no answer; [0-9]* profiles wait' "$scratch/said"; do sleep 0.1; done
 before=$waiting
 "$STACKBOX" profile -F 499 -D 0.1 -o "$spool/%t.pb.gz" --keep 4 >/dev/null 2>&1
 until grep -q 'deleted before they could be sent' "$scratch/said"; do sleep 0.2; done
@@ -152,9 +180,15 @@ push --once
 is "without the token" "$? $(left)" "1 $waiting"
 push --once --token "$scratch/token"
 is "with the token" "$? $(left)" "0 0"
+if command -v busybox >/dev/null; then
+    fill 2
+    with_busybox nc
+    push --once --token "$scratch/token"
+    is "with the token, by nc" "$? $(left)" "0 0"
+fi
 store_ends
-only
-ln -s "$(command -v busybox)" "$scratch/bin/wget"
+command -v busybox >/dev/null || skip_all "there is no busybox"
+with_busybox wget
 push --once --token "$scratch/token"
 is "busybox's wget would show the token: refused" "$? $(grep -c 'all users here can read' "$scratch/said")" "2 1"
 url=https://127.0.0.1:1

@@ -18,13 +18,18 @@ function problem(request, url, body)
     for (const name of ['name', 'from', 'until', 'format'])
         if (!url.searchParams.get(name))
             return `no ${name}`;
-    if (url.searchParams.get('format') !== 'pprof')
+    const folded = url.searchParams.get('format') === 'folded';
+    if (!folded && url.searchParams.get('format') !== 'pprof')
         return 'format';
     const from = Number(url.searchParams.get('from')), until = Number(url.searchParams.get('until'));
     if (!(Number.isInteger(from) && until > from && until <= Date.now() / 1000 + 2))
         return `times ${from} ${until}`;
     if (!/^[\w.:/-]+\{\w+=[\w.:/-]+(,\w+=[\w.:/-]+)*\}$/.test(url.searchParams.get('name')))
         return 'name';
+    if (folded) {
+        writeFileSync(`${directory}/${taken + 1}.folded`, body);
+        return /^(.+ \d+\n)*$/.test(body.toString('latin1')) ? '' : 'not folded';
+    }
     const type = /^multipart\/form-data; boundary=([\w-]+)$/.exec(request.headers['content-type']);
     if (!type)
         return 'content type';
