@@ -409,7 +409,8 @@ uint64_t attach_missed(const struct attachment *attachment)
     for (size_t i = 0; i < attachment->own_count; i++)
         missed += misses_of_program(attachment->own_programs[i]);
     missed += misses_of_links(attachment->fds, attachment->count);
-    if (attachment->tracefs >= 0)
+    /* What counts misses of text probes counts perf's own, too, where no program runs, and they are none. */
+    if (attachment->tracefs >= 0 && !attachment->instead)
         missed += attach_text_missed(attachment->tracefs, &attachment->maker);
     return missed;
 }

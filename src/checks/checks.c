@@ -195,7 +195,7 @@ static const struct need needs[] = {
     {TRACERS, "-- COMMAND", CHECK_COMMANDS, COLLECT_BPF},
     {TRACERS, "--cgroup", CHECK_CGROUPS, COLLECT_BEST},
     {TRACERS, "names of kernel functions", CHECK_KALLSYMS, COLLECT_BEST},
-    {TRACERS, "user stacks of code without frame pointers", CHECK_UNWINDING, COLLECT_BEST},
+    {TRACERS, "user stacks of code without frame pointers", CHECK_UNWINDING, COLLECT_BPF},
     {TRACERS, "user frames' names in others' processes", CHECK_OTHERS, COLLECT_BEST},
     {TRACERS, "user frames' names once a process has ended", CHECK_PERF_EVENTS, COLLECT_BPF},
     {TRACERS, "user frames' names across execs", CHECK_LIVES, COLLECT_BPF},

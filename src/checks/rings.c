@@ -9,6 +9,7 @@ struct ring_source *check_rings;
 
 static struct scope scope;
 static struct ring_source source;
+static struct ring_unwind by_the_kernel; /* stacks are no matter here */
 
 static int take_nothing(void *context, const struct ring_record *record)
 {
@@ -23,7 +24,8 @@ static int open_source(void)
 
     scope_init(&scope);
     scope.filter.cpu = -1;
-    source.wishes = (struct ring_wishes){.scope = &scope, .kernel = true, .user = true, .raw = true};
+    source.wishes = (struct ring_wishes){.scope = &scope, .unwind = &by_the_kernel, .kernel = true, .user = true,
+                                          .raw = true};
     int result = ring_source_open(&source, take_nothing, NULL, &unwanted);
     text_free(&unwanted);
     return result;

@@ -51,7 +51,7 @@ stackcount c:malloc -- make => - => ^    [a-z]+ \([0-9]+\)$
 stackcount --sum arg1 --unit bytes c:malloc => - => ^    [0-9]+ bytes$
 stackcount --sum bytes_req t:kmem:kmalloc => - => ^    [0-9]+ bytes$
 stackcount --if 'ret < 0' r::vfs_read => kprobes => ^Tracing 1 function for "r::vfs_read"
-stackcount --if 'fd == 2 && count >= 4K' t:syscalls:sys_enter_write => syscalls => ^Tracing 1 function 
+stackcount --if 'fd == 2 && count >= 4K' t:syscalls:sys_enter_write => syscalls => ^Tracing 1 event 
 stacksnoop --print arg1 --if 'arg1>=1M' c:malloc => - => ^TIME
 stacksnoop --print call_site,bytes_req t:kmem:kmalloc => - => kmem:kmalloc call_site=0x[0-9a-f]+ bytes_req=[0-9]+$
 stackcount --list 'u:stdc++:*' => - => ^u:.*libstdc\+\+.*:throw$

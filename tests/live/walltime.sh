@@ -3,7 +3,7 @@
 # guests: all
 # own clock
 # quiet
-# host: yes
+# host: no
 #
 # All of threads' time: what they ran by their own clocks, how long they waited for a CPU as the kernel has
 # it in schedstat, and the rest, to 1 % or 1 ms; and that it is no more and no less than they lived.
