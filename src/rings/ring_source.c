@@ -210,9 +210,9 @@ int ring_source_begin_reading(struct ring_source *source)
         return source->failure;
     /* Signals are for who waits for them. */
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigprocmask(SIG_SETMASK, &all, &before);
     source->has_reader = !pthread_create(&source->reader, NULL, keep_reading, source);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (source->has_reader)
         return 0;
     /* Without a thread it is whenever we are asked. */
