@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/maker.h"
@@ -52,6 +53,9 @@ static bool is_of(void *context, const char *group)
 
     return !strncmp(group, GROUP, strlen(GROUP)) && !strcmp(group + strlen(GROUP), names->maker);
 }
+
+#define BUSY_TRIES 200
+#define BUSY_NS 10000000
 
 /* Collected first and removed after: the directory that is read must not change meanwhile. */
 static int collect_name(void *context, const char *group, const char *name)
@@ -135,10 +139,15 @@ void attach_text_sweep(int tracefs)
     makers_each_dead(remove_dead, &tracefs);
 }
 
+/* Events that a command's tasks had inherited are in use for a moment after the last of them has ended. */
 int attach_text_remove(int tracefs, struct maker *maker)
 {
     int result = maker->name[0] ? remove_of(tracefs, maker->name) : 0;
 
+    for (unsigned attempt = 0; attempt < BUSY_TRIES && result == -EBUSY; attempt++) {
+        nanosleep(&(struct timespec){.tv_nsec = BUSY_NS}, NULL);
+        result = remove_of(tracefs, maker->name);
+    }
     if (!result)
         maker_end(maker);
     return result;
