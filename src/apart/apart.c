@@ -41,21 +41,36 @@ static int compare_numbers(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* From `first` to before `end`. Before 5.9 it takes /proc to know which there are. */
-static void close_between(int first, int end)
+static bool is_anonymous(int directory, const char *name)
 {
-    if (first >= end || !syscall(SYS_close_range, first, end - 1, 0))
-        return;
+    static const char inode[] = "anon_inode:";
+    char target[sizeof(inode)];
+
+    return readlinkat(directory, name, target, sizeof(target)) >= (ssize_t)sizeof(inode) - 1 &&
+           !memcmp(target, inode, sizeof(inode) - 1);
+}
+
+/* From `first` to before `end`, by /proc, which knows which there are. */
+static void close_each(int first, int end, bool anonymous_alone)
+{
     DIR *directory = opendir("/proc/self/fd");
     const struct dirent *entry;
 
     while (directory && (entry = readdir(directory))) {
         int fd = atoi(entry->d_name);
-        if (fd >= first && fd < end && fd != dirfd(directory) && *entry->d_name != '.')
+        if (fd >= first && fd < end && fd != dirfd(directory) && *entry->d_name != '.' &&
+            (!anonymous_alone || is_anonymous(dirfd(directory), entry->d_name)))
             close(fd);
     }
     if (directory)
         closedir(directory);
+}
+
+/* There is a call for it since 5.9. */
+static void close_between(int first, int end)
+{
+    if (first < end && syscall(SYS_close_range, first, end - 1, 0))
+        close_each(first, end, false);
 }
 
 /* Maps, rings, reports that are being written, a terminal: none of its business. -ENOMEM or 0. */
@@ -214,6 +229,8 @@ static void be_opener(const struct apart_job *job, int answers)
         _exit(0);
     }
     close(ends[1]);
+    /* What is attached by one of these would stay so for as long as we are here, whoever else closes it. */
+    close_each(STDERR_FILENO + 1, INT_MAX, true);
     const char stays = rights_keep_opening() || end_with_parent();
     if (!has_a_reader(answers))
         _exit(1);
