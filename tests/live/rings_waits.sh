@@ -36,6 +36,10 @@ for applet in offcputime wakeuptime offwaketime; do
         waits_in "$mine/below" below
         waits_in "$scratch/cgroups" outside
         sleep 2
+        # Each of a process's threads waits.
+        for name in inside below; do
+            eval "threads_$name=$(sed -n 's/^Threads:[^0-9]*//p' "/proc/$(pid_of $name)/status")"
+        done
         for name in inside below outside; do
             go $name
             finish_workload $name
@@ -44,7 +48,9 @@ for applet in offcputime wakeuptime offwaketime; do
         finish_stackbox
         is "$applet: exit status" $status 0
         for name in inside below; do
-            between "$applet: who waits $name" "$(folded_sum "$scratch/out" "(^|;)$name[; ]")" 2000000 "$most"
+            eval "threads=\$threads_$name"
+            between "$applet: who waits $name" "$(folded_sum "$scratch/out" "(^|;)$name[; ]")" \
+                $((threads * 2000000)) $((threads * most))
         done
         is "$applet: nobody outside" "$(grep -c outside "$scratch/out")" 0
         is "$applet: all waits end" "$(grep -c 'not seen to come' "$scratch/err")" 0
