@@ -165,8 +165,7 @@ static int attach_to_rings(struct tracing *tracing)
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
 
     if (tracing->wishes->view == VIEW_WALL) {
-        const char *why = tracing->wishes->trace->not_by_bpf;
-        say("walltime: %s; it takes programs in the kernel", why ? why : "--collect rings has none");
+        say("--collect rings: walltime takes programs in the kernel");
         return EXIT_FAILURE;
     }
     int tracefs = tracefs_open();
@@ -399,7 +398,7 @@ static int trace(struct tracing *tracing)
     };
 
     bpf_waits_init(&tracing->collector, &wishes, &waits);
-    collecting_choose(tracing->wishes->trace, &(struct collecting_wishes){.takes_own = false});
+    collecting_choose(tracing->wishes->trace, &(struct collecting_wishes){.programs = tracing->wishes->view == VIEW_WALL});
     const bool by_rings = tracing->wishes->trace->by_rings;
     int status = counting_open(counting, tracing->wishes->trace,
                                by_rings ? make_rings(tracing) : &tracing->collector.counts.collector);

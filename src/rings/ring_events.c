@@ -11,6 +11,8 @@
 #include "rings/ring_cpus.h"
 #include "rings/ring_frames.h"
 
+#define SAMPLES_AT_LEAST 8
+#define LEAST_STACK 4096
 #define OF_TASKS UINT32_MAX /* the number of what is not asked for */
 
 /* ---- Attributes ---- */
@@ -148,11 +150,25 @@ int rings_open_events(struct rings *rings, size_t at)
     return result;
 }
 
+/* A ring that may be only small has room for some samples at least: with less of each stack, or none of it. */
+static void fit_stacks(struct rings *rings)
+{
+    struct rings_wishes *wishes = &rings->wishes;
+    const uint32_t most = (uint32_t)(rings->bytes / SAMPLES_AT_LEAST) & ~7u;
+
+    if (wishes->stack_bytes > most)
+        wishes->stack_bytes = most;
+    if (wishes->stack_bytes < LEAST_STACK)
+        wishes->registers = wishes->stack_bytes = 0;
+    rings->reading.shape.registers = wishes->registers;
+}
+
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)
 {
     *rings = (struct rings){.wishes = *wishes, .reading.shape = {wishes->raw, wishes->registers}};
     int result = rings_open_cpus(rings);
 
+    fit_stacks(rings);
     if (!result && wishes->user)
         rings->saving = rings_have_frames_saved();
     for (size_t at = 0; at < rings->cpu_count && !result; at++)

@@ -72,6 +72,7 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
     source->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     source->is_open = true;
     int result = open_rings(source);
+    source->wishes.unwind->stack_bytes = source->rings.wishes.stack_bytes;
     if (!result)
         result = ring_tasks_open(&source->tasks);
     if (result) {

@@ -100,7 +100,7 @@ struct collecting collecting_find(const struct collecting_wishes *wishes)
     if (is_shortage(found.refused))
         found.refused = 0;
     found.result = found.refused;
-    for (size_t i = 1; i < COUNT_OF(ways) && found.result; i++) {
+    for (size_t i = 1; i < COUNT_OF(ways) && found.result && !wishes->programs; i++) {
         const int result = ways[i].try(wishes);
         if (!result || tells_more(wishes, result))
             found = (struct collecting){ways[i].way, found.refused, result};

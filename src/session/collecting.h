@@ -9,6 +9,7 @@
 struct collecting_wishes {
     bool takes_own; /* events of the caller's own tasks are taken without any right, */
     bool own;       /* and those of some tasks are all that is asked for */
+    bool programs;  /* nothing else can be had */
     bool walks;     /* the stacks are those of functions of the kernel, which a program can walk */
 };
 

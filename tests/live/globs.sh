@@ -18,7 +18,7 @@ traced()
 {
     run_stackbox stackcount -f -D 0.1 "$@"
     if [ $status = 0 ]; then
-        sed -n 's/^Tracing \([0-9]*\) functions.*/\1/p' "$scratch/err"
+        sed -n 's/^Tracing \([0-9]*\) functions\{0,1\} .*/\1/p' "$scratch/err"
     else
         echo "status $status, $(cat "$scratch/err")"
     fi

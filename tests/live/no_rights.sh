@@ -1,5 +1,6 @@
 #!/bin/sh
 # guests: all
+# own clock
 # host: yes
 #
 # What a user without any right can see of his own programs.

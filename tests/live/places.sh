@@ -14,6 +14,9 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 MISSING="CAP_BPF and CAP_PERFMON are missing: run it as root, or give it "
 NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount it"
 
+# Where both ways to collect are refused it is told what lets perf's rings in, which takes the fewer rights.
+RINGS="cannot collect by perf's rings: a seccomp filter refuses perf_event_open(2): "
+
 # denied RIGHTS... -- PLACE...: where we are, with fewer rights
 denied()
 {
@@ -35,18 +38,18 @@ root=$scratch/root
 make_root "$root"
 chmod 755 "$scratch"
 carried "$root/carried" ${kprobes:+-k} -U 65534 -s "$root/stackbox" -n "$root/known" plain-user \
-    flamegraph~ check~ report~ "all=$MISSING"
+    flamegraph~ check~ report~ profile~ "all=$MISSING"
 
 # ---- a directory that is all there is: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
 
 carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
     "function=cannot read /proc/kallsyms, which tells the kernel's functions"
-carried chroot "$root" /carried ${kprobes:+-k} -U 65534 no-proc-user flamegraph~ check~ report~ "all=$MISSING"
+carried chroot "$root" /carried ${kprobes:+-k} -U 65534 no-proc-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
 carried chroot "$root" /carried ${kprobes:+-k} proc-alone
 mkdir "$root/reports"
 carried chroot "$root" /carried -c 02 -o /reports no-dev-and-no-descriptors
-carried chroot "$root" /carried ${kprobes:+-k} -U 65534 proc-alone-user flamegraph~ check~ report~ "all=$MISSING"
+carried chroot "$root" /carried ${kprobes:+-k} -U 65534 proc-alone-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 
 # All that it writes, at once.
 known_to()
@@ -78,7 +81,7 @@ in_read_only()
         mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"' "$root" "$@"
 }
 carried in_read_only /carried ${kprobes:+-k} read-only
-carried in_read_only /carried ${kprobes:+-k} -U 65534 read-only-user flamegraph~ check~ report~ "all=$MISSING"
+carried in_read_only /carried ${kprobes:+-k} -U 65534 read-only-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 in_read_only /profile -o /reports/b.folded -- /known burns 1 </dev/null >"$scratch/out" \
     2>"$scratch/err"
 is "a report to where nothing can be written" "$? $(cat "$scratch/err")" \
@@ -101,18 +104,20 @@ NOT_OURS="root of a user namespace has no rights over the kernel: run it as root
 container"
 if in_namespaces true 2>/dev/null; then
     carried in_namespaces "$WORKLOADS/deny" --container -- "$WORKLOADS/carried" ${kprobes:+-k} \
-        -s "$STACKBOX" -n "$WORKLOADS/known" namespaces flamegraph~ check~ report~ "all=$NOT_OURS"
+        -s "$STACKBOX" -n "$WORKLOADS/known" namespaces flamegraph~ check~ report~ "walltime=$NOT_OURS" \
+        "all=${RINGS}start the container or service with a filter that allows it"
 else
     skip "namespaces" "this kernel gives nobody a user namespace"
 fi
-denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ report~ "all=a seccomp filter \
-refuses bpf(2): start the container or service without that filter, or with one that allows bpf and \
-perf_event_open"
+denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ report~ \
+    "walltime=a seccomp filter refuses bpf(2): start the container or service without that filter, or with one that \
+allows bpf and perf_event_open" "all=${RINGS}start the container or service with a filter that allows it"
 is "no report is begun there" "$(ls "$scratch/reports")" ""
 # What engines leave to root of a container.
 LEFT="--only chown --only dac_override --only 3 --only 4 --only kill --only 6 --only setuid --only 8"
 # shellcheck disable=SC2086 # words
-denied --pid-namespace $LEFT --container -- container flamegraph~ check~ report~ "all=$MISSING"
+denied --pid-namespace $LEFT --container -- container flamegraph~ check~ report~ "walltime=$MISSING" \
+    "all=${RINGS}give the container CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)"
 # One that got the rights. (Without tracefs some go by the kernel's own types, where they can.)
 without_tracefs || skip "container-with-rights" "tracefs is mounted here, and not to be unmounted"
 rights="--pid-namespace --only bpf --only perfmon --only sys_ptrace --only syslog"

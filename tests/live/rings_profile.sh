@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: all
+# own clock
+# host: yes
+#
+# Samples by perf's rings: shares as the workload has them.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+"$STACKBOX" profile --collect rings -F 997 -f -- "$WORKLOADS/burn" -s 2000 -F 997 > "$scratch/out" 2> "$scratch/burn"
+greater=$(folded_sum "$scratch/out" ';greater;')
+all=$(folded_sum "$scratch/out" ';main')
+between "seven tenths of the samples are in the one function" $((greater * 1000 / all)) 670 730
