@@ -44,7 +44,7 @@ carried "$root/carried" ${kprobes:+-k} -U 65534 -s "$root/stackbox" -n "$root/kn
 
 carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
     "function=cannot read /proc/kallsyms, which tells the kernel's functions"
-carried chroot "$root" /carried ${kprobes:+-k} -U 65534 no-proc-user flamegraph~ check~ report~ profile~ "all=$MISSING"
+carried chroot "$root" /carried ${kprobes:+-k} -u -U 65534 no-proc-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
 carried chroot "$root" /carried ${kprobes:+-k} proc-alone
 mkdir "$root/reports"
