@@ -1,5 +1,6 @@
 #!/bin/sh
-# guests: all
+# guests: 5.10,6.12
+# seldom: 6.1,newest
 # own clock
 # host: yes
 #

@@ -1,5 +1,6 @@
 #!/bin/sh
-# guests: all
+# guests: 5.10,newest
+# seldom: 6.1,6.12
 # host: yes
 #
 # The collector without bpf(2): the same workloads know the same truth.

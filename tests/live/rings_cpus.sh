@@ -80,7 +80,7 @@ echo 0 >$CPU
 is "-C: a CPU that is offline" "$? $(cat "$scratch/err")" \
     "1 stacksnoop: cannot collect by perf's rings: CPU 1 is offline: bring it online"
 echo 1 >$CPU
-if start_stackbox stacksnoop --collect rings -C 1 "$EVENT"; then
+if start_stackbox stacksnoop --collect rings -K -C 1 "$EVENT"; then
     echo 0 >$CPU
     sleep 2
     echo 1 >$CPU
