@@ -388,6 +388,8 @@ int snooping_start(struct snooping *snooping)
     session_await_tables(&snooping->session);
     int result = snooping->collector->calls->start(snooping->collector);
 
+    if (!result && !snooping->collector->calls->wakes_at_once(snooping->collector))
+        wake_in(snooping, PERF_TURN_NS); /* CPUs may come before there is any record */
     if (!result)
         return 0;
     say("cannot record events: %s", strerror(-result));

@@ -152,7 +152,7 @@ agree()
 {
     look_at_all
     is "$1: check speaks on stdout alone" "$(cat "$scratch/check_err")" ""
-    is "$1: exit status" $check_status "$(grep -qE '^(stackcount|profile|off.*|wakeuptime|stacksnoop): no' \
+    is "$1: exit status" $check_status "$(grep -qE '^(stackcount|profile|off.*|wakeuptime|walltime|stacksnoop): no' \
         "$scratch/checked" && echo 1 || echo 0)"
     is "$1: each no has a reason and a way out" \
         "$(grep -E '^[^:]*: no' "$scratch/checked" | grep -vE '^[^:]*: no: .+: .+')" ""
