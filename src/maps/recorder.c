@@ -103,7 +103,7 @@ static int open_kind(struct recorder *recorder, enum recorder_kind kind,
     if (kind == RECORDER_RING)
         return open_ring(recorder, bytes, least);
     int result = controls_open_slots(&recorder->controls,
-                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth) + values);
+                                     SNOOP_SLOT_BYTES(wishes->stacks, recorder->depth) + (size_t)values);
     return result ? result : open_buffers(recorder, bytes, least);
 }
 

@@ -118,7 +118,7 @@ int rings_open_cpus(struct rings *rings)
     bool again = false;
     int result;
 
-    rings->bytes = most_bytes(rings);
+    rings->bytes = (size_t)most_bytes(rings);
     for (;;) {
         result = rings->wishes.tid_count ? cpus_each_present(add_cpu, rings) : cpus_each_online(add_cpu, rings);
         const bool refused = result == -ENOMEM;

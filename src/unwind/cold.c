@@ -250,11 +250,12 @@ size_t cold_walk_sample(struct cold *cold, struct unwind_state *walk, const void
     walk->number = UNWIND_COLD_FRAME(cold->serial++);
     frames[0] = walk->pc;
     frames[1] = walk->number;
-    unsigned char *record = malloc(head + walk->kept);
+    const size_t kept = (size_t)walk->kept;
+    unsigned char *record = malloc(head + kept);
     if (record) {
         memcpy(record, walk, head);
-        memcpy(record + head, stack, walk->kept);
-        (void)cold_take(cold, record, head + walk->kept);
+        memcpy(record + head, stack, kept);
+        (void)cold_take(cold, record, head + kept);
         free(record);
     }
     return 2;
