@@ -102,6 +102,12 @@ static void values_follow_the_event(void)
     expect(&with, &options, perf, 1, 0,
            "cat 185/186 [003] 12.345678901: stackbox: arg1=4096\n"
            " ffffffff81000010 vfs_read ([kernel.kallsyms])\n\n");
+    for (size_t i = 1; i < COUNT_OF(text); i++) {
+        text_free(&text[i].function);
+        text_free(&text[i].file);
+        text_free(&perf[i].function);
+        text_free(&perf[i].file);
+    }
 }
 
 /* Several that nothing is known of are one line that says how many, where no addresses are shown. */
