@@ -265,7 +265,7 @@ static void refuse_reports(struct text *error)
     else if (trace->flat || trace->tree || trace->live)
         text_format(error, "--%s: each event is printed as it comes, and none is counted" SEE_HELP,
                     trace->flat ? "flat" : trace->tree ? "tree" : "live");
-    else if (trace->interval || trace->keep.files || trace->keep.bytes)
+    else if (trace->interval || keep_is_asked(&trace->keep))
         text_format(error, "%s: each event is printed as it comes: there are no reports" SEE_HELP,
                     trace->interval ? "-i" : "--keep");
     else if (trace->top)

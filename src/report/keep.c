@@ -60,6 +60,11 @@ static int open_directory(const char *path)
     return result ? result : fd;
 }
 
+bool keep_is_asked(const struct keep *keep)
+{
+    return keep->files || keep->bytes;
+}
+
 int keep_check_name(const char *path, struct text *error)
 {
     const char *name = name_of(path);

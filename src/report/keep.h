@@ -6,6 +6,7 @@
 #ifndef STACKBOX_REPORT_KEEP_H
 #define STACKBOX_REPORT_KEEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/file_name.h"
@@ -21,6 +22,8 @@ struct keep {
 struct keep_times {
     char last[FILE_NAME_TIME + 1], ahead[FILE_NAME_TIME + 1];
 };
+
+bool keep_is_asked(const struct keep *keep);
 
 /* Does this template tell ages, in one directory? 0, or -EINVAL with one line in `error`. */
 int keep_check_name(const char *path, struct text *error);

@@ -89,11 +89,6 @@ static int refuse_twice(const struct report_files *files, const char *path, stru
     return 0;
 }
 
-static bool keeps(const struct keep *keep)
-{
-    return keep->files || keep->bytes;
-}
-
 static int add_file(struct report_files *files, const char *path, const enum report_format *format,
                     const struct report_files_wishes *wishes, struct text *error)
 {
@@ -110,7 +105,7 @@ static int add_file(struct report_files *files, const char *path, const enum rep
     }
     if (check_name(path, wishes->interval, error) || refuse_twice(files, path, error))
         return -EINVAL;
-    if (keeps(&wishes->keep) && keep_check_name(path, error))
+    if (keep_is_asked(&wishes->keep) && keep_check_name(path, error))
         return -EINVAL;
     files->items[files->count++] = file;
     return 0;
@@ -169,7 +164,7 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
         used = used || !format_by_ending(path, &ending) || ending == format;
         result = add_file(files, path, given ? &format : NULL, wishes, error);
     }
-    if (!result && keeps(&wishes->keep) && !wishes->paths->count) {
+    if (!result && keep_is_asked(&wishes->keep) && !wishes->paths->count) {
         text_add(error, "--keep: takes -o FILE, whose older ones it deletes");
         result = -EINVAL;
     }
@@ -224,7 +219,7 @@ static void check_file(const struct report_files *files, const char *path, struc
     int result = name.failed ? -ENOMEM : whole_file_check(name.data);
     if (result)
         text_format(error, "-o: cannot write \"%s\": %s", path, strerror(-result));
-    else if (keeps(&files->keep))
+    else if (keep_is_asked(&files->keep))
         (void)keep_check_place(path, error);
     text_free(&name);
 }
@@ -294,7 +289,7 @@ static bool is_file(const char *name)
 /* What is too much goes, whether or not there was room for this one. */
 static void prune(const struct report_files *files, struct report_file *file, const char *name)
 {
-    if (!keeps(&files->keep))
+    if (!keep_is_asked(&files->keep))
         return;
     int result = keep_prune(&files->keep, file->path, name, &file->times);
     if (result == -EPERM)

@@ -165,7 +165,7 @@ static void fit_stacks(struct rings *rings)
 
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)
 {
-    *rings = (struct rings){.wishes = *wishes, .reading.shape = {wishes->raw, wishes->registers}};
+    *rings = (struct rings){.wishes = *wishes, .reading.shape = {.raw = wishes->raw}};
     int result = rings_open_cpus(rings);
 
     fit_stacks(rings);
