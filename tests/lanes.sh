@@ -211,7 +211,7 @@ jobs_quick()
         # What takes long with sanitizers and has little for them: shell alone, texts, and what fuzzers run with
         # them anyhow.
         case ${script##*/} in
-        floors.sh | dist.sh | manual.sh | unpack.sh | unwind.sh) ;;
+        floors.sh | deb.sh | dist.sh | manual.sh | unpack.sh | unwind.sh) ;;
         *) echo "script_sanitized $script" ;;
         esac
         echo "script $script"

@@ -176,8 +176,8 @@ static bool exists(const char *name)
 static void the_others_are_written(void)
 {
     struct report_files files = {
-        .items = {{NULL, REPORT_TEXT}, {"a.txt", REPORT_SVG}, {"none/b.svg", REPORT_FLAT},
-                  {"c.txt", REPORT_FOLDED}},
+        .items = {{.format = REPORT_TEXT}, {.path = "a.txt", .format = REPORT_SVG},
+                  {.path = "none/b.svg", .format = REPORT_FLAT}, {.path = "c.txt", .format = REPORT_FOLDED}},
         .count = 4,
     };
     const struct report_turn turn = {.number = 1, .began = 1, .last = true};
@@ -200,7 +200,7 @@ static void the_others_are_written(void)
 /* Reports that begin in one millisecond have names of their own. */
 static void times_differ(void)
 {
-    struct report_files files = {.items = {{"%t.txt", REPORT_FLAT}}, .count = 1};
+    struct report_files files = {.items = {{.path = "%t.txt", .format = REPORT_FLAT}}, .count = 1};
     const uint64_t began[] = {1709251199000000000, 1709251199000900000, 1709251199001000000,
                               1709251190000000000};
     static const char *const expected[] = {

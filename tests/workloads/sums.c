@@ -23,7 +23,11 @@
 #include <unistd.h>
 
 #define FD 77
+#ifdef __clang__ /* which makes no clones */
+#define NOINLINE __attribute__((noinline, used))
+#else
 #define NOINLINE __attribute__((noinline, noclone, used))
+#endif
 #define HERE __asm__ volatile("" ::: "memory")
 
 static uint64_t even_sum, odd_sum, below, below_sum, above_sum, bytes_high, shorts_below, both, either, named,
