@@ -10,7 +10,7 @@
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
 #                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links that begin so
-#   make APPLETS="profile stackcount"  a binary with these alone
+#   make APPLETS="profile stackcount" PARTS="unwind names"  a binary with these alone; PARTS=all
 #   make deb        build/stackbox_VERSION_ARCH.deb
 #   make cross      the binary for aarch64, armv7, riscv64 and more, tried in emulation; ARCH=: one of them
 #   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made
@@ -25,6 +25,8 @@ PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local
 LINKS    ?= yes
 APPLETS  ?= all
+# With APPLETS= there is none of them but what an applet cannot do without (src/base/parts.h).
+PARTS    ?= $(if $(filter-out all,$(APPLETS)),none,all)
 
 ifeq ($(origin CC),default)
 CC := $(if $(shell command -v musl-gcc),musl-gcc,cc)
@@ -90,7 +92,7 @@ endif
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
-PARTS    := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
+ALL_BUT_MAIN := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
 UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
 WORKLOADS := $(filter-out %/execs.c %/bare.c,$(sort $(wildcard tests/workloads/*.c)))
@@ -104,6 +106,15 @@ all: $(PROGRAM)
 $(PROGRAM): $(OBJECTS)
 	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(ALL_LDFLAGS)
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
+
+# A part that is left out is 0 for the compiler, which drops what is behind it.
+ALL_PARTS := exports listings live manual names packed pictures recordings rings shares unwind
+$(foreach name,$(filter-out all none $(ALL_PARTS),$(PARTS)),\
+    $(error PARTS: there is no $(name); there are $(ALL_PARTS)))
+LEFT_OUT := $(if $(filter all,$(PARTS)),,$(filter-out $(PARTS) $(if $(filter all flamegraph,$(APPLETS)),pictures) \
+            $(if $(filter live,$(PARTS)),shares), \
+            $(ALL_PARTS)))
+ALL_CFLAGS += $(shell echo '$(LEFT_OUT:%=-DHAS_%=0)' | tr a-z A-Z)
 
 # What a compiler and its flags were is part of every object: a change of either rebuilds.
 FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(CONSTANT), applets $(APPLETS), of workloads $(WORKLOAD_CFLAGS)
@@ -137,9 +148,9 @@ $(BUILD)/picture/%: src/picture/%
 	@sed -e 's/^ *//' -e '/^\/\*.*\*\/$$/d' -e '/^\/\/ /d' -e '/^$$/d' $< > $@
 
 # Every test program links the whole tree but main(): unused parts are dropped by the linker.
-$(BUILD)/parts.a: $(PARTS)
+$(BUILD)/parts.a: $(ALL_BUT_MAIN)
 	@rm -f $@
-	@ar rcs $@ $(PARTS)
+	@ar rcs $@ $(ALL_BUT_MAIN)
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/offwaking.h"
@@ -230,7 +231,7 @@ static const struct manual_section sections[] = {{0}};
              "in microseconds, the greatest last.",                                                \
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
-    .notes = notes,                                                                                \
+    .notes = HAS_MANUAL ? notes : NULL,                                                                                \
     .options = tables,                                                                             \
     .settings = &settings,                                                                         \
     .run = run_##word,                                                                             \

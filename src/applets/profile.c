@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_counts.h"
@@ -425,7 +426,7 @@ const struct applet profile_applet = {
              "left out.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .run = run,

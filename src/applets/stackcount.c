@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -426,7 +427,7 @@ const struct applet stackcount_applet = {
              "count, the greatest last.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .run = run,

@@ -7,6 +7,7 @@
 
 #include "applets/applets.h"
 #include "base/exits.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_events.h"
@@ -405,7 +406,7 @@ const struct applet stacksnoop_applet = {
              "does.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .run = run,

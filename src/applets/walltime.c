@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "counting/offwaking.h"
 #include "kernel/sampling.h"
@@ -104,7 +105,7 @@ const struct applet walltime_applet = {
              "a CPU, and how long they are blocked, by their stacks. Its sum is how long they lived meanwhile.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .run = run,
