@@ -11,6 +11,7 @@
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
 #                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links that begin so
 #   make APPLETS="profile stackcount" PARTS="unwind names"  a binary with these alone; PARTS=all
+#   make size       what each folder of src/ is of the binary, and the whole under xz
 #   make deb        build/stackbox_VERSION_ARCH.deb
 #   make cross      the binary for aarch64, armv7, riscv64 and more, tried in emulation; ARCH=: one of them
 #   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made
@@ -46,7 +47,8 @@ ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sectio
             -fno-asynchronous-unwind-tables '-ffile-prefix-map=$(CURDIR)=.' \
             -D_GNU_SOURCE $(WIDE) -DSTACKBOX_VERSION='"$(VERSION)"' \
             -DSTACKBOX_DATE='"$(DATE)"' -Isrc -I. -MMD -MP
-ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -pthread $(LDFLAGS)
+# What is alike stands together, which xz finds: 1 KB less of it. What nobody relocates needs no page of its own.
+ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -Wl,--sort-section=alignment -Wl,-z,norelro -pthread $(LDFLAGS)
 
 ifdef SANITIZE
 ALL_CFLAGS  += -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -104,7 +106,7 @@ TOOL_PROGRAMS := $(patsubst tests/tools/%.c,$(BUILD)/workloads/%,$(sort $(wildca
 all: $(PROGRAM)
 
 $(PROGRAM): $(OBJECTS)
-	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(ALL_LDFLAGS)
+	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(ALL_LDFLAGS) -Wl,-Map=$(BUILD)/link.map
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
 
 # A part that is left out is 0 for the compiler, which drops what is behind it.
@@ -224,6 +226,9 @@ bench:
 bench-readme:
 	@sh scripts/bench/readme.sh --write
 
+size: $(PROGRAM)
+	@sh scripts/size.sh $(BUILD)/link.map $(PROGRAM)
+
 install: $(PROGRAM)
 	sh scripts/install.sh --links "$(LINKS)" "$(DESTDIR)$(PREFIX)" $(PROGRAM)
 
@@ -245,5 +250,5 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine test-arch bench bench-readme install uninstall dist deb cross clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine test-arch bench bench-readme size install uninstall dist deb cross clean FORCE
 .SECONDARY:

@@ -32,7 +32,7 @@ struct profile_options {
     bool idle;
 };
 
-static struct profile_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct profile_options settings;
 
 #define AT(member) offsetof(struct profile_options, member)
 
@@ -429,5 +429,6 @@ const struct applet profile_applet = {
     .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

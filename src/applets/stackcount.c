@@ -32,7 +32,7 @@ struct stackcount_options {
     const char *attach, *condition, *sum, *unit;
 };
 
-static struct stackcount_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct stackcount_options settings;
 
 #define AT(member) offsetof(struct stackcount_options, member)
 
@@ -430,5 +430,6 @@ const struct applet stackcount_applet = {
     .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

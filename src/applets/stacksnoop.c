@@ -30,7 +30,7 @@ struct stacksnoop_options {
     uint64_t most, buffer_size;
 };
 
-static struct stacksnoop_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct stacksnoop_options settings;
 
 #define AT(member) offsetof(struct stacksnoop_options, member)
 
@@ -409,5 +409,6 @@ const struct applet stacksnoop_applet = {
     .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

@@ -19,7 +19,7 @@ struct wall_options {
     uint64_t least; /* us */
 };
 
-static struct wall_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequency = DEFAULT_FREQUENCY};
+static struct wall_options settings;
 
 #define AT(member) offsetof(struct wall_options, member)
 
@@ -78,6 +78,12 @@ static int check_usage(const struct arguments *arguments, struct text *error)
     return -EINVAL;
 }
 
+static void begin(void *memory)
+{
+    trace_options_begin(memory);
+    settings.frequency = DEFAULT_FREQUENCY;
+}
+
 static int run(const struct arguments *arguments)
 {
     struct text error = {0};
@@ -108,5 +114,6 @@ const struct applet walltime_applet = {
     .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = begin,
     .run = run,
 };

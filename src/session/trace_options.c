@@ -273,6 +273,11 @@ const struct option trace_options[] = {
     {0},
 };
 
+void trace_options_begin(void *settings)
+{
+    *(struct trace_options *)settings = (struct trace_options)TRACE_OPTIONS_DEFAULTS;
+}
+
 uint32_t trace_options_process(const struct trace_options *options)
 {
     return options->pids.count == 1 ? options->pids.numbers[0] : 0;

@@ -52,9 +52,10 @@ struct trace_options {
     char **command, **line;      /* the arguments' own: the check sets them */
 };
 
-/* What settings start from. */
+/* What settings start from: it has no place of its own in the binary, as a variable's would. */
 #define TRACE_OPTIONS_DEFAULTS {.cpu = -1, .narrow = TREE_PERCENT, .live_every = LIVE_NS}
 #define LIVE_NS 2000000000
+void trace_options_begin(void *settings);
 
 /* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
 extern const struct option trace_options[];
