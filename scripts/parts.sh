@@ -15,22 +15,52 @@ unset BUILD
 own=build/parts
 page=src/docs/install.md
 
-# build APPLETS PARTS: what no part is in is not compiled again.
-build()
+# link APPLETS PARTS: what is not there is compiled, whatever it is older than.
+link()
 {
-    rm -rf $own
-    mkdir -p $own
-    cp -al "$base/src" "$base/insns" "$base/picture" $own/
-    grep -l 'base/parts\.h' $own/src/*.d $own/src/*/*.d $own/insns/*.d | sed 'p; s/d$/o/' | xargs rm -f
-    rm -f $own/src/applets/applets.[do]
-    : >$own/flags
-    make -o $own/flags BUILD=$own PROGRAM=$own/stackbox APPLETS="$1" PARTS="$2" $own/stackbox >$own/log 2>&1 || {
+    rm -f $own/stackbox $own/src/applets/applets.[do]
+    set -- BUILD=$own PROGRAM=$own/stackbox APPLETS="$1" PARTS="$2"
+    make "$@" $own/flags
+    touch -d @0 $own/flags
+    make -j2 "$@" $own/stackbox >$own/log 2>&1 || {
         cat $own/log >&2
         exit 1
     }
     # Of a warning nobody would hear.
     grep -v "^$own/stackbox: " $own/log >&2 || :
     wc -c <$own/stackbox
+}
+
+# drop PATTERN: the objects of sources that know what it matches. Their files are others' too: none is written to.
+drop()
+{
+    grep -lE "$1" src/*.c src/*/*.c insns/*.c | while read -r source; do
+        rm -f "$own/${source%c}o" "$own/${source%c}d"
+    done
+}
+
+begin()
+{
+    rm -rf $own
+    mkdir -p $own
+    cp -al "$1/src" "$1/insns" "$1/picture" $own/
+}
+
+build()
+{
+    begin "$base"
+    drop '\<(HAS|OF)_[A-Z]+'
+    link "$1" "$2"
+}
+
+# with APPLET PART...: its bytes with these, made from what is without any
+with()
+{
+    applet=$1
+    shift
+    begin $own.none
+    [ $# = 0 ] || drop "\\<(HAS|OF)_($(echo "$*" | tr 'a-z ' 'A-Z|'))"
+    link "$applet" "${*:-none}"
 }
 
 kilobytes()
@@ -41,20 +71,26 @@ kilobytes()
 tables()
 {
     none=$(build profile none)
+    rm -rf $own.none
+    cp -al $own $own.none
     echo "| applet alone, \`PARTS=none\` | KB |"
     echo "| --- | --- |"
     for applet in $(sed -n 's/^ *&\(.*\)_applet,$/\1/p' src/applets/applets.c); do
-        echo "| \`$applet\` | $(kilobytes "$(build "$applet" none)") |"
+        needed=
+        [ "$applet" != flamegraph ] || needed=pictures
+        echo "| \`$applet\` | $(kilobytes "$(with "$applet" $needed)") |"
     done
-    echo "| all, with all parts | $(kilobytes "$(build all all)") |"
+    echo "| all, with all parts | $(kilobytes "$(wc -c <stackbox)") |"
     echo
     echo "| part | what it is for | KB |"
     echo "| --- | --- | --- |"
     sed -n 's/^#define HAS_\([A-Z]*\) 1 *\/\* \(.*\) \*\//\1 \2/p' src/base/parts.h | while read -r part what; do
         part=$(echo "$part" | tr A-Z a-z)
         before=$none
-        [ "$part" != live ] || before=$(build profile shares)
-        echo "| \`$part\` | $what | $(kilobytes $(($(build profile "$part") - before))) |"
+        needed=
+        [ "$part" != live ] || needed=shares
+        [ -z "$needed" ] || before=$(with profile shares)
+        echo "| \`$part\` | $what | $(kilobytes $(($(with profile $needed "$part") - before))) |"
     done
 }
 

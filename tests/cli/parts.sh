@@ -56,7 +56,7 @@ is "its formats" "$("$small" profile --format yaml 2>&1)" \
 for form in -h --help; do
     "$small" profile $form >"$scratch/help"
     is "$form: has nothing of them" \
-        "$(grep -E 'svg|pprof|speedscope|sbx|--(flat|tree|live|shorten|man|dump-program|collect)|tables' "$scratch/help")" ""
+        "$(grep -E 'svg|pprof|speedscope|sbx|--(flat|tree|live|shorten|man|dump-program|collect)|: tables' "$scratch/help")" ""
     contains "$form: has the rest" "$scratch/help" "  -F, --frequency HZ  "
 done
 
