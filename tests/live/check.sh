@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: newest
-# seldom: 5.10
+# guests: none
+# seldom: 5.10,newest
 # host: yes
 #
 # check says what works and what does not, and the applets do as it says: in each state that a
