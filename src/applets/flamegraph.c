@@ -55,16 +55,16 @@ static int take_diff(const struct option *option, const char *text, void *destin
 static const struct option own_options[] = {
     OPTION_HEADING("Output"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "a file, written in whole, in the format that its ending says: .svg, .folded, .txt (text); "
+     OFTEN "a file, written in whole, in the format that its ending says: .svg, .folded, .txt (text); "
      "may be there several times"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "svg (default), text or folded on stdout, and in files whose ending says none"},
     OPTION_HEADING("Two profiles"),
     {0, "diff", "[OLD]", take_diff, 0, 0, 0,
-     "compare with the stacks in this file (where an option follows: in the first FILE): what grew is "
+     OFTEN "compare with the stacks in this file (where an option follows: in the first FILE): what grew is "
      "red, what shrank is blue; with text a line for each function whose own count has changed"},
     {0, "fail-above", "PERCENT", option_string, WISH(verdict.text), 0, 0,
-     "exit with 3 when a function's share, its own or with what it calls, has grown for certain by "
+     OFTEN "exit with 3 when a function's share, its own or with what it calls, has grown for certain by "
      "more percentage points than this; print the three that grew most"},
     {0, "normalize", NULL, option_flag, WISH(normalize), 0, 0,
      "compare shares, not counts: OLD is scaled to the total of now"},
@@ -74,7 +74,7 @@ static const struct option own_options[] = {
      "of recordings: look for programs, libraries and their debug files below DIR"},
     OPTION_HEADING("Picture"),
     {0, "title", "TEXT", option_string, WISH(title), 0, 0,
-     "above the picture (default: Flame Graph)"},
+     OFTEN "above the picture (default: Flame Graph)"},
     {0, "subtitle", "TEXT", option_string, WISH(subtitle), 0, 0, "a line below the title"},
     {0, "width", "PX", option_number, AT(width), 1, MOST_WIDTH,
      "a width that never changes (default: as wide as the window)"},
@@ -85,7 +85,7 @@ static const struct option own_options[] = {
      "what is counted (default: samples)"},
     {0, "colors", "PALETTE", option_string, AT(colors), 0, 0,
      "other colours than those of the kinds of frames; also --color"},
-    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, "the root is at the top"},
+    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, OFTEN "the root is at the top"},
     {0, "reverse", NULL, option_flag, WISH(reversed), 0, 0,
      "leaf first: stacks that end alike share the frames that they end with"},
     {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not shown"},

@@ -72,11 +72,11 @@ static int option_states(const struct option *option, const char *text, void *de
 static const struct option own_options[] = {
     OPTION_HEADING("Waits"),
     {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
-     "waits of so many microseconds and more only"},
+     OFTEN "waits of so many microseconds and more only"},
     {'M', "max-block-time", "US", option_number, AT(most), 0, MOST_US,
      "waits of so many microseconds and less only"},
     {0, "state", "LETTERS", option_states, AT(states), 0, 0,
-     "states that threads are left in: S (sleeps), D (waits uninterruptibly), T, t (stopped, "
+     OFTEN "states that threads are left in: S (sleeps), D (waits uninterruptibly), T, t (stopped, "
      "traced), P (parked), I (idle kernel thread), R (does not wait: was preempted), or a mask of "
      "theirs (default: all but R)"},
     {'u', "user-threads-only", NULL, option_flag, AT(user_threads), 0, 0,

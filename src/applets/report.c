@@ -41,7 +41,7 @@ static int take_flat(const struct option *option, const char *text, void *destin
 static const struct option own_options[] = {
     OPTION_HEADING("Names"),
     {0, "symfs", "DIR", option_string, AT(show.symfs), 0, 0,
-     "look for programs, libraries and their debug files below DIR: a copy of the recorded machine's root, or "
+     OFTEN "look for programs, libraries and their debug files below DIR: a copy of the recorded machine's root, or "
      "of parts of it"},
     {0, "missing", NULL, option_flag, AT(show.missing), 0, 0,
      "print the build ids of files whose symbols were not found, one a line, and no report: "
@@ -52,19 +52,19 @@ static const struct option own_options[] = {
      "template arguments of C++ and generic ones of Rust as <...>"},
     OPTION_HEADING("Two recordings"),
     {0, "diff", NULL, option_flag, AT(diff), 0, 0,
-     "compare two, the older first: a line for each function whose own count has changed; -o FILE.svg draws "
+     OFTEN "compare two, the older first: a line for each function whose own count has changed; -o FILE.svg draws "
      "it"},
     {0, "normalize", NULL, option_flag, AT(normalize), 0, 0, "compare shares, not counts"},
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
-     "one line per stack, root first, as flame graph tools take it"},
+     OFTEN "one line per stack, root first, as flame graph tools take it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .svg (a flame graph), "
+     OFTEN "the report as a file, in the format that its ending says: .txt, .folded, .flat, .svg (a flame graph), "
      ".pb.gz (pprof), .speedscope.json; may be there several times"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "text, folded, flat, svg, pprof or speedscope on stdout, and in files whose ending says none"},
     {0, "flat", "[N]", take_flat, AT(flat), 1, UINT64_MAX,
-     "functions with their share alone (self) and with what they call (total) instead of stacks; the N "
+     OFTEN "functions with their share alone (self) and with what they call (total) instead of stacks; the N "
      "greatest, if a whole number comes right after it"},
     {'d', "delimited", NULL, option_flag, AT(show.delimited), 0, 0,
      "a delimiter between kernel and user stacks: --, in folded output -"},
@@ -73,7 +73,7 @@ static const struct option own_options[] = {
      "raw addresses, and the modules of kernel functions"},
     {'a', "annotations", NULL, option_flag, AT(show.annotations), 0, 0, "_[k] after kernel functions"},
     {0, "top", "N", option_number, AT(show.top), 1, UINT64_MAX,
-     "the N greatest stacks only; what is left out is said"},
+     OFTEN "the N greatest stacks only; what is left out is said"},
     {0, "by", "WHO", trace_option_by, AT(show.by), 0, 0,
      "whom to tell apart: process, name, or thread, where --by thread recorded them"},
     {0, "by-name", NULL, trace_option_by_name, AT(show.by), 0, 0, "the same as --by name"},

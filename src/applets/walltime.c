@@ -25,9 +25,9 @@ static struct wall_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequen
 static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
-     "samples per second on each CPU (default: 499)"},
+     OFTEN "samples per second on each CPU (default: 499)"},
     {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
-     "stacks of so many microseconds and more off the CPU only: the rest is [no stack]"},
+     OFTEN "stacks of so many microseconds and more off the CPU only: the rest is [no stack]"},
     {0},
 };
 

@@ -76,7 +76,7 @@ const struct manual_section manual_filter[] = {
 const struct manual_row manual_main_usage[] = {
     {"stackbox", "list the applets"},
     {"stackbox APPLET ...", "run an applet; so does a link to stackbox that has the applet's name"},
-    {"stackbox help APPLET", "its help, as APPLET -h prints it; APPLET --man is its man page"},
+    {"stackbox help APPLET", "its help, as APPLET --help prints it; APPLET --man is its man page"},
     {0},
 };
 
@@ -114,6 +114,11 @@ void manual_option_names(const struct option *option, const struct option *const
             if (row->parse == option_letter && !strcmp(row->name, option->name))
                 text_format(names, "-%c, ", row->letter);
     text_format(names, "--%s", option->name);
+}
+
+const char *manual_option_text(const struct option *option)
+{
+    return option->help + (option->help[0] == OFTEN[0]);
 }
 
 bool manual_lists(const struct option *option, const struct option *const *tables)

@@ -160,7 +160,7 @@ static int take_collect_way(const struct option *option, const char *text, void 
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
     {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
-     "these processes only, by the pids seen from here (in a container: its own); the run ends "
+     OFTEN "these processes only, by the pids seen from here (in a container: its own); the run ends "
      "with the last of them"},
     {0, "follow", NULL, option_flag, AT(follow), 0, 0,
      "with -p: also what those processes fork from now on, with all that comes of it"},
@@ -172,8 +172,8 @@ const struct option trace_options[] = {
     {0, "include-self", NULL, option_flag, AT(include_self), 0, 0,
      "what stackbox itself does, too: else its own processes are left out"},
     OPTION_HEADING("Stacks"),
-    {'U', "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, "user stacks only"},
-    {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, "kernel stacks only"},
+    {'U', "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, OFTEN "user stacks only"},
+    {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, OFTEN "kernel stacks only"},
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default, and the most: sysctl kernel.perf_event_max_stack)"},
     {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
@@ -191,15 +191,15 @@ const struct option trace_options[] = {
      "template arguments of C++ and generic ones of Rust as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
-     "stop after S seconds, such as 5 or 0.5"},
+     OFTEN "stop after S seconds, such as 5 or 0.5"},
     {'i', "interval", "S", option_seconds, AT(interval), 0, 0,
-     "a report every S seconds; each event is in exactly one"},
+     OFTEN "a report every S seconds; each event is in exactly one"},
     {'T', "timestamp", NULL, option_flag, AT(timestamp), 0, 0, "the time with each report"},
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
-     "one line per stack, root first, as flame graph tools take it"},
+     OFTEN "one line per stack, root first, as flame graph tools take it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .tree, .svg (a flame "
+     OFTEN "the report as a file, in the format that its ending says: .txt, .folded, .flat, .tree, .svg (a flame "
      "graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be there several times; %n in the "
      "name is the number of the report, %t its time: with -i one of them is needed"},
     {0, "keep", "N", trace_option_keep, AT(keep), 0, 0,
@@ -208,13 +208,13 @@ const struct option trace_options[] = {
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "text, folded, flat, tree, svg, pprof, speedscope or sbx on stdout, and in files whose ending says none"},
     {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
-     "functions with their share alone (self) and with what they call (total) instead of stacks, and with "
+     OFTEN "functions with their share alone (self) and with what they call (total) instead of stacks, and with "
      "--by whose they are; the N greatest, if a whole number comes right after it"},
     {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
-     "who calls whom, as a tree, with the share of each function alone (self) and with what it calls "
+     OFTEN "who calls whom, as a tree, with the share of each function alone (self) and with what it calls "
      "(total); branches below 1 percent of the whole, or below PERCENT, are one line with their sum"},
     {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
-     "the tree, or with --flat the functions, of the run until now, every 2 seconds or SECONDS: in the "
+     OFTEN "the tree, or with --flat the functions, of the run until now, every 2 seconds or SECONDS: in the "
      "place of the last one on a terminal, where q ends it, p pauses, arrows and PageUp, PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
      "a delimiter between kernel and user stacks: --, in folded output -"},
@@ -224,9 +224,9 @@ const struct option trace_options[] = {
     {'a', "annotations", NULL, option_flag, AT(annotations), 0, 0,
      "_[k] after kernel functions"},
     {0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
-     "the N greatest stacks only; what is left out is said"},
+     OFTEN "the N greatest stacks only; what is left out is said"},
     {0, "by", "WHO", trace_option_by, AT(by), 0, 0,
-     "whom to tell apart: process, as NAME (PID), which is the default; thread, as NAME (PID/TID); or name: "
+     OFTEN "whom to tell apart: process, as NAME (PID), which is the default; thread, as NAME (PID/TID); or name: "
      "threads of one name are one, such as cc1 (214 processes). Folded lines and pictures have the "
      "numbers only where this asks for them"},
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "the same as --by name"},
