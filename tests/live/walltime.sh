@@ -76,6 +76,10 @@ between "where they burn" "$(grep "^$PREFIX[a-z]*;\[running\];.*;burn_here" "$sc
     "$(grep "^$PREFIX[a-z]*;\[running\];" "$scratch/out" | sum)"
 near "where they nap" "$(grep "^$PREFIX[a-z]*;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
     "$(grep "^$PREFIX[a-z]*;\[blocked\];" "$scratch/out" | sum)"
+# The user's stack was not to be had then, as it was in the wait at the end.
+is "where one was blocked when that began" \
+    "$(grep '^hours;\[blocked\];.*sigtimedwait' "$scratch/out" | grep -vc ';main;') $(grep -c '^hours;\[blocked\];\[no' \
+        "$scratch/out")" "1 0"
 is "no other part" \
     "$(sed -n "s/^$PREFIX[a-z]*;\([^;]*\);.*/\1/p" "$scratch/out" | sort -u | tr '\n' ' ')" \
     "[blocked] [runnable] [running] "
@@ -115,6 +119,18 @@ mv "$scratch/out" "$scratch/hours.out"
 mv "$scratch/folded" "$scratch/out"
 threads_right "a command" solo left right brief child
 no_gap "a command"
+
+# ---- What a process forks, each thread by itself, in intervals
+
+start_workload hours hours -w -k -f -n 10 -N "$PREFIX"
+trace_hours --follow --by thread -i 0.3
+for way in solo brief child; do
+    is "each by itself: $way" "$(sed -n "s/^$PREFIX$way (\([0-9/]*\));.*/\1/p" "$scratch/out" | sort -u | wc -l)" \
+        "$(of "$way" 3)"
+done
+sed -i 's/^\([^;]*\) ([0-9/]*);/\1;/' "$scratch/out"
+threads_right followed solo left right brief child
+no_gap followed
 
 # ---- Whoever has no switch all along: asleep, busy, and stopped
 
