@@ -46,8 +46,8 @@ static const struct manual_row notes[] = {
     {NULL, "Below each name are [running], [runnable] (it could run, and waits for a CPU) and [blocked], the latter "
      "two by the stacks with which threads left the CPU. Times are exact; samples only divide those stretches of "
      "running that they hit: what no sample hit is [running, not sampled]."},
-    {NULL, "A thread that is stopped is blocked. What it was in when the run began has no stack, but that of "
-     "/proc/TID/stack where it is blocked all along."},
+    {NULL, "A thread that is stopped is blocked. What it waits for when the run begins has the stack of "
+     "/proc/TID/stack, the kernel's alone."},
     {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, which "
      "some systems have, root."},
     {0},
