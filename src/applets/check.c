@@ -7,6 +7,7 @@
 
 #include "applets/applets.h"
 #include "base/near.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "checks/print.h"
@@ -169,7 +170,7 @@ const struct applet check_applet = {
              "or of all, whether it can run.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .filter = true,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "draw/drawing.h"
 #include "options/applet.h"
@@ -342,7 +343,7 @@ const struct applet flamegraph_applet = {
              "two.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .filter = true,

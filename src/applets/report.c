@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "draw/drawing.h"
@@ -34,6 +35,8 @@ static struct settings {
 static int take_flat(const struct option *option, const char *text, void *destination, struct text *error)
 {
     (void)destination;
+    if (!HAS_SHARES)
+        return part_refuse("shares", error);
     settings.flat.wanted = true;
     return text ? option_number(option, text, &settings.show.functions, error) : 0;
 }
@@ -48,7 +51,7 @@ static const struct option own_options[] = {
      "debuginfod-find(1) takes them"},
     {0, "raw-names", NULL, option_flag, AT(show.raw_names), 0, 0,
      "names of functions as the symbol tables have them: those of C++ and Rust are not made readable"},
-    {0, "shorten", NULL, option_flag, AT(show.names.shorten), 0, 0,
+    {0, "shorten", NULL, trace_option_shorten, AT(show.names.shorten), 0, 0, !HAS_NAMES ? NULL :
      "template arguments of C++ and generic ones of Rust as <...>"},
     OPTION_HEADING("Two recordings"),
     {0, "diff", NULL, option_flag, AT(diff), 0, 0,
@@ -309,7 +312,7 @@ const struct applet report_applet = {
              "they would have made, with the files and debug files that are here.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .filter = true,

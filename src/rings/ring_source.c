@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "insns/layout.h"
 #include "maps/callers.h"
@@ -63,6 +64,8 @@ static int open_rings(struct ring_source *source)
 
 int ring_source_open(struct ring_source *source, ring_take_record *take, void *context, struct text *why)
 {
+    if (!HAS_RINGS)
+        return -EOPNOTSUPP;
     const uint32_t limit = (uint32_t)store_depth_limit();
 
     source->take = take;
@@ -102,12 +105,16 @@ static void end_reader(struct ring_source *source)
 
 void ring_source_detach(struct ring_source *source)
 {
+    if (!HAS_RINGS)
+        return;
     end_reader(source);
     rings_close_events(&source->rings);
 }
 
 void ring_source_close(struct ring_source *source)
 {
+    if (!HAS_RINGS)
+        return;
     end_reader(source);
     if (source->is_open) {
         pthread_mutex_destroy(&source->lock);
@@ -122,6 +129,8 @@ void ring_source_close(struct ring_source *source)
 
 int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place)
 {
+    if (!HAS_RINGS)
+        return -EOPNOTSUPP;
     if (array_reserve(&source->places, &source->place_room, source->place_count + 1, sizeof(*source->places)))
         return -ENOMEM;
     source->places[source->place_count] = *place;

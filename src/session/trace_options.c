@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -26,6 +27,8 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
 {
     struct trace_options *options = destination;
 
+    if (!HAS_SHARES)
+        return part_refuse("shares", error);
     options->flat = true;
     return text ? option_number(option, text, &options->functions, error) : 0;
 }
@@ -38,6 +41,8 @@ int trace_option_tree(const struct option *option, const char *text, void *desti
     int why = text ? parse_seconds(text, &options->narrow) : 0;
 
     (void)option;
+    if (!HAS_SHARES)
+        return part_refuse("shares", error);
     options->tree = true;
     if (why == -ERANGE && !options->narrow)
         return 0;
@@ -53,8 +58,16 @@ int trace_option_live(const struct option *option, const char *text, void *desti
 {
     struct trace_options *options = destination;
 
+    if (!HAS_LIVE)
+        return part_refuse("live", error);
     options->live = true;
     return text ? option_seconds(option, text, &options->live_every, error) : 0;
+}
+
+int trace_option_shorten(const struct option *option, const char *text, void *destination,
+                         struct text *error)
+{
+    return HAS_NAMES ? option_flag(option, text, destination, error) : part_refuse("names", error);
 }
 
 /* Asked for twice it must be the same. */
@@ -122,6 +135,12 @@ int trace_option_keep(const struct option *option, const char *text, void *desti
     return 0;
 }
 
+int trace_option_dump(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    return HAS_LISTINGS ? option_flag(option, text, destination, error) : part_refuse("listings", error);
+}
+
 static int take_unwind_way(const struct option *option, const char *text, void *destination,
                            struct text *error)
 {
@@ -140,6 +159,8 @@ static int take_unwind_way(const struct option *option, const char *text, void *
         *way = (enum unwind_way)at;
     else
         text_format(error, "\"%s\" is none of tables, fp, none", text);
+    if (!HAS_UNWIND && *way == UNWIND_WAY_TABLES)
+        return part_refuse("unwind", error);
     return error->length || error->failed ? -EINVAL : 0;
 }
 
@@ -152,7 +173,7 @@ static int take_collect_way(const struct option *option, const char *text, void 
     (void)option;
     for (*way = COLLECT_BPF; *way < COUNT_OF(names); ++*way)
         if (!strcmp(text, names[*way]))
-            return 0;
+            return HAS_RINGS || *way != COLLECT_RINGS ? 0 : part_refuse("rings", error);
     text_format(error, "\"%s\" is none of bpf, walk, rings", text);
     return -EINVAL;
 }
@@ -176,7 +197,9 @@ const struct option trace_options[] = {
     {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, OFTEN "kernel stacks only"},
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default, and the most: sysctl kernel.perf_event_max_stack)"},
-    {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
+    {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0, !HAS_UNWIND ?
+     "how stacks of user programs are walked: fp, along frame pointers (default); or none: the function that runs, "
+     "without its callers" :
      "how stacks of user programs are walked: tables, along the unwind tables in their files, where they have "
      "some (default): code without frame pointers has whole stacks, too; fp, along frame pointers; or none: "
      "the function that runs, without its callers"},
@@ -187,7 +210,7 @@ const struct option trace_options[] = {
      "look for programs, libraries and their debug files below DIR first"},
     {0, "raw-names", NULL, option_flag, AT(raw_names), 0, 0,
      "names of functions as the symbol tables have them: those of C++ and Rust are not made readable"},
-    {0, "shorten", NULL, option_flag, AT(names.shorten), 0, 0,
+    {0, "shorten", NULL, trace_option_shorten, AT(names.shorten), 0, 0, !HAS_NAMES ? NULL :
      "template arguments of C++ and generic ones of Rust as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
@@ -199,21 +222,23 @@ const struct option trace_options[] = {
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
      OFTEN "one line per stack, root first, as flame graph tools take it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     OFTEN "the report as a file, in the format that its ending says: .txt, .folded, .flat, .tree, .svg (a flame "
-     "graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be there several times; %n in the "
+     OFTEN "the report as a file, in the format that its ending says: .txt, .folded" OF_SHARES(", .flat, .tree")
+     OF_PICTURES(", .svg (a flame graph)") OF_EXPORTS(", .pb.gz (pprof), .speedscope.json")
+     OF_RECORDINGS(", .sbx (for report(1))") "; may be there several times; %n in the "
      "name is the number of the report, %t its time: with -i one of them is needed"},
     {0, "keep", "N", trace_option_keep, AT(keep), 0, 0,
      "of each -o, keep the N newest files, or as many as take up a size such as 500M or 2G, and delete the oldest "
      "after each report; twice: both. Needs %t"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "text, folded, flat, tree, svg, pprof, speedscope or sbx on stdout, and in files whose ending says none"},
-    {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
+     "text, folded" OF_SHARES(", flat, tree") OF_PICTURES(", svg") OF_EXPORTS(", pprof, speedscope") OF_RECORDINGS(", sbx")
+     ": on stdout, and in files whose ending says none"},
+    {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX, !HAS_SHARES ? NULL :
      OFTEN "functions with their share alone (self) and with what they call (total) instead of stacks, and with "
      "--by whose they are; the N greatest, if a whole number comes right after it"},
-    {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
+    {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0, !HAS_SHARES ? NULL :
      OFTEN "who calls whom, as a tree, with the share of each function alone (self) and with what it calls "
      "(total); branches below 1 percent of the whole, or below PERCENT, are one line with their sum"},
-    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
+    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0, !HAS_LIVE ? NULL :
      OFTEN "the tree, or with --flat the functions, of the run until now, every 2 seconds or SECONDS: in the "
      "place of the last one on a terminal, where q ends it, p pauses, arrows and PageUp, PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
@@ -232,7 +257,7 @@ const struct option trace_options[] = {
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "the same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
-     "how events are collected: bpf (by programs in the kernel), walk (by such as old kernels take, of "
+     !HAS_RINGS ? NULL : "how events are collected: bpf (by programs in the kernel), walk (by such as old kernels take, of "
      "stackcount's kernel functions) or rings (perf's, read one by one: without "
      "bpf(2), and of your own programs without any right); default: the first that works, which is said if it is not bpf"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
@@ -240,13 +265,18 @@ const struct option trace_options[] = {
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
      "what was decided (rights, sizes, programs, how they are attached) and the account of events, on "
      "stderr"},
-    {0, "dump-program", NULL, option_flag, AT(dump_program), 0, 0,
+    {0, "dump-program", NULL, trace_option_dump, AT(dump_program), 0, 0, !HAS_LISTINGS ? NULL :
      "each BPF program as it is loaded, instruction by instruction, on stderr"},
     {'g', "graph", NULL, option_flag, AT(graph), 0, 0, NULL},
     {0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0, "mntnsmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0},
 };
+
+void trace_options_begin(void *settings)
+{
+    *(struct trace_options *)settings = (struct trace_options)TRACE_OPTIONS_DEFAULTS;
+}
 
 uint32_t trace_options_process(const struct trace_options *options)
 {
