@@ -31,6 +31,29 @@ static void copy_registers(const struct machine_walk *walk, const struct ring_sa
         memcpy(&words[walk->sampled_words ? (size_t)walk->sampled_words[i] : i], from + i, sizeof(*words));
 }
 
+/*
+ * The kernel's own walk knew what it had saved: its second frame is the return address above the frame pointer. That
+ * is looked for in the stack, and the third where the one found there points to. UNKNOWN: it is not there.
+ */
+static uint64_t find_frame(const struct ring_sample *sample, uint64_t sp)
+{
+    const unsigned char *stack = sample->stack;
+    uint64_t pair[2], next[2];
+
+    for (size_t at = 0; sample->user_count > 1 && at + sizeof(pair) <= sample->stack_bytes; at += sizeof(*pair)) {
+        memcpy(pair, stack + at, sizeof(pair));
+        const uint64_t beside = pair[0] - sp;
+        if (pair[1] != sample->user[1])
+            continue;
+        if (sample->user_count == 2 || beside > sample->stack_bytes - sizeof(next))
+            return sp + at;
+        memcpy(next, stack + beside, sizeof(next));
+        if (next[1] == sample->user[2])
+            return sp + at;
+    }
+    return UNKNOWN;
+}
+
 static bool has_room(const uint64_t *frames, size_t count)
 {
     return !count || frames[count - 1] != UNWIND_END_FRAME(UNWIND_END_NO_ROOM);
@@ -56,7 +79,10 @@ bool ring_unwind_walk(struct ring_unwind *unwind, const struct ring_sample *samp
     copy_registers(machine->walk, sample, state.registers);
     state.pc = state.registers[machine->pc.word];
     state.sp = state.registers[machine->sp.word];
-    state.frame = state.registers[machine->frame.word];
+    uint64_t *frame = &state.registers[machine->frame.word];
+    if (*frame == UNKNOWN)
+        *frame = find_frame(sample, state.sp);
+    state.frame = *frame;
     state.frame_lost = state.frame == UNKNOWN;
     if (machine->walk->has_base && state.registers[machine_word_of(machine->walk, UNWIND_BASE)] == UNKNOWN)
         state.base = UNWIND_BASE_LOST;
