@@ -8,10 +8,13 @@
 
 /*
  * Of a compiler's and an interpreter's stacks 99 of 100 end before the first, 97 before the second; half of that cut
- * sort's, all of which have a buffer. Each takes as much of the ring, be its stack as small as it may.
+ * sort's, all of which have a buffer. Each takes as much of the ring, be its stack as small as it may. Calls come in
+ * bursts, and who reads takes some ten milliseconds to get to them.
  */
 #define FEW_BYTES 32768
+#define FEW_SAMPLES 8
 #define MANY_BYTES 16384
+#define MANY_SAMPLES 4096
 
 void ring_unwind_ask(struct ring_unwind *unwind, bool few, struct rings_wishes *wishes)
 {
@@ -20,6 +23,7 @@ void ring_unwind_ask(struct ring_unwind *unwind, bool few, struct rings_wishes *
     unwind->stack_bytes = few ? FEW_BYTES : MANY_BYTES;
     wishes->registers = unwind->machine->walk->sampled;
     wishes->stack_bytes = unwind->stack_bytes;
+    wishes->samples = few ? FEW_SAMPLES : MANY_SAMPLES;
 }
 
 static void copy_registers(const struct machine_walk *walk, const struct ring_sample *sample, uint64_t *words)
