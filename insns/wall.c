@@ -12,7 +12,7 @@
  * switch(context):
  *     account = that of the bank that is counted into     r9: see account.c
  *     if (there is none)
- *         return 0
+ *         return 1                                        for perf, too: see FOR_PERF_TOO
  *     now = the time
  *     if (prev_pid) {                                     0 is idle
  *         thread = waits[prev_pid], made anew if it is not there
@@ -39,15 +39,15 @@
  *         thread = waits[next_pid], made anew if it is not there
  *         pass(thread, RUNNABLE, RUNNING)
  *         if (thread.target is not known)                 it will be when the thread leaves, or is sampled
- *             return 0
+ *             return 1
  *         if (thread.target is unwanted)
- *             forget(thread), return 0
+ *             forget(thread), return 1
  *         if (what it was off the CPU is less than `least`)
  *             thread.target has no stacks
  *         account.seen += 1
  *         count(thread.target, thread)
  *     }
- *     return 0
+ *     return 1
  *
  *     count(key, thread): counts[key] += { thread.spent, thread.lived, 1 }, thread.spent = thread.lived = 0
  *     forget(thread): thread.spent = 0, thread.first = now
@@ -422,7 +422,7 @@ void emit_wall_switch(struct program *program, const struct offwake_wishes *wish
     emit_come(program, wishes);
     EMIT(program,
     LABEL("end"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
     if (wishes->user_stack && wishes->unwind)
         emit_unwind_functions(program, wishes->unwind);
@@ -457,7 +457,7 @@ void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wish
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNABLE),
     LABEL("end"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
 }
 

@@ -19,8 +19,5 @@ int rings_have_frames_saved(void)
         fd = perf_open_tracepoint(id);
     if (tracefs >= 0)
         close(tracefs);
-    if (fd < 0)
-        return 0;
-    (void)perf_disable(fd); /* it is there, which is all that is wanted */
-    return fd;
+    return fd < 0 ? 0 : fd; /* it is there, which is all that is wanted */
 }
