@@ -9,8 +9,8 @@
 #include "base/text.h"
 
 const struct option common_options[] = {
-    {'h', "help", NULL, option_help, 0, 0, 0, "this help"},
-    {0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
+    {'h', "help", NULL, option_help, 0, 0, 0, "print this help"},
+    {0, "man", NULL, option_man, 0, 0, 0, "print the man page, for man -l - or a file"},
     {0},
 };
 

@@ -110,7 +110,7 @@ void manual_main_help(FILE *out, const struct option *const *options,
 {
     fprintf(out, "Usage: stackbox %s\n\n", manual_main_synopsis);
     print_wrapped(out, manual_main_about, 0, 0);
-    print_section(out, &(struct manual_section){"Ways to call it", manual_main_usage});
+    print_section(out, &(struct manual_section){"Invocation", manual_main_usage});
     fprintf(out, "\nApplets:\n");
     for (const struct applet *const *applet = all; *applet; applet++)
         print_row(out, (*applet)->name, (*applet)->summary);

@@ -7,13 +7,13 @@
 #include "base/say.h"
 
 const struct manual_row asking_values[] = {
-    {"arg1 ... arg6", "arguments of a function, without sign: those in registers"},
-    {"ret", "what it returns, at r::, a long"},
-    {"arg1:i32", "the lower bits alone, an int: i8 to i64, or u8 to u64 without sign"},
+    {"arg1 ... arg6", "a function's arguments in registers, unsigned"},
+    {"ret", "its return value, at r::, a long"},
+    {"arg1:i32", "its lower bits as an int: i8 to i64, or u8 to u64 (unsigned)"},
     {"NAME", "a tracepoint's field"},
     {"comm", "the thread's name, in conditions"},
-    {NULL, "Conditions compare by ==, !=, <, <=, > and >= with numbers, such as 4096, 0x1000, 4K or -11, or with a "
-     "\"text\"; &&, ||, ! and parentheses combine them."},
+    {NULL, "Conditions compare with ==, !=, <, <=, > and >=: to a number such as 4096, 0x1000, 4K "
+     "or -11, or to a \"text\"; &&, ||, ! and parentheses combine them."},
     {0},
 };
 

@@ -28,22 +28,22 @@
 
 const struct manual_row attaching_patterns[] = {
     {"vfs_read, p::vfs_read", "a kernel function"},
-    {"vfs_read+0x10", "the instruction at this offset in it"},
+    {"vfs_read+0x10", "the instruction at this offset"},
     {"r::vfs_read", "a return from it"},
-    {"sys_getppid", "a system call: this machine's own function for it, such as __x64_sys_getppid"},
-    {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
-    {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
-    {"c:malloc, p:c:malloc", "a function of a library, found as the dynamic linker finds it"},
-    {"bash:readline", "of a program in PATH, where no library has that name"},
-    {"/path/file:func", "of this file; also func+0x10, and a wildcard"},
+    {"sys_getppid", "a system call, whatever its function is called here: __x64_sys_getppid"},
+    {"tcp_*", "all functions that match; * is the only wildcard"},
+    {"t:sched:sched_switch", "a tracepoint; t:sched:* is all of a category"},
+    {"c:malloc, p:c:malloc", "a library function; libraries are found as the dynamic linker does"},
+    {"bash:readline", "a function of a program in PATH, if no library has that name"},
+    {"/path/file:func", "a function of this file; +0x10 and * work here too"},
     {"r:c:malloc", "a return from it"},
-    {"/path/file:0x1234", "the instruction at this address of the file, as addr2line takes it"},
+    {"/path/file:0x1234", "the instruction at this address, as addr2line takes it"},
     {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
-    {"kprobe:f, uprobe:lib:f, ...", "kretprobe, uretprobe, tracepoint and usdt, as other tools have it; "
-     "a:b, where there is such a tracepoint"},
-    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are "
-     "extended regular expressions, found anywhere as grep -E does. With -p libraries and paths "
-     "are those of that process, in its mount namespace."},
+    {"kprobe:f, uprobe:lib:f, ...", "also kretprobe, uretprobe, tracepoint and usdt, as in other "
+     "tools; and a:b, if there is such a tracepoint"},
+    {NULL, "Functions that cannot be traced are skipped, and a line says so. With -r, names are "
+     "extended regular expressions that match anywhere, as in grep -E. With -p, libraries and "
+     "paths are looked up in that process's mount namespace."},
     {0},
 };
 

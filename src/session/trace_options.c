@@ -160,88 +160,91 @@ static int take_collect_way(const struct option *option, const char *text, void 
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
     {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
-     "these processes only, by the pids seen from here (in a container: its own); the run ends "
-     "with the last of them"},
+     "these processes only, by their PIDs here (in a container: its own PIDs); stops when the "
+     "last of them exits"},
     {0, "follow", NULL, option_flag, AT(follow), 0, 0,
-     "with -p: also what those processes fork from now on, with all that comes of it"},
+     "with -p: also their future children, and all descendants of those"},
     {'t', "tid", "TID[,TID]", option_numbers, AT(tids), 1, MOST_PID, "these threads only"},
     OPTION_LETTER('L', "tid"),
     {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
     {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,
-     "tasks in this cgroup (v2) and below it, such as system.slice, which is found below /sys/fs/cgroup"},
+     "tasks in this cgroup (v2) and below, such as system.slice; looked up below /sys/fs/cgroup"},
     {0, "include-self", NULL, option_flag, AT(include_self), 0, 0,
-     "what stackbox itself does, too: else its own processes are left out"},
+     "include stackbox's own processes, which are left out otherwise"},
     OPTION_HEADING("Stacks"),
     {'U', "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, "user stacks only"},
     {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, "kernel stacks only"},
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
-     "frames per stack (default, and the most: sysctl kernel.perf_event_max_stack)"},
+     "frames per stack (default and maximum: sysctl kernel.perf_event_max_stack)"},
     {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
-     "how stacks of user programs are walked: tables, along the unwind tables in their files, where they have "
-     "some (default): code without frame pointers has whole stacks, too; fp, along frame pointers; or none: "
-     "the function that runs, without its callers"},
+     "how user stacks are unwound: tables, by the unwind tables in the files where there are any, "
+     "so that code without frame pointers has whole stacks (default); fp, by frame pointers; or "
+     "none: the running function without its callers"},
     {0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
-     "distinct stacks that can be kept at once (default: as many as come, if there is memory)"},
+     "how many distinct stacks to make room for (default: depends on free memory)"},
     {0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},
     {0, "symfs", "DIR", option_string, AT(symfs), 0, 0,
-     "look for programs, libraries and their debug files below DIR first"},
+     "look for programs, libraries and debug files below DIR first"},
     {0, "raw-names", NULL, option_flag, AT(raw_names), 0, 0,
-     "names of functions as the symbol tables have them: those of C++ and Rust are not made readable"},
+     "do not demangle C++ and Rust names"},
     {0, "shorten", NULL, option_flag, AT(names.shorten), 0, 0,
-     "template arguments of C++ and generic ones of Rust as <...>"},
+     "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
      "stop after S seconds, such as 5 or 0.5"},
     {'i', "interval", "S", option_seconds, AT(interval), 0, 0,
-     "a report every S seconds; each event is in exactly one"},
-    {'T', "timestamp", NULL, option_flag, AT(timestamp), 0, 0, "the time with each report"},
+     "print a report every S seconds; each event is in exactly one"},
+    {'T', "timestamp", NULL, option_flag, AT(timestamp), 0, 0, "print the time with each report"},
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
-     "one line per stack, root first, as flame graph tools take it"},
+     "one line per stack, root first, as flame graph tools read it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .tree, .svg (a flame "
-     "graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be there several times; %n in the "
-     "name is the number of the report, %t its time: with -i one of them is needed"},
+     "write the report to FILE; its extension picks the format: .txt, .folded, .flat, .tree, .svg "
+     "(a flame graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be repeated; "
+     "%n in the name is the number of the report, %t its time: -i needs one of them"},
     {0, "keep", "N", trace_option_keep, AT(keep), 0, 0,
-     "of each -o, keep the N newest files, or as many as take up a size such as 500M or 2G, and delete the oldest "
-     "after each report; twice: both. Needs %t"},
+     "for each -o, keep the N newest files, or as many as fit in a size such as 500M or 2G; the "
+     "oldest are deleted after each report. Give it twice for both limits. Needs %t"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "text, folded, flat, tree, svg, pprof, speedscope or sbx on stdout, and in files whose ending says none"},
+     "format of stdout and of files with other extensions: text, folded, flat, tree, svg, pprof, "
+     "speedscope or sbx"},
     {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
-     "functions with their share alone (self) and with what they call (total) instead of stacks, and with "
-     "--by whose they are; the N greatest, if a whole number comes right after it"},
+     "functions instead of stacks, each with its own share (self) and that including its callees "
+     "(total), split as --by says; the top N if a number follows"},
     {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
-     "who calls whom, as a tree, with the share of each function alone (self) and with what it calls "
-     "(total); branches below 1 percent of the whole, or below PERCENT, are one line with their sum"},
+     "a call tree, with each function's own share (self) and that including its callees (total); "
+     "branches below PERCENT (default: 1) of the total are summed up in one line"},
     {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
-     "the tree, or with --flat the functions, of the run until now, every 2 seconds or SECONDS: in the "
-     "place of the last one on a terminal, where q ends it, p pauses, arrows and PageUp, PageDown scroll"},
+     "redraw the tree, or with --flat the functions, of the run so far every SECONDS (default: "
+     "2); on a terminal q quits, p pauses, arrows, PageUp and PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
-     "a delimiter between kernel and user stacks: --, in folded output -"},
-    {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "offsets within functions: name+0x1f"},
+     "print -- between kernel and user stack; - in folded output"},
+    {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "print offsets within functions: "
+                                                         "name+0x1f"},
     {'v', "verbose", NULL, option_flag, AT(verbose), 0, 0,
-     "raw addresses, and the modules of kernel functions"},
+     "print addresses, and modules of kernel functions"},
     {'a', "annotations", NULL, option_flag, AT(annotations), 0, 0,
-     "_[k] after kernel functions"},
+     "print _[k] after kernel functions"},
     {0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
-     "the N greatest stacks only; what is left out is said"},
+     "the top N stacks only; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(by), 0, 0,
-     "whom to tell apart: process, as NAME (PID), which is the default; thread, as NAME (PID/TID); or name: "
-     "threads of one name are one, such as cc1 (214 processes). Folded lines and pictures have the "
-     "numbers only where this asks for them"},
-    {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "the same as --by name"},
+     "count stacks by process, as NAME (PID), the default; by thread, as NAME (PID/TID); or by "
+     "name: all threads of that name together, as cc1 (214 processes). Folded lines and flame "
+     "graphs show PIDs only if --by is given"},
+    {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
-     "how events are collected: bpf (by programs in the kernel), walk (by such as old kernels take, of "
-     "stackcount's kernel functions) or rings (perf's, read one by one: without "
-     "bpf(2), and of your own programs without any right); default: the first that works, which is said if it is not bpf"},
+     "how to collect events: bpf (BPF programs count in the kernel), walk (the same on old "
+     "kernels, for stackcount of kernel functions) or rings (perf's ring buffers: without bpf(2), "
+     "and for your own programs without privileges); default: the first that works; a line tells "
+     "if it is not bpf"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
-     "with a command: where tracing is not possible say so, and run it all the same"},
+     "with -- COMMAND: if tracing is impossible, say so and run it anyway"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
-     "what was decided (rights, sizes, programs, how they are attached) and the account of events, on "
+     "print decisions (privileges, sizes, programs, attachments) and the account of events on "
      "stderr"},
     {0, "dump-program", NULL, option_flag, AT(dump_program), 0, 0,
-     "each BPF program as it is loaded, instruction by instruction, on stderr"},
+     "print each BPF program's instructions on stderr as it is loaded"},
     {'g', "graph", NULL, option_flag, AT(graph), 0, 0, NULL},
     {0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0, "mntnsmap", "PATH", refuse_map, 0, 0, 0, NULL},

@@ -145,6 +145,6 @@ refused()
 refused "" "which recording? -o FILE.sbx of an applet that counts makes one"
 refused "--diff a" "--diff: takes two recordings, the older first"
 refused "--normalize a" "--normalize: takes --diff, whose older one it scales"
-refused "--format sbx a" "a recording becomes a report, not a recording: any other format will do"
+refused "--format sbx a" "report does not write recordings: use another format"
 refused "- -" "-: stdin can be read once"
 refused "--diff --format pprof a b" "--diff: a comparison is text, svg or folded"
