@@ -92,7 +92,7 @@ static int check_usage(const struct arguments *arguments, bool *as_json, struct 
 
     *as_json = !strcmp(format, "json");
     if (!*as_json && strcmp(format, "text"))
-        text_format(error, "--format: \"%s\" is none of text, json", format);
+        text_format(error, "--format: \"%s\" is not one of text, json", format);
     else if (arguments->command)
         text_add(error, "--: no command is run");
     for (size_t i = 0; i < arguments->count && !error->length; i++)

@@ -313,7 +313,7 @@ static void check_rate(const struct sampling_event *event, struct text *error)
 
 static void refuse_unknown_event(struct text *error)
 {
-    text_format(error, "-e: \"%s\" is none of", settings.event);
+    text_format(error, "-e: \"%s\" is not one of", settings.event);
     for (const struct sampling_event *event = sampling_events; event->name; event++)
         text_format(error, "%s %s", event == sampling_events ? "" : ",", event->name);
 }

@@ -267,7 +267,7 @@ static int check_words(const struct arguments *arguments, struct text *error)
     else if (settings.diff && settings.show.missing)
         text_add(error, "--diff and --missing exclude each other" SEE_HELP);
     else if (settings.show.raw_names && settings.show.names.shorten)
-        text_add(error, "--shorten: --raw-names leaves nothing to shorten: one of the two" SEE_HELP);
+        text_add(error, "--shorten and --raw-names cannot be combined" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
 

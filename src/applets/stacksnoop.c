@@ -289,7 +289,7 @@ static int parse_format(struct tracing *tracing, struct text *error)
         text_format(error, "--format: each event is printed as it comes, and there are no reports, as "
                     "%s is one", format);
     else
-        text_format(error, "--format: \"%s\" is none of text, perf, json", format);
+        text_format(error, "--format: \"%s\" is not one of text, perf, json", format);
     return -EINVAL;
 }
 
@@ -302,7 +302,7 @@ static int parse_buffer(struct tracing *tracing, struct text *error)
     tracing->buffer = !strcmp(buffer, "ring") ? RECORDER_RING : RECORDER_PERF;
     if (tracing->buffer == RECORDER_RING || !strcmp(buffer, "perf"))
         return 0;
-    text_format(error, "--buffer: \"%s\" is none of ring, perf", buffer);
+    text_format(error, "--buffer: \"%s\" is not one of ring, perf", buffer);
     return -EINVAL;
 }
 

@@ -118,7 +118,7 @@ static void tell_notes(const struct show_wishes *wishes, const struct recording 
                     "them, and --missing lists their build ids\n", notes->missing_files,
                     notes->missing_files == 1 ? " is not here" : "s are not here");
     if (notes->changed_file.length)
-        text_format(lines, "%s was written to since it was mapped: its functions have no names\n",
+        text_format(lines, "%s was modified after it was mapped: its functions have no names\n",
                     notes->changed_file.data);
     if (notes->packed_file.length)
         text_format(lines, "functions of a file may have no names%s: %s\n",

@@ -50,7 +50,7 @@ static int find_at(struct asking *asking, const struct values_where *where, cons
         firsts[which] = place;
         asking->found[which] = found;
     } else if (!event_values_equal(&asking->found[which], &found)) {
-        text_format(error, "\"%s\" and \"%s\" have it in different places: trace them one by one",
+        text_format(error, "\"%s\" and \"%s\" have it in different places: trace them separately",
                     firsts[which]->name, place->name);
         return -1;
     }
@@ -72,7 +72,7 @@ int asking_find(struct asking *asking, const struct find *find, bool by_rings)
     if (!asking_any(asking))
         return 0;
     if (by_rings) {
-        say("--if, --sum and --print: values are read by programs in the kernel, and not from rings");
+        say("--if, --sum and --print: values are read by BPF programs, not from rings");
         return EXIT_FAILURE;
     }
     for (size_t i = 0; i < find->places.count && !result; i++)

@@ -138,7 +138,7 @@ static void say_skipped(const struct attachment *attachment, const struct places
     for (size_t i = 0; i < places->count && listed < MOST_LISTED; i++)
         if (places->items[i].error && places->items[i].error != ATTACH_LEFT_OUT)
             text_format(&names, "%s%s", listed++ ? ", " : "", places->items[i].name);
-    say("skipped %zu of %zu, which this kernel does not let trace: %s%s", failed,
+    say("skipped %zu of %zu, which this kernel does not allow to be traced: %s%s", failed,
         places->count, names.data ? names.data : "", failed > listed ? ", ..." : "");
     text_free(&names);
 }
@@ -146,9 +146,9 @@ static void say_skipped(const struct attachment *attachment, const struct places
 static void say_left_out(const struct attachment *attachment)
 {
     if (attachment->left_out)
-        say("left out %zu functions that tracing itself runs through, such as those of BPF, of stack "
-            "walks, of locks and of clocks: with so many others probed they would bring the machine "
-            "to a stand; named without a wildcard they are traced", attachment->left_out);
+        say("left out %zu functions that tracing itself calls (BPF, stack walks, locks, clocks), "
+            "since probing them along with so many others could hang the machine; name them "
+            "without a wildcard to trace them", attachment->left_out);
 }
 
 /* Functions are told apart by their addresses: without, several names are a matter of luck. */
@@ -162,9 +162,9 @@ static void say_undistinguished(const struct find *find)
         hidden += find->places.items[i].kind == PLACE_KERNEL_FUNCTION &&
                   !find->places.items[i].address;
     if (hidden && matched > 1)
-        say("the kernel hides its addresses: a function with several of these names counts for each, "
-            "and of several with one name one is traced; run as root or with CAP_SYSLOG, and with "
-            "kernel.kptr_restrict below 2");
+        say("the kernel hides its addresses, so a function with several of these names counts for "
+            "each, and of several with the same name only one is traced: run as root or with "
+            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
 }
 
 static void say_inexact(const struct find *find)
@@ -173,7 +173,7 @@ static void say_inexact(const struct find *find)
     const struct place *place = exact_instead(&find->places, find->kallsyms, &pattern);
 
     if (place)
-        say("\"t:%s\" may miss events on this kernel, where several threads come by it on one CPU; \"%s\" "
+        say("\"t:%s\" may miss events on this kernel if several threads hit it on one CPU; \"%s\" "
             "misses none", place->name, pattern.data);
     text_free(&pattern);
 }
@@ -184,27 +184,27 @@ static void say_none_traced(const struct places *places)
     const struct place *first = &places->items[0];
 
     if (places->count > 1)
-        say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
+        say("none of the %zu functions can be traced: the kernel forbids probes in them, or freed "
             "them after boot (\"%s\", ...)", places->count, first->name);
     else if (first->at_return && machine_of_kernel()->entry_patch)
-        say("returns from \"%s\" cannot be traced: this kernel takes no probes at the first instructions of "
-            "functions, from where it would see them", first->name);
+        say("returns from \"%s\" cannot be traced: this kernel accepts no probes at the first "
+            "instructions of functions, which that needs", first->name);
     else if (first->offset)
-        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
-            "out of it", first->name, (unsigned long long)first->offset);
+        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel forbids "
+            "probes there", first->name, (unsigned long long)first->offset);
     else
-        say("\"%s\" cannot be traced: the kernel keeps probes out of it, or freed it after boot",
+        say("\"%s\" cannot be traced: the kernel forbids probes in it, or freed it after boot",
             first->name);
 }
 
 static void say_too_many(const struct attachment *attachment)
 {
     if (attachment->seconds > 0)
-        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
-            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+        say("attaching and detaching %zu functions one by one would take about %.0f s on this "
+            "kernel: narrow the pattern, or give --force", attachment->too_many, attachment->seconds);
     else
-        say("%zu functions are more than the %d that are traced without asking, and each of their calls "
-            "would take longer while they are: narrow the pattern, or say --force",
+        say("%zu functions are more than the %d traced without asking, and every call to them "
+            "would get slower: narrow the pattern, or give --force",
             attachment->too_many, ATTACH_MOST_AT_ONCE);
 }
 
@@ -232,8 +232,8 @@ static int say_not_attached(const struct attachment *attachment, const struct at
         return EXIT_FAILURE;
     }
     if (error == ATTACH_UNARMED) {
-        say("a program passes by \"%s\" only while somebody counts as listening, and this kernel (before Linux "
-            "4.20) counts nobody: trace one process that runs (-p PID)", places->items[0].name);
+        say("\"%s\" has a semaphore, which this kernel (before Linux 4.20) does not raise: trace "
+            "one running process (-p PID)", places->items[0].name);
         return EXIT_FAILURE;
     }
     if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
@@ -295,7 +295,7 @@ void attaching_detach(struct attachment *attachment, bool debug)
     if (debug && attached)
         say("detached %zu places, in %.3f s", attached, (double)(now_ns() - start) / 1e9);
     if (result)
-        say("probes are left in tracefs: %s; the next run with --attach-by tracefs removes them",
+        say("probes were left in tracefs: %s; the next run with --attach-by tracefs removes them",
             strerror(-result));
 }
 
@@ -307,7 +307,7 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
     struct attach_request request = *wishes;
 
     if (request.way == ATTACH_MULTI) {
-        say("--attach-by multi: links are of programs in the kernel, and with rings there are none: take pmu or "
+        say("--attach-by multi: links need BPF programs, which rings do without: use pmu or "
             "tracefs");
         return EXIT_USAGE;
     }

@@ -16,7 +16,7 @@ static int refuse_map(const struct option *option, const char *text, void *desti
                       struct text *error)
 {
     (void)option, (void)text, (void)destination;
-    text_add(error, "filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes "
+    text_add(error, "filters in pinned maps are not supported; --cgroup takes a cgroup, -p takes "
                     "processes");
     return -EINVAL;
 }
@@ -42,7 +42,8 @@ int trace_option_tree(const struct option *option, const char *text, void *desti
     if (why == -ERANGE && !options->narrow)
         return 0;
     if (why || options->narrow > 100ull * TREE_PERCENT) {
-        text_format(error, "\"%s\" is no share: it takes 0 to 100, in percent of the whole", text);
+        text_format(error, "invalid percentage \"%s\": it takes 0 to 100, in percent of the "
+                           "total", text);
         return -EINVAL;
     }
     return 0;
@@ -61,8 +62,8 @@ int trace_option_live(const struct option *option, const char *text, void *desti
 static int take_who(enum who *by, enum who asked, struct text *error)
 {
     if (*by && *by != asked) {
-        text_add(error, "processes, threads or names are told apart, one of the three: "
-                        "--by process (-P), --by thread or --by name (--by-name)");
+        text_add(error, "--by process (-P), --by thread and --by name (--by-name) cannot be "
+                        "combined");
         return -EINVAL;
     }
     *by = asked;
@@ -79,7 +80,7 @@ int trace_option_by(const struct option *option, const char *text, void *destina
     for (enum who who = WHO_PROCESS; who <= WHO_NAME; who++)
         if (!strcmp(text, words[who]))
             return take_who(destination, who, error);
-    text_format(error, "\"%s\" is none of process, thread, name", text);
+    text_format(error, "\"%s\" is not one of process, thread, name", text);
     return -EINVAL;
 }
 
@@ -112,7 +113,8 @@ int trace_option_keep(const struct option *option, const char *text, void *desti
     if (length < sizeof(number))
         memcpy(number, text, length);
     if ((text[length] && (!unit || text[length + 1])) || parse_number(number, 1, UINT32_MAX, &value)) {
-        text_format(error, "\"%s\" is neither a number of files, such as 1000, nor a size, such as 500M or 2G", text);
+        text_format(error, "\"%s\" is neither a number of files (1000) nor a size (500M, "
+                           "2G)", text);
         return -EINVAL;
     }
     if (unit)
@@ -139,7 +141,7 @@ static int take_unwind_way(const struct option *option, const char *text, void *
     if (at < COUNT_OF(names))
         *way = (enum unwind_way)at;
     else
-        text_format(error, "\"%s\" is none of tables, fp, none", text);
+        text_format(error, "\"%s\" is not one of tables, fp, none", text);
     return error->length || error->failed ? -EINVAL : 0;
 }
 
@@ -153,7 +155,7 @@ static int take_collect_way(const struct option *option, const char *text, void 
     for (*way = COLLECT_BPF; *way < COUNT_OF(names); ++*way)
         if (!strcmp(text, names[*way]))
             return 0;
-    text_format(error, "\"%s\" is none of bpf, walk, rings", text);
+    text_format(error, "\"%s\" is not one of bpf, walk, rings", text);
     return -EINVAL;
 }
 
@@ -288,28 +290,29 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
     options->command = arguments->command;
     options->line = arguments->line;
     if (options->user_only && options->kernel_only) {
-        text_add(error, "-U and -K exclude each other: without either both stacks are shown");
+        text_add(error, "-U and -K cannot be combined: without either, both stacks are shown");
         return -EINVAL;
     }
     if (options->raw_names && options->names.shorten) {
-        text_add(error, "--shorten: --raw-names leaves nothing to shorten: one of the two");
+        text_add(error, "--shorten and --raw-names cannot be combined");
         return -EINVAL;
     }
     if (options->command && !options->command[0])
-        text_add(error, "--: takes a command after it, such as -- make -j4");
+        text_add(error, "--: needs a command after it, such as -- make -j4");
     else if (options->command && (options->pids.count || options->tids.count))
-        text_format(error, "%s: with -- COMMAND that command is traced, and all that comes of it",
+        text_format(error, "%s: cannot be combined with -- COMMAND, which traces the command and "
+                           "its children",
                     options->pids.count ? "-p" : "-t");
     else if (options->follow && (!options->pids.count || options->tids.count))
-        text_add(error, "--follow: takes -p, and no -t");
+        text_add(error, "--follow: needs -p, and no -t");
     else if (options->best_effort && !options->command)
-        text_add(error, "--best-effort: takes a command to run, -- COMMAND");
+        text_add(error, "--best-effort: needs -- COMMAND");
     if (error->length || error->failed)
         return -EINVAL;
     /* As perf's users type it: -ag. */
     if (options->graph)
         say("-g: stacks are always taken%s", options->annotations
-            ? "; -a marks functions of the kernel, and all CPUs are traced unless -C names one" : "");
+            ? "; -a marks kernel functions, and all CPUs are traced unless -C names one" : "");
     return 0;
 }
 
@@ -331,10 +334,10 @@ int trace_options_take_duration(struct trace_options *options, const struct argu
         text_format(error, "\"%s\" is out of range: a duration is more than 0 seconds, at most %lld",
                     word, (long long)MOST_SECONDS);
     else if (arguments->count > 1)
-        text_format(error, "unexpected argument \"%s\": it takes a duration alone",
+        text_format(error, "unexpected argument \"%s\": only a duration is accepted",
                     arguments->words[1]);
     else if (options->duration)
-        text_format(error, "the duration is there twice: as \"%s\" and by -D", word);
+        text_format(error, "the duration is given twice: as \"%s\" and by -D", word);
     if (error->length)
         return -EINVAL;
     options->duration = duration;

@@ -27,8 +27,8 @@ said()
 run report "$file"
 is "the text" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
 is "what is missing of it" "$(said)" "2 events are not counted: for a test|1 file is not here, whose functions have no\
- names: --symfs DIR is where to look for them, and --missing lists their build ids|/opt/written was written to\
- since it was mapped: its functions have no names|"
+ names: --symfs DIR is where to look for them, and --missing lists their build ids|/opt/written was modified\
+ after it was mapped: its functions have no names|"
 run report -f "$file"
 is "folded" "$(cat out)" "w;[stack storage full] 3
 w;__vdso_time;jitted;[written];nfs_read 4

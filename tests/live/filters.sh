@@ -181,7 +181,7 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/
     rmdir "$mine/below" "$mine" "$cgroups/other$$"
     run_stackbox stackcount --cgroup /proc $EVENT
     is "a directory that is no cgroup" "$status $(cat "$scratch/err")" \
-        "1 stackcount: --cgroup: \"/proc\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup"
+        "1 stackcount: --cgroup: \"/proc\" is not a cgroup v2 directory, as found below /sys/fs/cgroup"
     run_stackbox stackcount --cgroup /nowhere $EVENT
     is "a cgroup that is not there" "$status $(cat "$scratch/err")" \
         "1 stackcount: --cgroup: \"/nowhere\": No such file or directory"

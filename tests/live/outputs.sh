@@ -57,7 +57,7 @@ names >/dev/null
 
 run_stackbox stackcount --flat 2 -o all.flat -o r.folded -f $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
 is "-f and --flat are two formats" "$status $(cat "$scratch/err")" \
-    "2 stackcount: -f and --flat exclude each other: they are two formats (see stackcount -h)"
+    "2 stackcount: -f and --flat are two formats: give one (see stackcount -h)"
 run_stackbox stackcount --flat 2 $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
 is "--flat N: so many lines, on stdout" "$status $(wc -l <"$scratch/out")" "0 3"
 run_stackbox stackcount -D 0.2 --flat $QUIET

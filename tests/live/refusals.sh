@@ -76,7 +76,7 @@ contains "no /proc" "$scratch/err" "cannot read /proc/kallsyms, which tells the 
 chroot "$scratch/root" /stackbox stackcount -K -D 0.3 t:sched:sched_switch </dev/null \
     >"$scratch/out" 2>"$scratch/err"
 is "no /proc: a tracepoint can be traced" $? 0
-is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: functions have no names, because \
+is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: functions have no names because \
 /proc is not mounted: mount -t proc proc /proc"
 "$DENY" --syscall bpf:EPERM -- chroot "$scratch/root" /stackbox stackcount --collect bpf $EVENT </dev/null \
     >"$scratch/out" 2>"$scratch/err"
@@ -179,9 +179,9 @@ if have_kprobes; then
     # Names that may be of one function, or of several: nothing tells where addresses are hidden.
     set_sysctl kernel/kptr_restrict 2
     run_stackbox stackcount -f -D 0.1 ${CALL}getppid __do_sys_getppid
-    contains "names without addresses" "$scratch/err" "the kernel hides its addresses: a function with"
+    contains "names without addresses" "$scratch/err" "the kernel hides its addresses, so a function with"
     run_stackbox stackcount -f -D 0.1 vfs_read
-    lacks "one name without an address" "$scratch/err" "the kernel hides its addresses: a function"
+    lacks "one name without an address" "$scratch/err" "the kernel hides its addresses, so a function"
     reset_sysctls
 fi
 

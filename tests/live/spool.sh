@@ -32,7 +32,7 @@ run_stackbox stackcount -D 0.1 -o "$spool/%t.folded" --keep 1 "$EVENT"
 rm -f "$spool"/*.folded
 chmod 1777 "$spool"
 run_stackbox stackcount -D 0.1 -o "$spool/%t.folded" --keep 1 "$EVENT"
-is "where others may write: refused" "$status $(files) $(grep -c 'others may put files' "$scratch/err")" "1 2 1"
+is "where others may write: refused" "$status $(files) $(grep -c 'other users may write' "$scratch/err")" "1 2 1"
 chmod 755 "$spool"
 
 # A disk that is full for some reports: they are lost, that is said, and the next one tells how many.
