@@ -118,6 +118,8 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
     int result = options_parse(applet->options, argc, argv, applet->settings, &arguments, &error);
     if (result < 0)
         return refuse_usage(applet->name, result, argv, &error);
+    if (result == ASKED_BRIEF)
+        manual_brief(stdout, applet);
     if (result == ASKED_HELP)
         manual_help(stdout, applet);
     if (result == ASKED_MAN)
@@ -168,7 +170,7 @@ static int run_options(int argc, char **argv)
 
     if (result < 0)
         return refuse_usage("stackbox", result, argv, &error);
-    if (result == ASKED_HELP)
+    if (result == ASKED_BRIEF || result == ASKED_HELP)
         manual_main_help(stdout, main_options, applets);
     if (result == ASKED_MAN)
         manual_main_man(stdout, main_options, applets);

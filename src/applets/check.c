@@ -23,7 +23,7 @@ static struct settings {
 static const struct option own_options[] = {
     OPTION_HEADING("Options"),
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "text or json (default: text)"},
+     OFTEN "text or json (default: text)"},
     {0},
 };
 

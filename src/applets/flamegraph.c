@@ -55,15 +55,16 @@ static int take_diff(const struct option *option, const char *text, void *destin
 static const struct option own_options[] = {
     OPTION_HEADING("Output"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "write to FILE; its extension picks the format: .svg, .folded, .txt (text); may be repeated"},
+     OFTEN "write to FILE; its extension picks the format: .svg, .folded, .txt (text); may be "
+     "repeated"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "format of stdout and of files with other extensions: svg (default), text or folded"},
     OPTION_HEADING("Two profiles"),
     {0, "diff", "[OLD]", take_diff, 0, 0, 0,
-     "compare with the stacks in OLD (default: the first FILE): what grew is red, what shrank is "
-     "blue; as text, one line per function whose own count changed"},
+     OFTEN "compare with the stacks in OLD (default: the first FILE): what grew is red, what "
+     "shrank is blue; as text, one line per function whose own count changed"},
     {0, "fail-above", "PERCENT", option_string, WISH(verdict.text), 0, 0,
-     "exit with 3 if a function's share, self or total, certainly grew by more than PERCENT "
+     OFTEN "exit with 3 if a function's share, self or total, certainly grew by more than PERCENT "
      "percentage points; print the three that grew most"},
     {0, "normalize", NULL, option_flag, WISH(normalize), 0, 0,
      "compare shares, not counts: OLD is scaled to the new total"},
@@ -73,7 +74,7 @@ static const struct option own_options[] = {
      "for recordings: look for programs, libraries and debug files below DIR"},
     OPTION_HEADING("Picture"),
     {0, "title", "TEXT", option_string, WISH(title), 0, 0,
-     "title (default: Flame Graph)"},
+     OFTEN "title of the picture (default: Flame Graph)"},
     {0, "subtitle", "TEXT", option_string, WISH(subtitle), 0, 0, "a line below the title"},
     {0, "width", "PX", option_number, AT(width), 1, MOST_WIDTH,
      "a fixed width (default: the window's)"},
@@ -84,7 +85,7 @@ static const struct option own_options[] = {
      "what is counted (default: samples)"},
     {0, "colors", "PALETTE", option_string, AT(colors), 0, 0,
      "colour by this palette, not by kind of frame; also --color"},
-    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, "put the root at the top"},
+    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, OFTEN "put the root at the top"},
     {0, "reverse", NULL, option_flag, WISH(reversed), 0, 0,
      "leaf first: merge stacks from their leaves"},
     {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not displayed"},
@@ -332,7 +333,7 @@ static int run(const struct arguments *arguments)
 
 const struct applet flamegraph_applet = {
     .name = "flamegraph",
-    .summary = "draw folded stacks: a flame graph, or what changed between two",
+    .summary = "draw folded stacks: a flame graph, or the difference of two",
     .usage = "[options] [FILE...]",
     .about = "Draws a flame graph of folded stacks, as many tools write them: one SVG file that "
              "needs nothing but a browser. With --diff it compares two.",

@@ -72,12 +72,13 @@ static int option_states(const struct option *option, const char *text, void *de
 static const struct option own_options[] = {
     OPTION_HEADING("Waits"),
     {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
-     "only waits of at least US microseconds"},
+     OFTEN "only waits of at least US microseconds"},
     {'M', "max-block-time", "US", option_number, AT(most), 0, MOST_US,
      "only waits of at most US microseconds"},
     {0, "state", "LETTERS", option_states, AT(states), 0, 0,
-     "only waits in these states: S (sleep), D (uninterruptible sleep), T, t (stopped, traced), P "
-     "(parked), I (idle kernel thread), R (preempted), or their mask (default: all but R)"},
+     OFTEN "only waits in these states: S (sleep), D (uninterruptible sleep), T, t (stopped, "
+     "traced), P (parked), I (idle kernel thread), R (preempted), or their mask (default: all but "
+     "R)"},
     {'u', "user-threads-only", NULL, option_flag, AT(user_threads), 0, 0,
      "user threads only"},
     {'k', "kernel-threads-only", NULL, option_flag, AT(kernel_threads), 0, 0,

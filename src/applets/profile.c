@@ -38,12 +38,12 @@ static struct profile_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
 static const struct option own_options[] = {
     OPTION_HEADING("Sampling"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, NS_PER_SECOND,
-     "samples per second on each CPU (default: 49; maximum: sysctl "
+     OFTEN "samples per second on each CPU (default: 49; maximum: sysctl "
      "kernel.perf_event_max_sample_rate)"},
     {'c', "count", "COUNT", option_number, AT(count), 1, MOST_COUNT,
      "take a sample every COUNT events instead; clocks count nanoseconds"},
     {'e', "event", "EVENT", option_string, AT(event), 0, 0,
-     "sample this event instead of cpu-clock: see above"},
+     OFTEN "sample this event instead of cpu-clock: see above"},
     {'I', "include-idle", NULL, option_flag, AT(idle), 0, 0, "sample idle CPUs, too"},
     OPTION_LETTER('A', "verbose"),
     {0},

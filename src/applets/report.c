@@ -41,8 +41,8 @@ static int take_flat(const struct option *option, const char *text, void *destin
 static const struct option own_options[] = {
     OPTION_HEADING("Names"),
     {0, "symfs", "DIR", option_string, AT(show.symfs), 0, 0,
-     "look for programs, libraries and debug files below DIR, a copy of the recorded machine's "
-     "root or parts of it"},
+     OFTEN "look for programs, libraries and debug files below DIR, a copy of the recorded "
+     "machine's root or parts of it"},
     {0, "missing", NULL, option_flag, AT(show.missing), 0, 0,
      "print only the build ids of files without symbols, one per line, for debuginfod-find(1)"},
     {0, "raw-names", NULL, option_flag, AT(show.raw_names), 0, 0,
@@ -51,20 +51,20 @@ static const struct option own_options[] = {
      "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Two recordings"),
     {0, "diff", NULL, option_flag, AT(diff), 0, 0,
-     "compare two, the older first: one line per function whose own count changed; -o FILE.svg "
-     "draws it"},
+     OFTEN "compare two, the older first: one line per function whose own count changed; -o "
+     "FILE.svg draws it"},
     {0, "normalize", NULL, option_flag, AT(normalize), 0, 0, "compare shares, not counts"},
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
-     "one line per stack, root first, as flame graph tools read it"},
+     OFTEN "one line per stack, root first, as flame graph tools read it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "write the report to FILE; its extension picks the format: .txt, .folded, .flat, .svg (a "
-     "flame graph), .pb.gz (pprof), .speedscope.json; may be repeated"},
+     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded, .flat, .svg "
+     "(a flame graph), .pb.gz (pprof), .speedscope.json; may be repeated"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "format of stdout and of files with other extensions: text, folded, flat, svg, pprof or "
      "speedscope"},
     {0, "flat", "[N]", take_flat, AT(flat), 1, UINT64_MAX,
-     "functions instead of stacks, each with its own share (self) and that including its callees "
+     OFTEN "functions instead of stacks: their own share (self) and that including callees "
      "(total); the top N if a number follows"},
     {'d', "delimited", NULL, option_flag, AT(show.delimited), 0, 0,
      "print -- between kernel and user stack; - in folded output"},
@@ -75,7 +75,7 @@ static const struct option own_options[] = {
     {'a', "annotations", NULL, option_flag, AT(show.annotations), 0, 0, "print _[k] after kernel "
                                                                         "functions"},
     {0, "top", "N", option_number, AT(show.top), 1, UINT64_MAX,
-     "the top N stacks only; a line tells how much is left out"},
+     OFTEN "the top N stacks only; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(show.by), 0, 0,
      "count stacks by process, name, or thread (if recorded with --by thread)"},
     {0, "by-name", NULL, trace_option_by_name, AT(show.by), 0, 0, "same as --by name"},

@@ -25,10 +25,10 @@ static struct wall_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequen
 static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
-     "samples per second on each CPU (default: 499)"},
+     OFTEN "samples per second on each CPU (default: 499)"},
     {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
-     "only stacks that were off the CPU for at least US microseconds; the rest are summed up as "
-     "[no stack]"},
+     OFTEN "only stacks that were off the CPU for at least US microseconds; the rest are summed "
+           "up as [no stack]"},
     {0},
 };
 
@@ -45,8 +45,8 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Times are exact; samples only divide up the running time between stacks."},
-    {NULL, "Stopped threads count as blocked. For what threads were doing when the run began "
-     "there is no stack; for those blocked all along, it is that of /proc/TID/stack."},
+    {NULL, "A thread that is stopped is blocked. What it waits for when the run begins has the stack of "
+     "/proc/TID/stack, the kernel's alone."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
      "above 2, as on some systems."},
     {0},

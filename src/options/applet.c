@@ -9,7 +9,8 @@
 #include "base/text.h"
 
 const struct option common_options[] = {
-    {'h', "help", NULL, option_help, 0, 0, 0, "print this help"},
+    {'h', NULL, NULL, option_brief, 0, 0, 0, NULL},
+    {0, "help", NULL, option_help, 0, 0, 0, "print this help; -h is a short one"},
     {0, "man", NULL, option_man, 0, 0, 0, "print the man page, for man -l - or a file"},
     {0},
 };

@@ -36,7 +36,7 @@ struct applet {
  */
 int applet_refuse(int result, const struct text *error, bool has_command);
 
-/* The rows that every applet's tables end with: -h and --man. */
+/* The rows that every applet's tables end with: -h, --help and --man. */
 extern const struct option common_options[];
 
 #endif

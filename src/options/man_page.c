@@ -78,7 +78,7 @@ static void roff_option(FILE *out, const struct option *option, const struct opt
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    print_roff(out, option->help);
+    print_roff(out, manual_option_text(option));
     fputc('\n', out);
     text_free(&names);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "options/manual.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 
 #define WIDTH 79
 #define TEXT_COLUMN 28
+#define BRIEF_EXAMPLES 5 /* the first, which are the plainest */
 
 /* Prints words from `column` on, each further line from `indent` on. */
 static void print_wrapped(FILE *out, const char *text, int column, int indent)
@@ -43,10 +45,11 @@ static void print_row(FILE *out, const char *term, const char *text)
     print_wrapped(out, text, TEXT_COLUMN, TEXT_COLUMN);
 }
 
-static void print_section(FILE *out, const struct manual_section *section)
+/* `most` rows of it. */
+static void print_rows(FILE *out, const struct manual_section *section, int most)
 {
     fprintf(out, "\n%s:\n", section->title);
-    for (const struct manual_row *row = section->rows; row->text; row++) {
+    for (const struct manual_row *row = section->rows; row->text && most--; row++) {
         if (row->term) {
             print_row(out, row->term, row->text);
         } else {
@@ -56,26 +59,45 @@ static void print_section(FILE *out, const struct manual_section *section)
     }
 }
 
-static void print_options(FILE *out, const struct option *const *tables)
+static void print_section(FILE *out, const struct manual_section *section)
 {
-    struct text term = {0};
+    print_rows(out, section, -1);
+}
 
+/* The text may go into details, after what -h has of it. */
+static size_t brief_length(const char *text)
+{
+    size_t length = strcspn(text, ":;(");
+
+    return length - (length && text[length - 1] == ' ');
+}
+
+static void print_option(FILE *out, const struct option *row, const struct option *const *tables, bool brief)
+{
+    struct text term = {0}, what = {0};
+    const char *text = manual_option_text(row);
+
+    manual_option_names(row, tables, &term);
+    if (row->argument)
+        text_format(&term, " %s", row->argument);
+    text_format(&what, "%.*s", (int)(brief ? brief_length(text) : strlen(text)), text);
+    if (!term.failed && !what.failed)
+        print_row(out, term.data, what.data);
+    text_free(&term);
+    text_free(&what);
+}
+
+static void print_options(FILE *out, const struct option *const *tables, bool brief)
+{
     for (const struct option *const *table = tables; *table; table++)
         for (const struct option *row = *table; row->parse; row++) {
-            if (!manual_lists(row, tables))
+            if (!manual_lists(row, tables) || (brief && row->help[0] != OFTEN[0]))
                 continue;
-            if (row->parse == option_heading) {
+            if (row->parse == option_heading)
                 fprintf(out, "\n%s:\n", row->help);
-                continue;
-            }
-            text_clear(&term);
-            manual_option_names(row, tables, &term);
-            if (row->argument)
-                text_format(&term, " %s", row->argument);
-            if (!term.failed)
-                print_row(out, term.data, row->help);
+            else
+                print_option(out, row, tables, brief);
         }
-    text_free(&term);
 }
 
 static void print_examples(FILE *out, const struct manual_row *examples)
@@ -87,15 +109,31 @@ static void print_examples(FILE *out, const struct manual_row *examples)
     }
 }
 
+static void print_usage(FILE *out, const struct applet *applet)
+{
+    const int column = 8 + (int)strlen(applet->name);
+
+    fprintf(out, "Usage: %s ", applet->name);
+    print_wrapped(out, applet->usage, column, column);
+    fputc('\n', out);
+}
+
+void manual_brief(FILE *out, const struct applet *applet)
+{
+    print_usage(out, applet);
+    fprintf(out, "%c%s.\n", toupper(applet->summary[0]), applet->summary + 1);
+    print_rows(out, &(struct manual_section){"Examples", applet->examples}, BRIEF_EXAMPLES);
+    fprintf(out, "\nOptions (%s --help lists all):\n", applet->name);
+    print_options(out, applet->options, true);
+}
+
 void manual_help(FILE *out, const struct applet *applet)
 {
-    fprintf(out, "Usage: %s ", applet->name);
-    print_wrapped(out, applet->usage, 8 + (int)strlen(applet->name), 8 + (int)strlen(applet->name));
-    fputc('\n', out);
+    print_usage(out, applet);
     print_wrapped(out, applet->about, 0, 0);
     for (const struct manual_section *section = applet->sections; section->title; section++)
         print_section(out, section);
-    print_options(out, applet->options);
+    print_options(out, applet->options, false);
     print_examples(out, applet->examples);
 }
 
@@ -115,6 +153,6 @@ void manual_main_help(FILE *out, const struct option *const *options,
     for (const struct applet *const *applet = all; *applet; applet++)
         print_row(out, (*applet)->name, (*applet)->summary);
     fprintf(out, "\nOptions:\n");
-    print_options(out, options);
+    print_options(out, options, false);
     print_examples(out, manual_main_examples);
 }

@@ -77,7 +77,7 @@ const struct manual_section manual_filter[] = {
 const struct manual_row manual_main_usage[] = {
     {"stackbox", "list the applets"},
     {"stackbox APPLET ...", "run an applet; so does a link named after it"},
-    {"stackbox help APPLET", "the same as APPLET -h; APPLET --man prints its man page"},
+    {"stackbox help APPLET", "the same as APPLET --help; APPLET --man prints its man page"},
     {0},
 };
 
@@ -115,6 +115,11 @@ void manual_option_names(const struct option *option, const struct option *const
             if (row->parse == option_letter && !strcmp(row->name, option->name))
                 text_format(names, "-%c, ", row->letter);
     text_format(names, "--%s", option->name);
+}
+
+const char *manual_option_text(const struct option *option)
+{
+    return option->help + (option->help[0] == OFTEN[0]);
 }
 
 bool manual_lists(const struct option *option, const struct option *const *tables)

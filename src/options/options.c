@@ -121,6 +121,13 @@ int option_ignore(const struct option *option, const char *text, void *destinati
     return 0;
 }
 
+int option_brief(const struct option *option, const char *text, void *destination,
+                 struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return ASKED_BRIEF;
+}
+
 int option_help(const struct option *option, const char *text, void *destination,
                 struct text *error)
 {

@@ -162,8 +162,8 @@ static int take_collect_way(const struct option *option, const char *text, void 
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
     {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
-     "these processes only, by their PIDs here (in a container: its own PIDs); stops when the "
-     "last of them exits"},
+     OFTEN "these processes only, by their PIDs here (in a container: its own PIDs); stops when "
+     "the last of them exits"},
     {0, "follow", NULL, option_flag, AT(follow), 0, 0,
      "with -p: also their future children, and all descendants of those"},
     {'t', "tid", "TID[,TID]", option_numbers, AT(tids), 1, MOST_PID, "these threads only"},
@@ -174,8 +174,8 @@ const struct option trace_options[] = {
     {0, "include-self", NULL, option_flag, AT(include_self), 0, 0,
      "include stackbox's own processes, which are left out otherwise"},
     OPTION_HEADING("Stacks"),
-    {'U', "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, "user stacks only"},
-    {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, "kernel stacks only"},
+    {'U', "user-stacks-only", NULL, option_flag, AT(user_only), 0, 0, OFTEN "user stacks only"},
+    {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, OFTEN "kernel stacks only"},
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default and maximum: sysctl kernel.perf_event_max_stack)"},
     {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
@@ -193,17 +193,17 @@ const struct option trace_options[] = {
      "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
-     "stop after S seconds, such as 5 or 0.5"},
+     OFTEN "stop after S seconds, such as 5 or 0.5"},
     {'i', "interval", "S", option_seconds, AT(interval), 0, 0,
-     "print a report every S seconds; each event is in exactly one"},
+     OFTEN "print a report every S seconds; each event is in exactly one"},
     {'T', "timestamp", NULL, option_flag, AT(timestamp), 0, 0, "print the time with each report"},
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
-     "one line per stack, root first, as flame graph tools read it"},
+     OFTEN "one line per stack, root first, as flame graph tools read it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "write the report to FILE; its extension picks the format: .txt, .folded, .flat, .tree, .svg "
-     "(a flame graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be repeated; "
-     "%n in the name is the number of the report, %t its time: -i needs one of them"},
+     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded, .flat, "
+     ".tree, .svg (a flame graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be "
+     "repeated; %n in the name is the number of the report, %t its time: -i needs one of them"},
     {0, "keep", "N", trace_option_keep, AT(keep), 0, 0,
      "for each -o, keep the N newest files, or as many as fit in a size such as 500M or 2G; the "
      "oldest are deleted after each report. Give it twice for both limits. Needs %t"},
@@ -211,14 +211,14 @@ const struct option trace_options[] = {
      "format of stdout and of files with other extensions: text, folded, flat, tree, svg, pprof, "
      "speedscope or sbx"},
     {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
-     "functions instead of stacks, each with its own share (self) and that including its callees "
+     OFTEN "functions instead of stacks: their own share (self) and that including callees "
      "(total), split as --by says; the top N if a number follows"},
     {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
-     "a call tree, with each function's own share (self) and that including its callees (total); "
+     OFTEN "the call tree: each function's own share (self) and that including callees (total); "
      "branches below PERCENT (default: 1) of the total are summed up in one line"},
     {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
-     "redraw the tree, or with --flat the functions, of the run so far every SECONDS (default: "
-     "2); on a terminal q quits, p pauses, arrows, PageUp and PageDown scroll"},
+     OFTEN "redraw the tree, or with --flat the functions, of the run so far every SECONDS "
+     "(default: 2); on a terminal q quits, p pauses, arrows, PageUp and PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
      "print -- between kernel and user stack; - in folded output"},
     {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "print offsets within functions: "
@@ -228,11 +228,11 @@ const struct option trace_options[] = {
     {'a', "annotations", NULL, option_flag, AT(annotations), 0, 0,
      "print _[k] after kernel functions"},
     {0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
-     "the top N stacks only; a line tells how much is left out"},
+     OFTEN "the top N stacks only; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(by), 0, 0,
-     "count stacks by process, as NAME (PID), the default; by thread, as NAME (PID/TID); or by "
-     "name: all threads of that name together, as cc1 (214 processes). Folded lines and flame "
-     "graphs show PIDs only if --by is given"},
+     OFTEN "count by process, thread or name: process, shown as NAME (PID), is the default; "
+     "thread is shown as NAME (PID/TID); name puts all threads of that name together, as cc1 (214 "
+     "processes). Folded lines and flame graphs show PIDs only if --by is given"},
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,

@@ -45,17 +45,39 @@ for words in -h --help help; do
     is "$words: exit status" $status 0
     contains "$words: lists applets" "$scratch/out" "  stackcount "
 done
-run stackcount -h
+
+# -h: about a screen, of what --help has, which is all. Examples come first.
+for applet in $("$STACKBOX" | cut -d ' ' -f 1); do
+    run "$applet" --help
+    cp "$scratch/out" "$scratch/help"
+    run "$applet" -h
+    is "$applet -h: exit status" $status 0
+    is "$applet -h: begins as --help" "$(sed '/^$/q' "$scratch/out")" "$(sed '/^$/q' "$scratch/help")"
+    between "$applet -h: a screen" "$(wc -l <"$scratch/out")" 12 42
+    is "$applet -h: within 80 columns" "$(awk 'length($0) > 80' "$scratch/out")" ""
+    is "$applet -h: its parts" "$(sed -n 's/^\([EO].*\):$/\1/p' "$scratch/out" | tr '\n' '|')" \
+        "Examples|Options ($applet --help lists all)|"
+    sed -n 's/^  \(\(-., \)*--[a-z-]*\( [][A-Z,]*\)\{0,1\}\).*/\1/p' "$scratch/out" >"$scratch/listed"
+    between "$applet -h: lists options" "$(wc -l <"$scratch/listed")" 1 20
+    while read -r option; do
+        grep -qF -e "  $option" "$scratch/help" || fail "$applet -h: $option" "--help does not list it"
+    done <"$scratch/listed"
+done
+
+run stackcount --help
 cp "$scratch/out" "$scratch/help"
-is "stackcount -h: exit status" $status 0
-contains "stackcount -h: shows how" "$scratch/out" "Usage: stackcount [options] PATTERN..."
-for words in "stackcount --help" "help stackcount" "stackcount vfs_read -KUh"; do
+is "stackcount --help: exit status" $status 0
+contains "stackcount --help: shows how" "$scratch/out" "Usage: stackcount [options] PATTERN..."
+run stackcount -h
+cp "$scratch/out" "$scratch/brief"
+is "stackcount vfs_read -KUh: as -h" "$("$STACKBOX" stackcount vfs_read -KUh)" "$(cat "$scratch/brief")"
+for words in "help stackcount" "stackcount vfs_read --help"; do
     # shellcheck disable=SC2086 # several words
     run $words
     is "$words: the same" "$status $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
 done
 ln -s "$STACKBOX" "$scratch/stackcount"
-"$scratch/stackcount" -h >"$scratch/out"
+"$scratch/stackcount" --help >"$scratch/out"
 is "a link named after the applet" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
 ln -s "$STACKBOX" "$scratch/another"
 is "a link with another name" "$("$scratch/another" --version)" "$("$STACKBOX" --version)"
@@ -82,7 +104,7 @@ if command -v bash >/dev/null; then
         is "called \"$name\"" "$(bash -c 'exec -a "$0" "$@"' "$name" "$STACKBOX" --version)" \
             "$("$STACKBOX" --version)"
     done
-    is "called as an applet" "$(bash -c 'exec -a stackcount "$@"' "" "$STACKBOX" -h | cksum)" \
+    is "called as an applet" "$(bash -c 'exec -a stackcount "$@"' "" "$STACKBOX" --help | cksum)" \
         "$(cksum <"$scratch/help")"
 else
     skip "other names to be called by" "bash is not installed"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: newest
-# seldom: 5.10
+# guests: none
+# seldom: 5.10,newest
 # host: yes
 #
 # check says what works and what does not, and the applets do as it says: in each state that a
@@ -153,6 +153,12 @@ for error in EPERM ENOSYS; do
         begins "bpf(2): $error" "$name" "yes: by perf's rings"
     done
     begins "bpf(2): $error" walltime "no: a seccomp filter refuses bpf(2): "
+    for name in stackcount stacksnoop; do
+        is "bpf(2): $error: $name has no values" \
+            "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
+    done
+    run_stackbox stackcount --if 'comm == "x"' -D 0.1 t:sched:sched_switch
+    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'and not from rings$' "$scratch/err")" "1 1"
     is "bpf(2): $error: status" $check_status 1
 done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 6.1
-# seldom: newest,5.10
+# guests: none
+# seldom: 5.10,6.1,newest
 # host: yes
 #
 # Runs of all applets, struck by SIGINT, SIGTERM or SIGKILL at random moments, under load: nothing stays

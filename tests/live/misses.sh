@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
-# seldom: 6.1,6.12
+# guests: newest
+# seldom: 5.10,6.1,6.12
 # host: no
 #
 # What the kernel keeps from programs is said, to the last one where it tells: what was counted and

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: newest
+# seldom: 5.10
 # host: no
 #
 # CPUs that go while rings are read are no error, and what is in their rings is read; those that come have rings from

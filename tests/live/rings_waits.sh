@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
+# seldom: newest
 # host: no
 #
 # Waits by rings, of one cgroup: who comes to a CPU is told in the name of who leaves it, who may be of another.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# guests: all
+# guests: 5.10
+# seldom: 6.1,6.12,newest
 # host: yes
 #
 # Recordings: what was written as .sbx and as text, folded and flat at once becomes the same by report, byte by byte,

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: newest
+# seldom: 5.10
 # host: yes
 #
 # Tables are found wherever a program lies: on overlayfs, whose files stat(2) numbers otherwise than the kernel's

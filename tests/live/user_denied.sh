@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 6.12,newest
+# guests: newest
+# seldom: 6.12
 # host: yes
 #
 # What is only needed for names of processes that end or exec is done without where it is refused:

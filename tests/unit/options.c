@@ -507,7 +507,7 @@ static bool parses_or_refuses(const struct option *const *these, size_t size, in
     if (!memory)
         return false;
     int result = options_parse(these, argc, argv, memory, &words, &why);
-    bool right = result == ASKED_HELP || result == ASKED_MAN;
+    bool right = result == ASKED_BRIEF || result == ASKED_HELP || result == ASKED_MAN;
     if (result == -EINVAL)
         right = why.length && !why.failed && why.data[0] == '-' && strstr(why.data, ": ");
     if (result == 0)
@@ -568,7 +568,7 @@ static void user_and_kernel_stacks_only(void)
 
 /*
  * A row of a real table: what is listed has a name, help and, with an argument, a parser of one. What
- * is not listed may be taken and ignored, or refused.
+ * is not listed may be taken and ignored, or refused; -h has no other name.
  */
 static void check_row(const char *applet, const struct option *row)
 {
@@ -576,7 +576,7 @@ static void check_row(const char *applet, const struct option *row)
                       row->parse == option_man || row->parse == trace_option_by_name ||
                       row->parse == trace_option_by_process;
     size_t length = row->help ? strlen(row->help) : 1;
-    bool marks = row->parse == option_heading || row->parse == option_letter;
+    bool marks = row->parse == option_heading || row->parse == option_letter || row->parse == option_brief;
     bool listed_wrong = row->help && takes_none != !row->argument;
     bool right = length && (marks || (row->name && !listed_wrong));
 
