@@ -257,7 +257,7 @@ static int check_words(const struct arguments *arguments, struct text *error)
     if (arguments->command)
         text_add(error, "--: no command is run; a file is a word of its own, such as ./--" SEE_HELP);
     else if (!arguments->count)
-        text_add(error, "which recording? -o FILE.sbx of an applet that counts makes one" SEE_HELP);
+        text_add(error, "which recording? make one with -o FILE.sbx of an applet that counts" SEE_HELP);
     else if (stdins > 1)
         text_add(error, "-: stdin can be read once" SEE_HELP);
     else if (settings.diff && arguments->count != 2)

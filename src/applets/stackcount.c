@@ -256,7 +256,7 @@ static int trace(struct counting *counting, struct tracing *tracing)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
     }
     if (result)
-        say("the program cannot be made: %s", why.data ? why.data : "out of memory");
+        say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
         status = trace_with(counting, tracing, linked);
     text_free(&why);

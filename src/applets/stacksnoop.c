@@ -216,7 +216,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
             attaching_say_program(&settings.trace, which, &programs[which], &request.programs[which]);
     }
     if (result)
-        say("the program cannot be made: %s", why.data ? why.data : "out of memory");
+        say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
         status = trace_with(snooping, tracing, &request);
     text_free(&why);

@@ -237,8 +237,8 @@ elif ! have_pids_of_namespaces; then
     run_stackbox stackcount -f -P $EVENT
     under=
     is "in a pid namespace, whose numbers this kernel tells no program" "$status $(cat "$scratch/err")" \
-        "1 stackcount: cannot trace: in a container, whose processes have numbers of their own, it takes \
-Linux 5.7: run it outside, where -p takes the numbers of the whole machine"
+        "1 stackcount: cannot trace: in a container with its own PIDs this needs \
+Linux 5.7: run it outside, where -p takes the host's PIDs"
 else
     inside -f -P $EVENT
     is "in a pid namespace: pids as they are there" \

@@ -47,9 +47,9 @@ if mount -t tmpfs -o size=16m,mode=755 tmpfs "$scratch/small"; then
     finish_stackbox
     lost=$(grep -c 'cannot write .*No space left on device$' "$scratch/err")
     told=$(for file in "$scratch"/small/*.pb.gz; do
-        zcat "$file" | grep -ao '[0-9]* reports before this one could not be written'
+        zcat "$file" | grep -ao '[0-9]* earlier reports could not be written'
     done)
-    is "a full disk: the next report tells" "$told" "$lost reports before this one could not be written"
+    is "a full disk: the next report tells" "$told" "$lost earlier reports could not be written"
     is "and those that follow do not" "$(echo "$told" | wc -l)" 1
     umount "$scratch/small"
 else
