@@ -50,7 +50,7 @@ missed()
 # instead: the pattern that stackbox says misses nothing, where the one that was asked for may
 instead()
 {
-    sed -n 's/.*may miss events on this kernel, .*; "\(.*\)" misses none$/\1/p' "$scratch/err"
+    sed -n 's/.*may miss events on this kernel if .*; "\(.*\)" misses none$/\1/p' "$scratch/err"
 }
 
 # own NAME PATTERN: -p shows the calls of one of two processes that make them at the same time
