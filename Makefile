@@ -4,6 +4,7 @@
 #   make demo       builds, then traces this machine for three seconds
 #   make test       everything: unit, golden, command line, live, guests
 #   make check      the quick part of it: no guest, no live tracing
+#   make test-kernels  every live test on every kernel that it is for: an hour and a half
 #   make test-machine  the live tests in guests like other machines: hours
 #   make test-arch  live tests on kernels of other architectures, and all builds for them
 #   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
@@ -213,6 +214,9 @@ test:
 check:
 	@sh tests/run.sh --quick
 
+test-kernels:
+	@sh tests/run.sh --kernels
+
 test-machine:
 	@sh tests/run.sh --machine
 
@@ -250,5 +254,6 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-machine test-arch bench bench-readme size install uninstall dist deb cross clean FORCE
+.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-kernels test-machine test-arch \
+        bench bench-readme size install uninstall dist deb cross clean FORCE
 .SECONDARY:

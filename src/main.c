@@ -28,7 +28,7 @@ static struct {
 
 static const struct option own_options[] = {
     {0, "install", "DIR", option_string, AT(directory), 0, 0,
-     "make a link for each applet in DIR, where nothing else has its name"},
+     "create a link for each applet in DIR; existing files are kept"},
     {0, "version", NULL, option_flag, AT(version), 0, 0, "print the version"},
     {0},
 };

@@ -24,8 +24,7 @@
 static int share_with_command(void)
 {
     if (isatty(STDERR_FILENO)) {
-        say("--live: what the command prints would stand in the view: give that another place, such as "
-            "2>FILE");
+        say("--live: the command's output would garble the view: redirect it, such as 2>FILE");
         return EXIT_USAGE;
     }
     int nothing = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
@@ -43,7 +42,8 @@ int live_open(struct live *live, const struct trace_options *options)
         return 0;
     int result = terminal_open();
     if (result && result != -ENOTTY)
-        say("reports come one after the other: the terminal cannot be guarded: %s", strerror(-result));
+        say("reports are printed one after another: the terminal could not be set up: "
+            "%s", strerror(-result));
     live->drawn = !result;
     screen_init(&live->screen);
     return live->drawn && options->command ? share_with_command() : 0;

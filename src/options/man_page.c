@@ -163,7 +163,7 @@ void manual_main_man(FILE *out, const struct option *const *options,
         return;
     roff_head(out, "stackbox", "stack-tracing applets in one static binary", manual_main_synopsis,
               manual_main_about);
-    roff_section(out, &(struct manual_section){"Ways to call it", manual_main_usage});
+    roff_section(out, &(struct manual_section){"Invocation", manual_main_usage});
     roff_heading(out, "Applets");
     for (const struct applet *const *applet = all; *applet; applet++)
         roff_row(out, (*applet)->name, (*applet)->summary);

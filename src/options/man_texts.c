@@ -3,51 +3,52 @@
 #include "options/manual_texts.h"
 
 const struct manual_row manual_exit_status[] = {
-    {"0", "it is done, also when there was no event"},
-    {"1", "it could not be done; what to do about it was said on stderr"},
-    {"2", "the command line is wrong"},
+    {"0", "success, even if there were no events"},
+    {"1", "failure; stderr says what to do about it"},
+    {"2", "invalid command line"},
     {0},
 };
 
 static const struct manual_row signals[] = {
-    {"SIGINT, SIGTERM, SIGHUP", "end the tracing and print the report; a second one stops at once; "
-     "one that was ignored at the start (nohup) stays ignored"},
-    {"SIGUSR1", "a report now, and tracing goes on; each event is in one report; a file of -o without %n "
-     "and %t in its name has the number before its ending then, such as out.00001.svg"},
-    {"Enter", "ends the tracing where there is no controlling terminal, as in an initramfs, since "
-     "Ctrl-C cannot arrive there; the first line printed says so"},
+    {"SIGINT, SIGTERM, SIGHUP", "stop tracing and print the report; a second one exits at once; a "
+     "signal ignored at startup (nohup) stays ignored"},
+    {"SIGUSR1", "print a report now and go on tracing; each event is in exactly one report; if "
+     "the FILE of -o has neither %n nor %t, the number goes before its extension: out.00001.svg"},
+    {"Enter", "stops tracing where there is no controlling terminal for Ctrl-C, as in an "
+     "initramfs; the first line printed says so"},
     {0},
 };
 
 static const struct manual_row commands[] = {
-    {NULL, "After -- COMMAND that command is run and traced, with all that comes of it: from its "
-     "first instruction, and until it ends itself. Nobody else is counted. What it does before it "
-     "executes the command, such as looking for it, is not either."},
-    {NULL, "While the report goes to stdout, the command's stdout is stderr. stdin is its own. -D "
-     "ends the tracing, not the command. A signal that ends the tracing is passed on to the "
-     "command, unless a terminal gave it to both."},
-    {NULL, "It runs as who runs this; -- setpriv --reuid=USER --clear-groups COMMAND, or su, runs it "
-     "as another user."},
-    {NULL, "The exit status is then the command's own, or:"},
-    {"128+N", "signal N ended it"},
-    {"125", "tracing failed, and then the command was not run unless it had begun or --best-effort "
-     "was said; or a report could not be written"},
-    {"126", "the command cannot be executed"},
-    {"127", "there is no such command"},
+    {NULL, "-- COMMAND runs a command and traces it and all its descendants, from its first "
+     "instruction until it exits. Nothing else is counted, nor is the search for the command in "
+     "PATH."},
+    {NULL, "If the report goes to stdout, the command's stdout is redirected to stderr; its stdin "
+     "is unchanged. -D stops tracing, not the command. A signal that stops tracing is passed on "
+     "to the command, unless the terminal sent it to both."},
+    {NULL, "The command runs as the user who starts stackbox; to run it as another, use su or -- "
+     "setpriv --reuid=USER --clear-groups COMMAND."},
+    {NULL, "The exit status is the command's own, or:"},
+    {"128+N", "the command was killed by signal N"},
+    {"125", "tracing failed (the command is not run, unless it had started or --best-effort was "
+     "given), or a report could not be written"},
+    {"126", "the command could not be executed"},
+    {"127", "command not found"},
     {0},
 };
 
 static const struct manual_row files[] = {
-    {"/usr/lib/debug", "debug files of programs that have no symbols of their own: .build-id/NN/REST.debug "
-     "by build id, else by the name in .gnu_debuglink; in the root of the traced process and in ours, and "
-     "below --symfs DIR first"},
-    {"/tmp/perf-PID.map", "names that a just-in-time compiler gave to its functions; taken where the file "
-     "belongs to the user of the process or to root"},
-    {"/proc/kallsyms", "functions of the kernel; without CAP_SYSLOG, or where kernel.kptr_restrict is 2, it "
-     "shows no addresses, and kernel frames have no names"},
-    {"/sys/kernel/tracing", "tracefs, by which tracepoints are found; where it is not mounted it is mounted "
-     "for this process alone"},
-    {"/sys/kernel/btf/vmlinux", "the kernel's types, for waits and commands where tracefs is closed"},
+    {"/usr/lib/debug", "debug files of stripped programs: .build-id/NN/REST.debug by build id, "
+     "else by the name in .gnu_debuglink; searched below --symfs DIR, in the traced process's "
+     "root, then in ours"},
+    {"/tmp/perf-PID.map", "names of JIT-compiled functions; used only if the file belongs to the "
+     "process's user or to root"},
+    {"/proc/kallsyms", "names of kernel functions; without CAP_SYSLOG, or with "
+     "kernel.kptr_restrict=2, it hides addresses, and kernel frames have no names"},
+    {"/sys/kernel/tracing", "tracefs, used to find tracepoints; if it is not mounted, stackbox "
+     "mounts it for itself alone"},
+    {"/sys/kernel/btf/vmlinux", "the kernel's types, used for waits and commands when tracefs is "
+                                "not accessible"},
     {0},
 };
 
@@ -61,9 +62,9 @@ const struct manual_section manual_tracing[] = {
 };
 
 static const struct manual_row filter_status[] = {
-    {"0", "it is done"},
-    {"1", "it could not be done, or there was nothing in what was read; which was said on stderr"},
-    {"2", "the command line is wrong"},
+    {"0", "success"},
+    {"1", "failure, or nothing in the input; stderr says which"},
+    {"2", "invalid command line"},
     {0},
 };
 
@@ -73,10 +74,10 @@ const struct manual_section manual_filter[] = {
 };
 
 const struct manual_row manual_main_notes[] = {
-    {NULL, "It takes Linux 5.10 or newer, and root, or CAP_BPF and CAP_PERFMON with less: stackbox check "
-     "says what is missing, and so does each applet that is refused something. Nothing of it stays in the "
-     "kernel when it ends."},
-    {NULL, "Names of programs and functions are text: control characters, escapes of terminals, and what "
-     "is not valid UTF-8 stand as \\xNN."},
+    {NULL, "Requires Linux 4.4 or later and root; with just CAP_BPF and CAP_PERFMON, or on kernels "
+     "before 5.10, some things are missing. stackbox check says which, and so does any applet that is refused something. "
+     "Nothing stays in the kernel when it exits."},
+    {NULL, "In names of programs and functions, control characters, terminal escapes and invalid "
+     "UTF-8 are printed as \\xNN."},
     {0},
 };

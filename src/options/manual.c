@@ -136,7 +136,7 @@ void manual_brief(FILE *out, const struct applet *applet)
     print_usage(out, applet);
     fprintf(out, "%c%s.\n", toupper(applet->summary[0]), applet->summary + 1);
     print_rows(out, &(struct manual_section){"Examples", applet->examples}, BRIEF_EXAMPLES);
-    fprintf(out, "\nOptions, of which %s --help has all:\n", applet->name);
+    fprintf(out, "\nOptions (%s --help lists all):\n", applet->name);
     print_options(out, applet->options, true);
 }
 
@@ -161,7 +161,7 @@ void manual_main_help(FILE *out, const struct option *const *options,
 {
     fprintf(out, "Usage: stackbox %s\n\n", manual_main_synopsis);
     print_wrapped(out, manual_main_about, 0, 0);
-    print_section(out, &(struct manual_section){"Ways to call it", manual_main_usage});
+    print_section(out, &(struct manual_section){"Invocation", manual_main_usage});
     fprintf(out, "\nApplets:\n");
     for (const struct applet *const *applet = all; *applet; applet++)
         print_row(out, (*applet)->name, (*applet)->summary);

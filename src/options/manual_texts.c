@@ -5,25 +5,25 @@
 
 const struct manual_row manual_main_usage[] = {
     {"stackbox", "list the applets"},
-    {"stackbox APPLET ...", "run an applet; so does a link to stackbox that has the applet's name"},
-    {"stackbox help APPLET", "its help, as APPLET --help prints it; APPLET --man is its man page"},
+    {"stackbox APPLET ...", "run an applet; so does a link named after it"},
+    {"stackbox help APPLET", "the same as APPLET --help; APPLET --man prints its man page"},
     {0},
 };
 
 const struct manual_row manual_main_examples[] = {
-    {"stackbox check", "what works on this machine with these rights, and what to do about the rest"},
-    {"stackbox profile 5", "what this machine does, for five seconds"},
-    {"stackbox --install /usr/local/bin", "links: then profile 5 is enough"},
-    {"stackbox stackcount --man | man -l -", "the man page of an applet, where nobody installed it"},
+    {"stackbox check", "what works here with your privileges, and how to fix the rest"},
+    {"stackbox profile 5", "sample all CPUs for five seconds"},
+    {"stackbox --install /usr/local/bin", "create links: then profile 5 is enough"},
+    {"stackbox stackcount --man | man -l -", "read a man page without installing it"},
     {0},
 };
 
 const char manual_main_synopsis[] = "APPLET [options] [arguments]";
 
 const char manual_main_about[] =
-    "Stack-tracing applets for Linux in one static binary, which needs nothing where it runs: no "
-    "compiler, no kernel headers, no BTF, no interpreter, no library. It assembles its own BPF "
-    "programs and reads the symbols of the kernel itself.";
+    "Stack-tracing applets for Linux in one static binary that needs nothing else: no compiler, "
+    "kernel headers, BTF, interpreter or libraries. It assembles its own BPF programs and reads "
+    "the kernel's symbols itself.";
 
 void manual_option_names(const struct option *option, const struct option *const *tables,
                          struct text *names)

@@ -87,7 +87,7 @@ static void add_losses(const struct collector *collector, struct missing *missin
 
     ring_source_add_losses(&counts->source, missing);
     missing_add(missing, &(struct loss){.count = counts->table_full},
-                "are only in the sum, as [table full]: the table of %zu counts was full; raise "
+                "are only in the total, as [table full]: the table of %zu counts was full; raise "
                 "--stack-storage-size", counts->table.most);
 }
 

@@ -293,9 +293,9 @@ static void add_losses(const struct collector *collector, struct missing *missin
 
     ring_source_add_losses(&of->source, missing);
     missing_add(missing, &(struct loss){of->ends_unseen, "waits", .beside = true},
-                "are not counted: their threads were not seen to come to the CPU again");
+                "are not counted: their threads were not seen running again");
     missing_add(missing, &(struct loss){.count = of->table_full},
-                "are only in the sum, as [table full]: the table of %zu counts was full; raise "
+                "are only in the total, as [table full]: the table of %zu counts was full; raise "
                 "--stack-storage-size", of->table.most);
 }
 

@@ -335,12 +335,12 @@ void unwinding_add_lines(const struct unwinding *unwinding, bool all, struct tex
         return;
     add_counts(unwinding, &counts);
     if (counts.fell_back && (all || counts.fell_back > counts.walks / MATTERS))
-        text_format(lines, "%.3g %% of user stacks were walked along frame pointers: no memory or time for "
-                    "unwind tables\n", 100.0 * (double)counts.fell_back / (double)counts.walks);
+        text_format(lines, "%.3g %% of user stacks were unwound by frame pointers: no memory or "
+                    "time for unwind tables\n", 100.0 * (double)counts.fell_back / (double)counts.walks);
     const struct cold_figures figures = cold_figures(unwinding->cold);
     const uint64_t gone = counts.not_kept + figures.forgotten;
     if (all && figures.taken)
-        text_format(lines, "%llu user stacks were walked later\n", (unsigned long long)figures.taken);
+        text_format(lines, "%llu user stacks were unwound later\n", (unsigned long long)figures.taken);
     if (all && gone)
         text_format(lines, "%llu user stacks end where a table was missing: no room to keep them\n",
                     (unsigned long long)gone);

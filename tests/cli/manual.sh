@@ -126,7 +126,7 @@ sees_others()
 form stackbox
 sees_others stackbox
 is "stackbox: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|WAYS TO CALL IT|APPLETS|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|INVOCATION|APPLETS|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help install man version "
 
 read_applet stackcount
