@@ -3,7 +3,7 @@
 #
 # parts.sh --build APPLETS PARTS    build/parts/stackbox, as `make APPLETS= PARTS=` makes it, from the objects in
 #                                   $BUILD (build/release) as far as they are the same; prints its bytes
-# parts.sh --write                  the tables in src/docs/install.md: what each applet and each part takes
+# parts.sh --write                  the tables in src/docs/install.md: what each applet, part and folder takes
 #
 # Run after `make`.
 
@@ -92,6 +92,15 @@ tables()
         [ -z "$needed" ] || before=$(with profile shares)
         echo "| \`$part\` | $what | $(kilobytes $(($(with profile $needed "$part") - before))) |"
     done
+    echo
+    echo "| folder | KB | folder | KB |"
+    echo "| --- | --- | --- | --- |"
+    sh scripts/size.sh "$base/link.map" stackbox | sed '/ all/d' | while read -r bytes folder; do
+        printf '| %s | %s ' "$folder" "$(kilobytes "$bytes")"
+        read -r bytes folder || { echo "| | |"; break; }
+        echo "| $folder | $(kilobytes "$bytes") |"
+    done
+    rm -rf $own.none
 }
 
 case ${1:-} in

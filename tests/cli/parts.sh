@@ -51,7 +51,7 @@ without rings --collect rings
 without listings --dump-program
 without manual --man
 is "its formats" "$("$small" profile --format yaml 2>&1)" \
-    'profile: --format: there is no "yaml"; there are text, folded (see profile -h)'
+    'profile: --format: unknown format "yaml"; there are text, folded (see profile -h)'
 
 for form in -h --help; do
     "$small" profile $form >"$scratch/help"
@@ -76,3 +76,17 @@ musl-gcc*)
     done ;;
 *) skip "the page's figures" "they are of musl-gcc" ;;
 esac
+
+# What the whole may take, and that `make size` tells all of it.
+sh scripts/size.sh "$BUILD/link.map" "$STACKBOX" >"$scratch/size"
+is "make size: its sum" "$(awk '$2 != "all" && $2 != "all," { sum += $1 } END { print sum }' "$scratch/size")" \
+    "$(wc -c <"$STACKBOX")"
+case $(cat "$BUILD/flags") in
+musl-gcc*)
+    between "the whole, in bytes" "$(wc -c <"$STACKBOX")" 400000 655360
+    between "the whole, under xz -9" "$(xz -9 -c "$STACKBOX" | wc -c)" 200000 296960 ;;
+esac
+between "make size: headers" "$(sed -n 's/ *\([0-9]*\)  headers/\1/p' "$scratch/size")" 500 4000
+is "make size: folders" "$(awk 'NF == 2 { print $2 }' "$scratch/size" | grep -vE '^(libc|gaps|headers|main.o|all)$' |
+    LC_ALL=C sort | tr '\n' ' ')" \
+    "$({ ls -d src/*/; echo insns; } | sed 's,^src/,,; s,/$,,' | grep -v '^docs$' | LC_ALL=C sort | tr '\n' ' ')"
