@@ -62,7 +62,8 @@ static int choose_depth(struct walk_counts *counts, struct text *why)
     const uint32_t most = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
 
     if (counts->wishes.depth > most) {
-        text_format(why, "--depth: \"%llu\" is more than can be walked in a program of this kernel: it takes 1 to %u%s",
+        text_format(why, "--depth: \"%llu\" is more than a BPF program can walk on this kernel: "
+                         "it takes 1 to %u%s",
                     (unsigned long long)counts->wishes.depth, most, both ? ", more with -K or -U" : "");
         return -EINVAL;
     }
@@ -188,7 +189,7 @@ static void add_losses(const struct collector *collector, struct missing *missin
     const struct walk_counts *counts = seen_counts_of(collector);
 
     missing_add(missing, &(struct loss){.count = counts->sum.table_full},
-                "are only in the sum, as [table full]: a table of %u stacks had no place for theirs; raise "
+                "are only in the total, as [table full]: the table of %u stacks was full; raise "
                 "--stack-storage-size", 1u << counts->unrolled.bits);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "kernel/cpus.h"
 #include "kernel/limits.h"
@@ -195,6 +196,8 @@ void rings_have_losses_told(const struct rings *rings)
 
 void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanoseconds)
 {
+    if (!HAS_RINGS)
+        return;
     *times = *nanoseconds = 0;
     for (size_t i = 0; i < rings->reading.count; i++) {
         *times += rings->reading.rings[i].throttle.times;
