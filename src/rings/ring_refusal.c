@@ -77,7 +77,7 @@ void ring_source_explain(const struct ring_source *source, int error, struct tex
         text_add(sentence, "this kernel cannot filter by cgroup (CONFIG_CGROUP_PERF)");
     else if (error == -ENODATA)
         text_add(sentence, "perf does not see this cgroup: enable a controller in its parent "
-                 "(echo +pids >cgroup.subtree_control)");
+                 "(echo +pids >cgroup.subtree_control), on Linux 4.11 or later");
     else if (error == -ENODEV)
         text_format(sentence, "CPU %lld is offline: bring it online", (long long)source->wishes.scope->filter.cpu);
     else

@@ -110,7 +110,9 @@ static int follow(struct session *session)
     if (!result)
         return is_command ? start_command(session) : 0;
     say("cannot follow %s: %s", is_command ? "a command" : "what processes fork",
-        why.data ? why.data : strerror(-result));
+        session->options->by_walk && result == -EINVAL ? "--collect walk needs Linux 4.17 for that: use --collect rings"
+        : why.data                                     ? why.data
+                                                       : strerror(-result));
     text_free(&why);
     return EXIT_FAILURE;
 }

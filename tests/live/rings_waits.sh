@@ -8,6 +8,9 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
+case $(uname -r) in
+4.[0-9].* | 4.10.*) skip_all "perf knows cgroups of v2 from Linux 4.11 on" ;;
+esac
 mkdir "$scratch/cgroups"
 mount -t cgroup2 none "$scratch/cgroups" 2>"$scratch/why" || skip_all "no cgroup v2: $(cat "$scratch/why")"
 # Below a root that hands nothing down a cgroup is none to perf.
