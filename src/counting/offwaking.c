@@ -107,7 +107,7 @@ static void say_refused(const struct switches_refusal *refusal)
 
     refusal_explain_program(refusal->what, refusal->error, &refusal->log, &why);
     if (refusal->no_field)
-        say("this kernel has no tracepoint sched:%s with the fields that are needed",
+        say("this kernel has no tracepoint sched:%s with the fields needed",
             refusal->event);
     else if (refusal->what == REFUSED_TRACEFS)
         say("cannot read %s%s: %s", refusal->event ? "the format of sched:" : "tracefs",
@@ -312,8 +312,8 @@ static void say_account(const struct tracing *tracing)
     }
     counting_say_account(&tracing->counting, switches_missed(&tracing->switches));
     if (waits->waiting && !tracing->wishes->unfinished)
-        say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no "
-            "report; --unfinished shows it", (unsigned long long)waits->waiting,
+        say("%llu %s still blocked at the end, for %.6f s so far, which no report includes; "
+            "--unfinished shows it", (unsigned long long)waits->waiting,
             waits->waiting == 1 ? "thread was" : "threads were", (double)waits->waited / 1e9);
 }
 

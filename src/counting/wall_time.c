@@ -48,7 +48,8 @@ void wall_time_check(struct wall_time *wall, const struct walling *walling)
     if (gap <= walling->lived / 100 + walling->doubt || wall->does_not_close)
         return;
     wall->does_not_close = true;
-    say("the account does not close: of %.6f s that threads lived %.6f s are told; please report that",
+    say("the account does not add up: of the %.6f s that threads lived, %.6f s are reported; "
+        "please report this",
         (double)walling->lived / 1e9, (double)walling->spent / 1e9);
 }
 

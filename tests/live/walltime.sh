@@ -110,7 +110,7 @@ near "-m: 5 ms have no stack" "$(part brief '\[blocked\];\[no stack\]')" "$(part
 near "-m: 20 ms have" "$(grep "^${PREFIX}solo;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
     "$(part solo '\[blocked\];')"
 
-# ---- A command, and what it forks
+# ---- A command, and its children
 
 run_stackbox walltime -f -F 997 -o "$scratch/folded" -- "$WORKLOADS/hours" -f -n 10 -N "$PREFIX"
 mv "$scratch/out" "$scratch/hours.out"
