@@ -15,11 +15,6 @@
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
-# word NAME: of the command line of the kernel
-word()
-{
-    sed -n "s/.*\\<$1=\\([0-9]*\\).*/\\1/p" /proc/cmdline
-}
 SEED=${SEED:-$(word seed)} RUNS=${RUNS:-$(word runs)}
 SEED=${SEED:-$(date +%s)}
 if [ "$GUEST" ]; then
