@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "insns/unwind.h"
 #include "unwind/objects_parts.h"
 
 /* ---- Who is seen ---- */
