@@ -43,7 +43,9 @@ kept()
     log=build/proof/$1.log
     shift
     { "$@" 2>&1; echo "exit $?"; } | tee "$log"
-    ! grep -q '^FAIL\|^bad ' "$log" && grep -qx 'exit 0\|exit 77' "$log" || failed=1
+    if grep -q '^FAIL\|^bad ' "$log" || ! grep -qx 'exit 0\|exit 77' "$log"; then
+        failed=1
+    fi
 }
 
 sanitized()
@@ -72,7 +74,7 @@ part_fuzz()
 part_corpus()
 {
     for target in $(targets); do
-        [ -d "build/fuzz/corpus/$target" ] && [ -x "build/fuzz/fuzz/$target" ] || continue
+        { [ -d "build/fuzz/corpus/$target" ] && [ -x "build/fuzz/fuzz/$target" ]; } || continue
         "build/fuzz/fuzz/$target" -set_cover_merge=1 -use_counters=0 -use_value_profile=0 -max_len=2048 \
             -verbosity=0 "tests/fuzz/corpus/$target" "build/fuzz/corpus/$target" >"build/proof/corpus-$target.log" 2>&1 ||
             { echo "FAIL corpus: $target: see build/proof/corpus-$target.log"; failed=1; }
@@ -188,10 +190,10 @@ while [ $# -gt 0 ]; do
     *) number=$1; shift ;;
     esac
     case $part in
-    fuzz | kills | words) part_$part $number ;;
-    corpus | calls | live | valgrind) part_$part ;;
+    fuzz | kills | words) "part_$part" "$number" ;;
+    corpus | calls | live | valgrind) "part_$part" ;;
     calls-guest) part_calls_guest ;;
-    all) for one in fuzz calls calls_guest kills words live valgrind; do part_$one; done ;;
+    all) for one in fuzz calls calls_guest kills words live valgrind; do "part_$one"; done ;;
     *) echo "proof.sh: there is no part \"$part\"" >&2; exit 2 ;;
     esac
 done

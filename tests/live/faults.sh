@@ -30,7 +30,7 @@ FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
 share=1
 [ -n "${FAULTS:-}" ] || FAULTS=sites share=3
 JOBS=${JOBS:-4}
-export FAULT_FRAMES=${FAULT_FRAMES:-6}
+export FAULT_FRAMES="${FAULT_FRAMES:-6}"
 RUNS="tracepoint unwind uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
     snoop snoop-perf files rings-blocked"
 # Tables of all files that are mapped are thousands of calls more: one run makes them.

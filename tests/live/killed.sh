@@ -124,7 +124,7 @@ is "each is a report, and no more than one" "$(sed 's/^ *[0-9]* //' judged)" "wh
 commands >commands
 cut -d ' ' -f 2- commands | sed 's,^,./s ,' >lines
 load
-w/strike -n $RUNS -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
+w/strike -n "$RUNS" -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
 is "all runs ended, and all that came of them (seed $SEED)" \
     "$? $(grep -c '^run ' struck) $(grep -cv '^run ' struck)" "0 $RUNS 0"
 for process in $test_processes; do
