@@ -30,9 +30,11 @@ all_ids()
     done
 }
 
-# What a process has open is its own: ours are all gone when this is asked.
+# What a process has open is its own: ours are all gone when this is asked. So are maps in an array of maps: one
+# of ours that is left is seen itself.
 held_ids()
 {
+    "$WORKLOADS/bpf_ids" --inner
     grep -shE '^(prog|map|link)_id:' /proc/[0-9]*/fdinfo/* | sed 's/_id:[[:blank:]]*/ /'
 }
 
