@@ -231,9 +231,9 @@ static int parse_atom(struct parser *parser)
 static int copy(const struct parser *parser, size_t from, size_t length)
 {
     const size_t end = parser->expression->count;
-    int result = make_room(parser, end, length);
+    int result = length ? make_room(parser, end, length) : 0;
 
-    if (!result)
+    if (!result && length) /* there may be no steps at all */
         memcpy(parser->expression->steps + end, parser->expression->steps + from,
                length * sizeof(*parser->expression->steps));
     return result;
