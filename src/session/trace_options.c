@@ -122,6 +122,15 @@ int trace_option_keep(const struct option *option, const char *text, void *desti
     return 0;
 }
 
+static int take_nice(const struct option *option, const char *text, void *destination,
+                     struct text *error)
+{
+    uint64_t *nice = destination;
+
+    *nice = 10;
+    return text ? option_number(option, text, nice, error) : 0;
+}
+
 static int take_unwind_way(const struct option *option, const char *text, void *destination,
                            struct text *error)
 {
@@ -235,6 +244,9 @@ const struct option trace_options[] = {
      "how events are collected: bpf (by programs in the kernel), walk (by such as old kernels take, of "
      "stackcount's kernel functions) or rings (perf's, read one by one: without "
      "bpf(2), and of your own programs without any right); default: the first that works, which is said if it is not bpf"},
+    {0, "nice", "[N]", take_nice, AT(nice), 1, 19,
+     "a lower priority for stackbox itself, by 10 or N as nice(1) has it; the command, and what is in the kernel, "
+     "keep theirs"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with a command: where tracing is not possible say so, and run it all the same"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
