@@ -42,7 +42,6 @@
 /* Who has a number, or had it last. */
 struct expected {
     uint32_t pid, program;
-    bool executed;
     uint64_t born, ended; /* ended 0: it lives */
 };
 
@@ -107,7 +106,6 @@ static void executes(struct expected *born)
     char name[32];
 
     born->program = draw(PROGRAMS);
-    born->executed = true;
     name_program(name, born->program);
     tell((struct task_event){.kind = TASK_EXEC, .pid = born->pid, .path = name});
     born->born = now; /* taken a little after the kernel told */
