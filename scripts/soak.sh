@@ -9,7 +9,8 @@
 #
 # Each minute, in the middle between two reports, it writes to build/soak/figures.tsv what stackbox has and
 # takes: memory of its own, resident pages of files and maps, descriptors, memory of maps and programs in the kernel
-# (those whose descriptors it has), CPU time of its own and of its programs in the kernel. Afterwards they are drawn, build/soak/soak.svg, and judged: none may grow. See soak.awk.
+# (those whose descriptors it has), CPU time of its own and of its programs in the kernel. Afterwards they are drawn,
+# build/soak/soak.svg, and judged: none may grow. See soak.awk.
 
 set -u
 umask 022
@@ -26,7 +27,7 @@ make -s stackbox workloads || exit 1
 results=build/soak
 out=$results/work
 rm -rf "$results"
-mkdir -p $out/spool $out/bin || exit 1
+mkdir -p $out/spool $out/bin $out/container || exit 1
 # What runs is not what is built meanwhile.
 cp stackbox build/release/workloads/jit build/release/workloads/burn build/release/workloads/dynamic/loads \
     build/release/workloads/dynamic/libnorth.so $out/bin || exit 1
@@ -45,7 +46,7 @@ processes()
     done
 }
 
-# Their inodes are had by others afterwards.
+# Where file systems use inodes again, theirs are others' afterwards.
 libraries()
 {
     while :; do
@@ -100,13 +101,13 @@ measure()
     : >$out/fdinfo
     for task in $tasks; do
         # One that reads for it may end meanwhile.
-        own=$((own + $(awk '/^RssAnon:/ { print $2 }' "/proc/$task/status" 2>/dev/null || echo 0) + 0))
-        mapped=$((mapped + $(awk '/^Rss(File|Shmem):/ { sum += $2 } END { print sum + 0 }' "/proc/$task/status" 2>/dev/null ||
-            echo 0) + 0))
+        own=$((own + $(awk '/^RssAnon:/ { sum = $2 } END { print sum + 0 }' "/proc/$task/status" 2>/dev/null) + 0))
+        mapped=$((mapped + $(awk '/^Rss(File|Shmem):/ { sum += $2 } END { print sum + 0 }' "/proc/$task/status" \
+            2>/dev/null) + 0))
         # shellcheck disable=SC2012 # numbers
         files=$((files + $(ls "/proc/$task/fd" 2>/dev/null | wc -l)))
         ticks=$((ticks + $(sed 's/.*) //' "/proc/$task/stat" 2>/dev/null |
-            awk '{ sum = $12 + $13 + $14 + $15 } END { print sum + 0 }')))
+            awk '{ sum = $12 + $13 + $14 + $15 } END { print sum + 0 }') + 0))
         cat "/proc/$task/fdinfo"/* >>$out/fdinfo 2>/dev/null
     done
     # A link names its program, too.
@@ -145,7 +146,6 @@ clean_up()
 stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
 clock=$(getconf CLK_TCK)
 storms='' ticks_before=0
-mkdir $out/container
 trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 echo 1 >/proc/sys/kernel/bpf_stats_enabled

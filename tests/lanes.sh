@@ -20,8 +20,8 @@ says()
     sed 20q "$1" | grep -q "^# $2\$"
 }
 
-# guests_of TEST: the kernels in whose guests it runs. By turns, where two kernels differ little in what it
-# looks at: the rest is `seldom`, for `make test-machine` ($SELDOM).
+# guests_of TEST: the kernels in whose guests it runs. `make test` runs it on those that differ in what it
+# looks at; the rest is `seldom`, for `make test-kernels` ($SELDOM).
 guests_of()
 {
     echo ",$(header "$1" guests all),"
@@ -85,44 +85,63 @@ own_clock()
 # its time; all others boot as Debian has them.
 jobs_guests()
 {
-    small="tests/live/small_memory.sh --programs 'session deny eater spread burn sleeps wakes calls'"
-    slice='/\(check\|tools\|refusals\|exact\|lockdown\)[.]sh'
-    sliced="tests/live/check.sh tests/live/tools.sh tests/live/refusals.sh tests/live/exact.sh \
-tests/live/lockdown.sh"
-    preempted="'tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh'"
-    for kernel in newest 5.10; do
-        echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off"
-    done
-    echo "guest 6.1 6.1 \"\$(live_tests 6.1 without 'own clock')\" --append mitigations=off"
-    echo "guest 6.12 6.12 \"\$(live_tests 6.12 without 'own clock' | grep -v '$slice')\" \
---append mitigations=off"
-    echo "own_clock newest"
-    echo "own_clock 5.10"
-    # One of them, and a small one, are machines as others have them: all of that is `make test-machine`.
-    # What that one runs, the other guest of this kernel need not.
-    echo "own_clock 6.12 --machine"
-    echo "guest 6.12 6.12-machine '$sliced' --machine --cpus 4 --test-timeout 300"
-    echo "own_clock 6.1"
-    for kernel in arm64-newest riscv64-newest; do
+    sliced="tests/live/check.sh tests/live/tools.sh tests/live/refusals.sh tests/live/lockdown.sh"
+    many_tests newest
+    for kernel in riscv64-newest arm64-newest; do
         echo "board $kernel"
-        echo "board $kernel own-clock"
     done
-    # Counting is also tried where two threads never run at once, and where all may be preempted.
-    echo "guest newest newest-preempt $preempted --append preempt=full"
-    echo "guest 6.12 6.12-one-cpu $preempted --cpus 1 --append nr_cpus=1"
-    echo "guest 6.12 6.12-preempt tests/live/user_preempt.sh --append preempt=full"
+    echo "own_clock 5.10"
+    many_tests 5.10
+    # Machines as others have them: all of that is `make test-machine`.
+    echo "guest 6.12 6.12-machine '$sliced' --machine --cpus 4 --test-timeout 300"
+    echo "own_clock 6.12 --machine"
+    many_tests 6.12
+    echo "board arm64-newest own-clock"
+    echo "own_clock newest"
+    many_tests 6.1
+    # Where two threads never run at once.
+    echo "guest 5.10 5.10-one-cpu tests/live/exact.sh --cpus 1 --append nr_cpus=1"
+    echo "guest newest newest-preempt tests/live/user_preempt.sh --append preempt=full"
     # One that has to be locked down before it is up.
     echo "guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality"
-    # The kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its image and ours need
-    # more to be loaded from.
-    echo "guest newest newest-96-MB $small --memory 96"
-    echo "guest 5.10 5.10-96-MB $small --memory 96"
-    echo "guest 5.10 5.10-64-MB $small --memory 96 --append mem=64M --test-timeout 600"
-    for kernel in newest 5.10 6.12 6.1; do
-        echo "alone $kernel"
-    done
+    little_memory 5.10 64 --append mem=64M --test-timeout 600
+    echo "alone newest"
     echo "part 900 guest-first sh tests/guest/first.sh"
     echo "part 900 guest-harness sh tests/guest/harness.sh"
+}
+
+# Every test on every kernel that it is for, and some of them on kernels that were booted otherwise
+jobs_kernels()
+{
+    preempted="'tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh'"
+    for kernel in newest 5.10 6.12 6.1; do
+        echo "long_limit=6100 $(many_tests $kernel --timeout 6000)"
+        echo "own_clock $kernel"
+        echo "alone $kernel"
+    done
+    echo "guest newest newest-preempt $preempted --append preempt=full"
+    echo "guest 6.12 6.12-preempt $preempted --append preempt=full"
+    echo "guest 6.12 6.12-one-cpu $preempted --cpus 1 --append nr_cpus=1"
+    little_memory newest 96
+    little_memory 5.10 96
+}
+
+# many_tests KERNEL OPTION...: those that judge no times
+many_tests()
+{
+    kernel=$1
+    shift
+    echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off $*"
+}
+
+# little_memory KERNEL MB OPTION...: the kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its
+# image and ours need more to be loaded from.
+little_memory()
+{
+    kernel=$1 megabytes=$2
+    shift 2
+    echo "guest $kernel $kernel-$megabytes-MB tests/live/small_memory.sh \
+--programs 'session deny eater spread burn sleeps wakes calls' --memory 96 $*"
 }
 
 # board_tests KERNEL [own-clock]: what is run on kernels of other machines, those live tests that tell most of
@@ -135,8 +154,13 @@ board_tests()
     arm64-*,own-clock) names='offcputime wakeuptime profile_itself' ;;
     riscv64-*,own-clock) names='offcputime wakeuptime profile' ;;
     arm64-*, | riscv64-*,) names='exact older stacks unwind kernel_callers user_attach user_usdt snoop' ;;
-    *,) names='exact older kernel_callers call_names' ;;
+    *,) names='exact older kernel_callers' ;;
     *) names= ;;
+    esac
+    # These two boards are `make test`, too, which need not know more of them.
+    case $1,${2:-} in
+    arm64-newest,* | riscv64-newest,* | *,own-clock) ;;
+    *) names="$names call_names check_machine" ;;
     esac
     for name in $names; do
         echo "tests/live/$name.sh"
@@ -160,6 +184,8 @@ jobs_arch()
         echo "board $kernel"
         echo "board $kernel own-clock"
     done
+    echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest armhf-newest \
+s390x-newest ppc64el-newest"
     # A third of the time that these two take, and little in it is the machine's.
     for kernel in arm64-newest riscv64-newest; do
         echo "long_part guest-$kernel-filters env -u STACKBOX -u WORKLOADS sh scripts/guest.sh --name $kernel-filters \
@@ -224,7 +250,7 @@ jobs_quick()
 jobs_more()
 {
     echo run_fuzzers
-    echo "run_cross cross aarch64 armv7 riscv64"
+    echo "run_cross cross aarch64 armv7"
     echo run_readers
     echo "run_compiler gcc"
     echo "run_compiler clang"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# run.sh [--quick | --machine | --arch]     all tests; --quick: no other compilers, no live tracing, no guests;
-#                                           --machine: this machine's live tests, in guests like other machines;
-#                                           --arch: live tests on kernels of other architectures, and all builds
-#                                           for these
+# run.sh [--quick | --kernels | --machine | --arch]
+#
+# All tests. --quick: no other compilers, no live tracing, no guests. --kernels: each live test on each kernel that it
+# is for. --machine: this machine's live tests, in guests like other machines. --arch: live tests on kernels of other
+# architectures, and all builds for these.
 #
 # Every part writes build/test/PART.log. A part says PASS, FAIL or SKIP line by line; what failed
 # prints its log, what was skipped its reason. The last line is `N passed, N failed, N skipped`.
@@ -22,6 +23,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 kind=all
 case ${1:-} in
 --quick) kind=quick ;;
+--kernels) kind=kernels; export SELDOM=yes ;;
 --machine) kind=machine; export SELDOM=yes ;;
 --arch) kind=arch ;;
 esac
@@ -115,7 +117,7 @@ run_builds()
 {
     build build all workloads || return 1
     case $kind in
-    machine | arch) return 0 ;;
+    kernels | machine | arch) return 0 ;;
     esac
     build build-units units
     build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
@@ -181,8 +183,8 @@ run_readers()
     done
 }
 
-# Half a minute each for what comes from anybody: folded stacks, mangled names, packed symbols; half a
-# minute for all others. Two run at a time.
+# Ten seconds each for what comes from anybody: folded stacks, mangled names, packed symbols; two seconds for all
+# others. Two run at a time.
 run_fuzzers()
 {
     long='folded cxx_names rust_names xz'
@@ -191,9 +193,9 @@ run_fuzzers()
         targets=$(echo "$targets" | grep -vx "$target")
     done
     # shellcheck disable=SC2086 # a list of words
-    part 600 fuzz-long sh scripts/fuzz.sh 30 $long
+    part 600 fuzz-long sh scripts/fuzz.sh 10 $long
     # shellcheck disable=SC2086 # a list of words
-    part 600 fuzz sh scripts/fuzz.sh $((60 / $(echo "$targets" | wc -l))) $targets
+    part 600 fuzz sh scripts/fuzz.sh 2 $targets
 }
 
 # run_live with|without WORD: no test, but why, where the kernel does not let go of who asks it for a

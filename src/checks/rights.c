@@ -46,7 +46,7 @@ static void check_kallsyms(struct check *check)
     if (!result && names.hidden)
         check_refuse(check, refusal_hidden_names);
     else
-        text_format(&check->detail, "/proc/kallsyms cannot be read, so the kernel's functions have no "
+        text_format(&check->detail, "/proc/kallsyms cannot be read, so kernel functions have no "
                     "names (%s): is /proc mounted?", result ? strerror(-result) : "it is empty");
 }
 

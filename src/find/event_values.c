@@ -180,7 +180,7 @@ static int check_test(struct search *search, const struct test_words *words, con
              (words->is_negative || (!number && (test->comparison == IS_LESS ||
                                                  test->comparison == IS_GREATER_OR_EQUAL))))
         text_format(search->error, "\"%s\" has no sign; \"%s:i32\" has one, or i64", name, name);
-    else if (!test->is_text && value->is_signed && !words->is_negative && number > INT64_MAX)
+    else if (!test->is_text && !words->is_negative && number > UINT64_MAX >> (64 - value->bits + value->is_signed))
         text_format(search->error, "\"%s\" is never so great", name);
     else
         return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <string.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "options/manual.h"
 #include "options/manual_texts.h"
@@ -78,7 +79,7 @@ static void roff_option(FILE *out, const struct option *option, const struct opt
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    print_roff(out, option->help);
+    print_roff(out, manual_option_text(option));
     fputc('\n', out);
     text_free(&names);
 }
@@ -137,6 +138,8 @@ static const struct manual_section *find_section(const struct manual_section *se
 
 void manual_man(FILE *out, const struct applet *applet, const struct applet *const *all)
 {
+    if (!HAS_MANUAL)
+        return;
     const struct manual_section *shared = applet->filter ? manual_filter : manual_tracing;
 
     roff_head(out, applet->name, applet->summary, applet->usage, applet->about);
@@ -156,9 +159,11 @@ void manual_man(FILE *out, const struct applet *applet, const struct applet *con
 void manual_main_man(FILE *out, const struct option *const *options,
                      const struct applet *const *all)
 {
+    if (!HAS_MANUAL)
+        return;
     roff_head(out, "stackbox", "stack-tracing applets in one static binary", manual_main_synopsis,
               manual_main_about);
-    roff_section(out, &(struct manual_section){"Ways to call it", manual_main_usage});
+    roff_section(out, &(struct manual_section){"Invocation", manual_main_usage});
     roff_heading(out, "Applets");
     for (const struct applet *const *applet = all; *applet; applet++)
         roff_row(out, (*applet)->name, (*applet)->summary);

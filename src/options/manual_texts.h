@@ -17,6 +17,8 @@ extern const char manual_main_synopsis[], manual_main_about[];
 /* "-t, -L, --tid": a name and its help are what a row that is listed has. */
 void manual_option_names(const struct option *option, const struct option *const *tables,
                          struct text *names);
+/* The text of a row that is listed, without the mark of those that -h lists. */
+const char *manual_option_text(const struct option *option);
 /* An applet's own row stands before the one that all have, and in its stead. */
 bool manual_lists(const struct option *option, const struct option *const *tables);
 

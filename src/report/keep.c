@@ -72,8 +72,8 @@ int keep_check_name(const char *path, struct text *error)
 
     if (varies > 0 && (varies & FILE_NAME_HAS_TIME) && strchr(path, '%') >= name)
         return 0;
-    text_format(error, "--keep: the time in a file's name says how old it is: -o \"%s\" needs %%t, after its "
-                "directory", path);
+    text_format(error, "--keep: the time in a file's name tells its age: -o \"%s\" needs %%t, "
+                "after its directory", path);
     return -EINVAL;
 }
 
@@ -82,8 +82,8 @@ int keep_check_place(const char *path, struct text *error)
     int fd = open_directory(path);
 
     if (fd == -EPERM)
-        text_format(error, "--keep: others may put files into the directory of \"%s\", so nothing is deleted there: "
-                    "chmod go-w, or another directory", path);
+        text_format(error, "--keep: other users may write to the directory of \"%s\", so nothing "
+                    "is deleted there: chmod go-w it, or use another", path);
     else if (fd < 0)
         text_format(error, "--keep: cannot read the directory of \"%s\": %s", path, strerror(-fd));
     else

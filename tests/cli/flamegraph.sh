@@ -415,13 +415,13 @@ refuses '--total: counts are drawn as they are read, and the whole is their sum'
 refuses '--factor: counts are drawn as they are read, and the whole is their sum' --factor=2
 refuses '--nameattr: frames have no attributes of their own' --nameattr file
 refuses '--: no command is run; a file is a word of its own, such as ./--' -- ls
-refuses '--titel: there is no such option; near: --title' --titel x
+refuses '--titel: unknown option; near: --title' --titel x
 run --colors nothing
 is "--colors: a palette that is not there" "$status $(sed 's/; there are .*//' err)" \
     '2 flamegraph: --colors: there is no "nothing"'
 run --format jpeg
 is "--format: one that is not there" "$status $(sed 's/; there are .*//' err)" \
-    '2 flamegraph: --format: there is no "jpeg"'
+    '2 flamegraph: --format: unknown format "jpeg"'
 printf 'a 1\n' >in
 run --title T --subtitle S --width 800 --minwidth 0.1% --countname us --inverted --reverse --negate \
     --notes N --cp --hash --random --height 17 --fontsize 11 --fontwidth 0.5 --fonttype Arial --encoding UTF-8 \

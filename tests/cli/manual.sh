@@ -126,7 +126,7 @@ sees_others()
 form stackbox
 sees_others stackbox
 is "stackbox: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|WAYS TO CALL IT|APPLETS|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|INVOCATION|APPLETS|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help install man version "
 
 read_applet stackcount
@@ -136,7 +136,7 @@ interval keep kernel-stacks-only list live man nice \
 offset output perpid pid raw-names regex shorten stack-storage-size sum symfs tid timestamp top tree unit unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
-    CDKLPTUacdfhioprstv
+    CDKLPTUacdfioprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: newest
+# seldom: 5.10
 # host: yes
 #
 # What strangers wrote is read by a process that may do nothing, and what it opens is opened by one

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: 5.10
+# seldom: newest
 # host: yes
 #
 # sys_NAME is what people type on every machine: where no function has that name, it is this machine's

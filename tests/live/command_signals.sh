@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
+# guests: none
+# seldom: 5.10
 # host: yes
 #
 # Signals and `-- COMMAND`: what ends the tracing goes on to the command, once; what a terminal gave to

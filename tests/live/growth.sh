@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
+# guests: none
+# seldom: 5.10
 # host: yes
 #
 # Without any option 16,384 new stacks are kept that come while the tracer does not run at all; then its

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
-# seldom: newest,6.1,6.12
+# guests: none
+# seldom: 5.10,6.1,6.12,newest
 # host: yes
 #
 # Whoever a timer interrupts has not woken anybody: sleeps end by [timer interrupt], on every CPU, though

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: 5.10,newest
+# seldom: 6.1,6.12
 # host: yes
 #
 # What leads to a function of the kernel begins with its caller, also where that is in a register still

@@ -5,7 +5,7 @@
 #
 #     #!/bin/sh
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
-#     # seldom: 5.10           where `make test-machine` runs it besides
+#     # seldom: 5.10           where `make test-kernels` runs it besides
 #     # host: yes              on the machine that runs the tests, too: yes, no (yes)
 #     # quiet                  on the machine that runs the tests nothing else runs beside it
 #     # own clock              it judges times: its guest has --own-clock, see scripts/guest.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
-# seldom: 6.1,6.12
+# guests: newest
+# seldom: 5.10,6.1,6.12
 # host: no
 #
 # What the kernel keeps from programs is said, to the last one where it tells: what was counted and
@@ -132,7 +132,7 @@ for event in cpu-clock task-clock; do
     set_sysctl $limit "$before"
     echo "  note: $event: $(folded_sum "$scratch/out") samples, $(missed) missed"
     contains "$event: why they were missed" "$scratch/err" \
-        "they came faster than the kernel takes them (sysctl kernel.perf_event_max_sample_rate)"
+        "they were too frequent for the kernel (sysctl kernel.perf_event_max_sample_rate)"
     between "$event: missed" "$(missed)" 20 $(((end - begin + 1) * 499))
     between "$event: samples and missed" $(($(folded_sum "$scratch/out") + $(missed))) 100 \
         $(((end - begin + 1) * 499))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: newest
-# seldom: 5.10
+# guests: none
+# seldom: 5.10,newest
 # host: yes
 #
 # A flat table of waits says where threads wait, not that they left their CPU in __schedule: that is what

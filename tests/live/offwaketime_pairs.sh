@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 6.12
-# seldom: newest,5.10
+# guests: none
+# seldom: 5.10,6.12,newest
 # host: yes
 # own clock
 # quiet

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
-# seldom: newest
+# guests: none
+# seldom: 5.10,newest
 # host: yes
 #
 # Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is said to have been

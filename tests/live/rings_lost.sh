@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: newest
+# seldom: 5.10
 # host: yes
 #
 # Rings that overflow, as nobody reads them while a workload runs: what is counted, or printed, and what is said to

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 6.12
-# seldom: 5.10,6.1,newest
+# guests: 5.10
+# seldom: 6.1,6.12,newest
 # host: yes
 #
 # Samples of perf's rings are walked along tables as programs in the kernel do it: the same stacks, also without

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
-# seldom: 6.1,6.12
+# guests: newest
+# seldom: 5.10,6.1,6.12
 # host: yes
 #
 # stacksnoop: each event once, with its own stack and name, in the order in which they were. The
@@ -185,7 +185,7 @@ for kind in ring perf; do
         kinds="$kinds $kind"
     elif [ $kind = ring ] && ! have_ring_buffers; then
         is "--buffer ring, which this kernel has not" "$(cat "$scratch/out")" "stacksnoop: --buffer: \
-this kernel has no ring buffers (they came with Linux 5.8)"
+this kernel has no ring buffers (Linux 5.8)"
     else
         fail "--buffer $kind" "$(cat "$scratch/out")"
     fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: newest
+# seldom: 5.10
 # host: no
 #
 # Two tracepoints in one run, one of system calls: since Linux 7.2 the program on that can be preempted, and

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
+# guests: none
+# seldom: 5.10
 # host: yes
 #
 # What the other live tests stand on: workloads that count right, rights that are denied, signals

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 6.12
+# guests: none
+# seldom: 6.12
 # host: yes
 #
 # Trees against the folded stacks of the same run: which lines there must be, and what each frame has

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
-# seldom: 6.1,6.12
+# guests: newest
+# seldom: 5.10,6.1,6.12
 # host: yes
 #
 # Programs that nobody had run when tracing began, and that are gone before there is a table for them: their

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: newest
+# seldom: 5.10
 # host: yes
 #
 # Programs that nobody had run when tracing began get tables while it goes on, and who makes them is not traced.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,newest
+# guests: newest
+# seldom: 5.10
 # host: yes
 #
 # Tables are found wherever a program lies: on overlayfs, whose files stat(2) numbers otherwise than the kernel's
@@ -87,6 +88,6 @@ under="$WORKLOADS/deny --syscall bpf/10:EINVAL --"
 run_stackbox profile -U -f -F 499 --unwind tables -- "$scratch/bare" spins 900
 is "without a way to learn" "$status" 0
 contains "without a way to learn: that is said" "$scratch/err" \
-    'user stacks are walked along frame pointers, not along tables: '
+    'user stacks are unwound by frame pointers, not tables: '
 is "without a way to learn: no whole stack" "$(folded_sum "$scratch/out" "^bare;$WHOLE")" 0
 under=

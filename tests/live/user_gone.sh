@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
-# seldom: newest
+# guests: none
+# seldom: 5.10,newest
 # host: yes
 # quiet
 #
@@ -203,5 +203,5 @@ if have_uprobes; then
     wait $!
     is "no descriptor left: the sum" "$(folded_sum "$scratch/out" ';\[many\] ')" 3
     contains "no descriptor left: that is said" "$scratch/err" \
-        "files were not opened, for want of descriptors"
+        "files were not opened, for lack of file descriptors"
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
-# seldom: newest
+# guests: none
+# seldom: 5.10,newest
 # host: yes
 #
 # Code that a program made as it ran, named by the perf map that it wrote: one by hand, and node's.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
+# guests: none
+# seldom: 5.10
 # host: yes
 #
 # Functions of C++ and Rust by the names that their authors gave them: in stacks of every form, in

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: all
+# guests: newest
+# seldom: 5.10,6.1,6.12
 # host: yes
 #
 # Programs on user probes can be preempted by others of the same kind. Eight threads on two CPUs

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 6.12
-# seldom: 5.10,6.1,newest
+# guests: newest
+# seldom: 5.10,6.1,6.12
 # host: no kernel probes
 #
 # The walk for kernels that keep no stacks: the workload knows how often it called, and from where. The kernel's part
@@ -119,6 +119,6 @@ esac
 
 run_stackbox stackcount --collect walk t:sched:sched_switch
 is "not of tracepoints: exit status" "$status" 2
-contains "not of tracepoints" "$scratch/err" "--collect walk: it is for what stackcount counts at functions of the kernel"
+contains "not of tracepoints" "$scratch/err" "--collect walk: only for stackcount of kernel functions"
 run_stackbox profile --collect walk 1
 is "not of profile: exit status" "$status" 2

@@ -260,6 +260,11 @@ static void registers_are_found(void)
     check_place(&start, &machine_x86_64, "arg1 == -1", "no sign");
     check_place(&start, &machine_x86_64, "arg1:i32 == -1", NULL);
     check_place(&end, &machine_x86_64, "ret == 0xffffffffffffffff", "never so great");
+    check_place(&start, &machine_x86_64, "arg1:u8 > 256", "never so great");
+    check_place(&start, &machine_x86_64, "arg1:u8 > 255", NULL);
+    check_place(&start, &machine_x86_64, "arg1:i16 == 32768", "never so great");
+    check_place(&start, &machine_x86_64, "arg1:i16 == 32767", NULL);
+    check_place(&start, &machine_x86_64, "arg1 == 0xffffffffffffffff", NULL);
     check_place(&start, &machine_x86_64, "comm == 1", "is a text");
     check_place(&start, &machine_x86_64, "comm:i32 == 1", "has no 32 bits");
     check_place(&start, &machine_x86_64, "arg1 == \"cc1\"", "is a number");
