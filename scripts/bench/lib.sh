@@ -36,9 +36,17 @@ keep_figures()
 # begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute.
 begin()
 {
+    begin_for 60 "$@"
+}
+
+# begin_for SECONDS COMMAND...: one that cannot outlive so many
+begin_for()
+{
+    limit=$1
+    shift
     : >"$out/tracer.out"
     : >"$out/tracer.err"
-    "$workloads/session" --limit 60 "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
+    "$workloads/session" --limit "$limit" "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
     tracer=$!
 }
 
