@@ -33,19 +33,19 @@ keep_figures()
 
 # ---- tracers in the background
 
-# begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute.
+# begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute, or $limit seconds.
 begin()
 {
     : >"$out/tracer.out"
     : >"$out/tracer.err"
-    "$workloads/session" --limit 60 "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
+    "$workloads/session" --limit "${limit:-60}" "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
     tracer=$!
 }
 
-# as_soon_as COMMAND...: false, and no tracer is left, where it ended instead or 20 s have gone by
+# as_soon_as COMMAND...: false, and no tracer is left, where it ended instead or 20 s (or $patience tries) have gone by
 as_soon_as()
 {
-    tries=1000
+    tries=${patience:-1000}
     until "$@"; do
         tries=$((tries - 1))
         if [ $tries = 0 ] || ! kill -0 "$tracer" 2>/dev/null; then
