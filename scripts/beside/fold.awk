@@ -13,7 +13,8 @@ function frame(text)
     sub(/'$/, "", text)
     sub(/^#[0-9]+ +/, "", text)
     sub(/^(0x)?[0-9a-f]+[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f] +/, "", text)
-    sub(/ [[(][^])]*[])]$/, "", text)
+    sub(/ \(.*\)$| \[.*\]$/, "", text)
+    sub(/^(-|-:|waker:|target:) +/, "", text)
     sub(/\+(0x)?[0-9a-f]+$/, "", text)
     return text
 }
@@ -23,12 +24,12 @@ function flush(count,    at, line)
     for (at = frames; at > 0; at--)
         line = line ";" name[at]
     if (frames)
-        print who line " " count
+        print substr(who line, 2) " " count
     frames = 0
     who = ""
 }
 
-snoop && /^[0-9].*[^ ]/   { flush(1); who = $0; gsub(/ +/, ";", who); next }
+snoop && /^[0-9].*[^ ]/   { flush(1); who = ";" $0; gsub(/ +/, ";", who); next }
 /^[^ \t].*;.* [0-9]+$/    { count = $NF; sub(/ [0-9]+$/, ""); print $0 " " count; next }
 /^@.*\[$/                 { map = 1; frames = 0; next }
 map && /^[^ ]*\]: [0-9]+$/ || map && /^, .*\]: [0-9]+$/ {
