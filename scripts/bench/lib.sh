@@ -105,11 +105,15 @@ ns_per_run()
 # A script's last probe
 ready_bpftrace='interval:ms:100 { printf("ready\n"); }'
 
-# bcc_tool NAME
+# bcc_tool NAME: its path. Debian has some as examples alone.
 bcc_tool()
 {
     # shellcheck disable=SC2059 # a path with one %s
-    printf "$bcc" "$1"
+    tool=$(printf "$bcc" "$1")
+    for example in /usr/share/doc/bpfcc-tools/examples/tracing /usr/share/bcc/examples/tracing; do
+        [ -e "$tool" ] || [ ! -e "$example/$1.py" ] || tool="python3 $example/$1.py"
+    done
+    echo "$tool"
 }
 
 # begin_stackbox ARG... / begin_bcc TOOL ARG... / begin_bpftrace SCRIPT / begin_ply SCRIPT /
