@@ -53,7 +53,7 @@ static int take_diff(const struct option *option, const char *text, void *destin
 }
 
 static const struct option own_options[] = {
-    OPTION_HEADING("Output"),
+    OPTION_HEADING("Files"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
      OFTEN "write to FILE; its extension picks the format: .svg, .folded, .txt (text); may be "
      "repeated"},
@@ -123,9 +123,9 @@ static const struct manual_row input[] = {
 };
 
 static const struct manual_row text_format_rows[] = {
-    {NULL, "Without --diff: functions, with their own share of all counts (self) and that "
+    {NULL, "Text, without --diff: functions, with their own share of all counts (self) and that "
      "including their callees (total), the greatest self first."},
-    {NULL, "With --diff: both totals, and one line per function whose own count (self) changed, "
+    {NULL, "Text, with --diff: both totals, and one line per function whose own count (self) changed, "
      "the greatest change first, such as"},
     {"+12.1% -> read", "its own count grew by 12.1 percent of the new total; with --normalize, "
      "its share grew by 12.1 percentage points"},
@@ -140,7 +140,7 @@ static const struct manual_row text_format_rows[] = {
 
 static const struct manual_section sections[] = {
     {"Input", input},
-    {"Text", text_format_rows},
+    {"Output", text_format_rows},
     {0},
 };
 
@@ -340,6 +340,7 @@ const struct applet flamegraph_applet = {
     .sections = sections,
     .examples = examples,
     .notes = notes,
+    .no_stacks = true,
     .options = options,
     .settings = &settings,
     .filter = true,

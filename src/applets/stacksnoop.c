@@ -90,6 +90,13 @@ static const struct manual_row examples[] = {
     {0},
 };
 
+static const struct manual_row output[] = {
+    {"TIME(s) COMM PID TID CPU EVENT", "each event: seconds since the first one (-T: the time of day), the "
+     "thread, the CPU, and what was hit, after r: if it is a return; then its stack, leaf first, and an "
+     "empty line"},
+    {0},
+};
+
 static const struct manual_row notes[] = {
     {NULL, "Events are printed in the order of their times, whichever CPU they came from."},
     {NULL, "Events that find the buffer full are lost, and their number is printed at the end: "
@@ -401,6 +408,7 @@ const struct applet stacksnoop_applet = {
              "exits.",
     .sections = sections,
     .examples = examples,
+    .output = output,
     .notes = notes,
     .options = options,
     .settings = &settings,
