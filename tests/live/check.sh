@@ -158,7 +158,7 @@ for error in EPERM ENOSYS; do
             "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
     done
     run_stackbox stackcount --if 'comm == "x"' -D 0.1 t:sched:sched_switch
-    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'and not from rings$' "$scratch/err")" "1 1"
+    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
     is "bpf(2): $error: status" $check_status 1
 done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.
