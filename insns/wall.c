@@ -53,7 +53,7 @@ void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wish
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNABLE),
     LABEL("end"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
 }
 

@@ -3,7 +3,7 @@
  * switch(context):
  *     account = that of the bank that is counted into     r9: see account.c
  *     if (there is none)
- *         return 0
+ *         return 1                                        for perf, too: see FOR_PERF_TOO
  *     now = the time
  *     if (prev_pid) {                                     0 is idle
  *         thread = waits[prev_pid], made anew if it is not there
@@ -30,15 +30,15 @@
  *         thread = waits[next_pid], made anew if it is not there
  *         pass(thread, RUNNABLE, RUNNING)
  *         if (thread.target is not known)                 it will be when the thread leaves, or is sampled
- *             return 0
+ *             return 1
  *         if (thread.target is unwanted)
- *             forget(thread), return 0
+ *             forget(thread), return 1
  *         if (what it was off the CPU is less than `least`)
  *             thread.target has no stacks
  *         account.seen += 1
  *         count(thread.target, thread)
  *     }
- *     return 0
+ *     return 1
  *
  * What pass(), count() and forget() are, and what is in the registers, is in wall_parts.h.
  */
@@ -191,7 +191,7 @@ void emit_wall_switch(struct program *program, const struct offwake_wishes *wish
     emit_come(program, wishes);
     EMIT(program,
     LABEL("end"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
     if (wishes->user_stack && wishes->unwind)
         emit_unwind_functions(program, wishes->unwind);

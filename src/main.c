@@ -115,6 +115,8 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
     struct text error = {0};
 
     say_as = applet->name;
+    if (applet->begin)
+        applet->begin(applet->settings);
     int result = options_parse(applet->options, argc, argv, applet->settings, &arguments, &error);
     if (result < 0)
         return refuse_usage(applet->name, result, argv, &error);

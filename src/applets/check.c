@@ -7,6 +7,7 @@
 
 #include "applets/applets.h"
 #include "base/near.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "checks/print.h"
@@ -171,7 +172,7 @@ const struct applet check_applet = {
              "each APPLET (default: all) can run.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .no_stacks = true,
     .options = options,
     .settings = &settings,

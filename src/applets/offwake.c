@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/offwaking.h"
@@ -18,7 +19,7 @@ struct offwake_options {
     } states;
 };
 
-static struct offwake_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .most = UINT64_MAX};
+static struct offwake_options settings;
 
 #define AT(member) offsetof(struct offwake_options, member)
 #define MOST_US (UINT64_MAX / 1000 - 1)
@@ -228,6 +229,12 @@ static const struct manual_row notes[] = {
 
 static const struct manual_section sections[] = {{0}};
 
+static void begin(void *memory)
+{
+    trace_options_begin(memory);
+    settings.most = UINT64_MAX;
+}
+
 #define OFFWAKE_APPLET(word, tables, sentence, paragraph) {                                        \
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
@@ -236,10 +243,11 @@ static const struct manual_section sections[] = {{0}};
              "the greatest last.",                                                                 \
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
-    .output = output,                                                                              \
-    .notes = notes,                                                                                \
+    .output = HAS_MANUAL ? output : NULL,                                                          \
+    .notes = HAS_MANUAL ? notes : NULL,                                                            \
     .options = tables,                                                                             \
     .settings = &settings,                                                                         \
+    .begin = begin,                                                                                \
     .run = run_##word,                                                                             \
 }
 

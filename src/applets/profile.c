@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_counts.h"
@@ -31,7 +32,7 @@ struct profile_options {
     bool idle;
 };
 
-static struct profile_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct profile_options settings;
 
 #define AT(member) offsetof(struct profile_options, member)
 
@@ -423,8 +424,9 @@ const struct applet profile_applet = {
              "process and count, the greatest last. Idle CPUs are left out.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -31,7 +32,7 @@ struct stackcount_options {
     const char *attach, *condition, *sum, *unit;
 };
 
-static struct stackcount_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct stackcount_options settings;
 
 #define AT(member) offsetof(struct stackcount_options, member)
 
@@ -422,8 +423,9 @@ const struct applet stackcount_applet = {
              "greatest last.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

@@ -7,6 +7,7 @@
 
 #include "applets/applets.h"
 #include "base/exits.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_events.h"
@@ -29,7 +30,7 @@ struct stacksnoop_options {
     uint64_t most, buffer_size;
 };
 
-static struct stacksnoop_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct stacksnoop_options settings;
 
 #define AT(member) offsetof(struct stacksnoop_options, member)
 
@@ -408,9 +409,10 @@ const struct applet stacksnoop_applet = {
              "exits.",
     .sections = sections,
     .examples = examples,
-    .output = output,
-    .notes = notes,
+    .output = HAS_MANUAL ? output : NULL,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

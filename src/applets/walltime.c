@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "counting/offwaking.h"
 #include "kernel/sampling.h"
@@ -18,7 +19,7 @@ struct wall_options {
     uint64_t least; /* us */
 };
 
-static struct wall_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequency = DEFAULT_FREQUENCY};
+static struct wall_options settings;
 
 #define AT(member) offsetof(struct wall_options, member)
 
@@ -83,6 +84,12 @@ static int check_usage(const struct arguments *arguments, struct text *error)
     return -EINVAL;
 }
 
+static void begin(void *memory)
+{
+    trace_options_begin(memory);
+    settings.frequency = DEFAULT_FREQUENCY;
+}
+
 static int run(const struct arguments *arguments)
 {
     struct text error = {0};
@@ -111,9 +118,10 @@ const struct applet walltime_applet = {
              "run.",
     .sections = sections,
     .examples = examples,
-    .output = output,
-    .notes = notes,
+    .output = HAS_MANUAL ? output : NULL,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = begin,
     .run = run,
 };

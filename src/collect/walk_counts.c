@@ -13,6 +13,7 @@
 #include "kernel/limits.h"
 #include "kernel/own_version.h"
 #include "kernel/refusal.h"
+#include "kernel/saved_frames.h"
 #include "machine/machine.h"
 #include "processes/process.h"
 
@@ -97,6 +98,7 @@ static int open_counts(struct collector *collector, struct text *why)
     const size_t frames = stacks * counts->unrolled.depth;
     counts->bucket_bytes = (uint32_t)WALK_BUCKET_BYTES(frames);
     counts->scratch_bytes = (uint32_t)WALK_SCRATCH_BYTES(frames);
+    counts->unrolled.from_regs = kernel_saves_frames();
     choose_bits(counts);
     counts->value = malloc(counts->bucket_bytes + counts->scratch_bytes);
     result = counts->value ? create_maps(counts) : -ENOMEM;
@@ -314,7 +316,6 @@ void walk_counts_init(struct walk_counts *counts, const struct walk_counts_wishe
         .unrolled = {
             .kernel_stack = own.kernel, .user_stack = own.user,
             .per_process = own.per_process, .per_thread = own.per_thread,
-            .from_regs = own_version() >= VERSION(4, 17),
             .machine = machine_of_kernel(),
             .steps = UNROLLED_MOST_OF_BOTH,
             .control = -1, .scratches = -1, .buckets = -1,

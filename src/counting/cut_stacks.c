@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parts.h"
+
 #define MATTERS 100 /* less than one in so many is not worth a line */
 
 static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file, uint64_t events)
@@ -48,6 +50,8 @@ static const uint32_t *see_party(struct cut_stacks *stacks, const struct symbols
 
 void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally, const struct symbols *symbols)
 {
+    if (!HAS_UNWIND)
+        return;
     for (size_t i = 0; i < tally->count; i++) {
         const struct tally_entry *entry = &tally->entries[i];
         const uint32_t *frames = symbols->frames + symbols->first[i];
@@ -109,6 +113,8 @@ static void add_line(const struct cut_cause *cause, uint64_t cut, uint64_t stack
 
 void cut_stacks_add_lines(const struct cut_stacks *stacks, bool all, struct text *lines)
 {
+    if (!HAS_UNWIND)
+        return;
     const struct cut_cause *greatest = NULL;
 
     for (size_t i = 0; i < stacks->count; i++) {

@@ -27,7 +27,8 @@ struct applet {
     const struct option *const *options;   /* tables, up to a NULL */
     bool filter; /* it traces nothing: no signals and no command are its own */
     bool no_stacks; /* it prints none */
-    void *settings;       /* what the options are put into, holding their defaults */
+    void *settings;       /* what the options are put into, all zeros at first, */
+    void (*begin)(void *settings); /* and what puts the defaults there that are others; or NULL */
     /* The exit status. The words stay main()'s. */
     int (*run)(const struct arguments *arguments);
 };

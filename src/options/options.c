@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -138,8 +139,8 @@ int option_help(const struct option *option, const char *text, void *destination
 int option_man(const struct option *option, const char *text, void *destination,
                struct text *error)
 {
-    (void)option, (void)text, (void)destination, (void)error;
-    return ASKED_MAN;
+    (void)option, (void)text, (void)destination;
+    return HAS_MANUAL ? ASKED_MAN : part_refuse("manual", error);
 }
 
 int option_heading(const struct option *option, const char *text, void *destination,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/parts.h"
 #include "kernel/limits.h"
 
 /* About what an entry takes, and the part of the free memory that may go there. */
@@ -151,5 +152,7 @@ static const struct collector_calls calls = {
 
 void ring_counts_init(struct ring_counts *counts, const struct ring_wishes *wishes)
 {
+    if (!HAS_RINGS)
+        return;
     *counts = (struct ring_counts){.collector.calls = &calls, .source.wishes = *wishes};
 }

@@ -11,8 +11,8 @@
 #include "rings/ring_cpus.h"
 #include "rings/ring_frames.h"
 
-#define SAMPLES_AT_LEAST 8
 #define LEAST_STACK 4096
+#define LEAST_SAMPLES 8
 #define OF_TASKS UINT32_MAX /* the number of what is not asked for */
 
 /* ---- Attributes ---- */
@@ -154,11 +154,12 @@ int rings_open_events(struct rings *rings, size_t at)
 static void fit_stacks(struct rings *rings)
 {
     struct rings_wishes *wishes = &rings->wishes;
-    const uint32_t most = (uint32_t)(rings->bytes / SAMPLES_AT_LEAST) & ~7u;
+    const size_t share = wishes->samples ? rings->bytes / wishes->samples & ~(size_t)7 : 0;
+    const uint32_t most = share > LEAST_STACK ? (uint32_t)share : LEAST_STACK;
 
     if (wishes->stack_bytes > most)
         wishes->stack_bytes = most;
-    if (wishes->stack_bytes < LEAST_STACK)
+    if (rings->bytes / LEAST_SAMPLES < wishes->stack_bytes)
         wishes->registers = wishes->stack_bytes = 0;
     rings->reading.shape.registers = wishes->registers;
 }

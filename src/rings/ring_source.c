@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "insns/layout.h"
 #include "maps/callers.h"
@@ -20,6 +22,7 @@
 #define READ_OFTEN_MS 5 /* where there are more than can be waited for */
 #define MOST_POLLED 256
 #define SETTLES_NS 1000000
+#define FIRST_OF_ALL (-20) /* a nice value, which is the thread's own */
 
 /* ---- Opening ---- */
 
@@ -63,6 +66,8 @@ static int open_rings(struct ring_source *source)
 
 int ring_source_open(struct ring_source *source, ring_take_record *take, void *context, struct text *why)
 {
+    if (!HAS_RINGS)
+        return -EOPNOTSUPP;
     const uint32_t limit = (uint32_t)store_depth_limit();
 
     source->take = take;
@@ -102,12 +107,16 @@ static void end_reader(struct ring_source *source)
 
 void ring_source_detach(struct ring_source *source)
 {
+    if (!HAS_RINGS)
+        return;
     end_reader(source);
     rings_close_events(&source->rings);
 }
 
 void ring_source_close(struct ring_source *source)
 {
+    if (!HAS_RINGS)
+        return;
     end_reader(source);
     if (source->is_open) {
         pthread_mutex_destroy(&source->lock);
@@ -122,6 +131,8 @@ void ring_source_close(struct ring_source *source)
 
 int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place)
 {
+    if (!HAS_RINGS)
+        return -EOPNOTSUPP;
     if (array_reserve(&source->places, &source->place_room, source->place_count + 1, sizeof(*source->places)))
         return -ENOMEM;
     source->places[source->place_count] = *place;
@@ -189,10 +200,12 @@ static void await_records(const struct ring_source *source)
     (void)poll(polled, count, reading->count >= MOST_POLLED ? READ_OFTEN_MS : READ_MS);
 }
 
+/* Before others, so that it keeps up with who fills the rings, be that on its own CPU; where it may. */
 static void *keep_reading(void *context)
 {
     struct ring_source *source = context;
 
+    (void)setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
     while (!__atomic_load_n(&source->ends, __ATOMIC_RELAXED)) {
         await_records(source);
         pthread_mutex_lock(&source->lock);

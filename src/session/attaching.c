@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/exits.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -314,7 +315,7 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
     if (find->tracefs < 0)
         find->tracefs = tracefs_open();
     request.tracefs = find->tracefs;
-    request.instead = &ring_attach;
+    request.instead = HAS_RINGS ? &ring_attach : NULL;
     request.context = source;
     return attaching_attach(attachment, &request, find, debug);
 }

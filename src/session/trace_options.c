@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -26,6 +27,8 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
 {
     struct trace_options *options = destination;
 
+    if (!HAS_SHARES)
+        return part_refuse("shares", error);
     options->flat = true;
     return text ? option_number(option, text, &options->functions, error) : 0;
 }
@@ -38,6 +41,8 @@ int trace_option_tree(const struct option *option, const char *text, void *desti
     int why = text ? parse_seconds(text, &options->narrow) : 0;
 
     (void)option;
+    if (!HAS_SHARES)
+        return part_refuse("shares", error);
     options->tree = true;
     if (why == -ERANGE && !options->narrow)
         return 0;
@@ -54,8 +59,16 @@ int trace_option_live(const struct option *option, const char *text, void *desti
 {
     struct trace_options *options = destination;
 
+    if (!HAS_LIVE)
+        return part_refuse("live", error);
     options->live = true;
     return text ? option_seconds(option, text, &options->live_every, error) : 0;
+}
+
+int trace_option_shorten(const struct option *option, const char *text, void *destination,
+                         struct text *error)
+{
+    return HAS_NAMES ? option_flag(option, text, destination, error) : part_refuse("names", error);
 }
 
 /* Asked for twice it must be the same. */
@@ -124,6 +137,12 @@ int trace_option_keep(const struct option *option, const char *text, void *desti
     return 0;
 }
 
+int trace_option_dump(const struct option *option, const char *text, void *destination,
+                      struct text *error)
+{
+    return HAS_LISTINGS ? option_flag(option, text, destination, error) : part_refuse("listings", error);
+}
+
 static int take_unwind_way(const struct option *option, const char *text, void *destination,
                            struct text *error)
 {
@@ -142,6 +161,8 @@ static int take_unwind_way(const struct option *option, const char *text, void *
         *way = (enum unwind_way)at;
     else
         text_format(error, "\"%s\" is not one of tables, fp, none", text);
+    if (!HAS_UNWIND && *way == UNWIND_WAY_TABLES)
+        return part_refuse("unwind", error);
     return error->length || error->failed ? -EINVAL : 0;
 }
 
@@ -154,7 +175,7 @@ static int take_collect_way(const struct option *option, const char *text, void 
     (void)option;
     for (*way = COLLECT_BPF; *way < COUNT_OF(names); ++*way)
         if (!strcmp(text, names[*way]))
-            return 0;
+            return HAS_RINGS || *way != COLLECT_RINGS ? 0 : part_refuse("rings", error);
     text_format(error, "\"%s\" is not one of bpf, walk, rings", text);
     return -EINVAL;
 }
@@ -178,10 +199,12 @@ const struct option trace_options[] = {
     {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, OFTEN "kernel stacks only"},
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default and maximum: sysctl kernel.perf_event_max_stack)"},
-    {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
-     "how user stacks are unwound: tables, by the unwind tables in the files where there are any, "
-     "so that code without frame pointers has whole stacks (default); fp, by frame pointers; or "
-     "none: the running function without its callers"},
+    {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0, !HAS_UNWIND ?
+     "how user stacks are unwound: fp, by frame pointers (default); or none: the running function without its "
+     "callers" :
+     "how user stacks are unwound: tables, by the unwind tables in the files where there are any, so that code "
+     "without frame pointers has whole stacks (default); fp, by frame pointers; or none: the running function "
+     "without its callers"},
     {0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
      "how many distinct stacks to make room for (default: depends on free memory)"},
     {0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},
@@ -189,7 +212,7 @@ const struct option trace_options[] = {
      "look for programs, libraries and debug files below DIR first"},
     {0, "raw-names", NULL, option_flag, AT(raw_names), 0, 0,
      "do not demangle C++ and Rust names"},
-    {0, "shorten", NULL, option_flag, AT(names.shorten), 0, 0,
+    {0, "shorten", NULL, trace_option_shorten, AT(names.shorten), 0, 0, !HAS_NAMES ? NULL :
      "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
@@ -201,24 +224,25 @@ const struct option trace_options[] = {
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
      OFTEN "one line per stack, root first, as flame graph tools read it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded, .flat, "
-     ".tree, .svg (a flame graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be "
-     "repeated; %n in the name is the number of the report, %t its time: -i needs one of them"},
+     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded" OF_SHARES(", .flat, .tree")
+     OF_PICTURES(", .svg (a flame graph)") OF_EXPORTS(", .pb.gz (pprof), .speedscope.json")
+     OF_RECORDINGS(", .sbx (for report(1))") "; may be repeated; %n in the name is the number of the report, %t its "
+     "time: -i needs one of them"},
     {0, "keep", "N", trace_option_keep, AT(keep), 0, 0,
      "for each -o, keep the N newest files, or as many as fit in a size such as 500M or 2G; the "
      "oldest are deleted after each report. Give it twice for both limits. Needs %t"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "format of stdout and of files with other extensions: text, folded, flat, tree, svg, pprof, "
-     "speedscope or sbx"},
-    {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
-     OFTEN "functions instead of stacks: their own share (self) and that including callees "
-     "(total), split as --by says; the top N if a number follows"},
-    {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
-     OFTEN "the call tree: each function's own share (self) and that including callees (total); "
-     "branches below PERCENT (default: 1) of the total are summed up in one line"},
-    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
-     OFTEN "redraw the tree, or with --flat the functions, of the run so far every SECONDS "
-     "(default: 2); on a terminal q quits, p pauses, arrows, PageUp and PageDown scroll"},
+     "format of stdout and of files with other extensions: text, folded" OF_SHARES(", flat, tree")
+     OF_PICTURES(", svg") OF_EXPORTS(", pprof, speedscope") OF_RECORDINGS(", sbx")},
+    {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX, !HAS_SHARES ? NULL :
+     OFTEN "functions instead of stacks: their own share (self) and that including callees (total), split as --by "
+     "says; the top N if a number follows"},
+    {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0, !HAS_SHARES ? NULL :
+     OFTEN "the call tree: each function's own share (self) and that including callees (total); branches below "
+     "PERCENT (default: 1) of the total are summed up in one line"},
+    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0, !HAS_LIVE ? NULL :
+     OFTEN "redraw the tree, or with --flat the functions, of the run so far every SECONDS (default: 2); on a "
+     "terminal q quits, p pauses, arrows, PageUp and PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
      "print -- between kernel and user stack; - in folded output"},
     {'s', "offset", NULL, option_flag, AT(offset), 0, 0, "print offsets within functions: "
@@ -236,22 +260,26 @@ const struct option trace_options[] = {
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
-     "how to collect events: bpf (BPF programs count in the kernel), walk (the same on old "
-     "kernels, for stackcount of kernel functions) or rings (perf's ring buffers: without bpf(2), "
-     "and for your own programs without privileges); default: the first that works; a line tells "
-     "if it is not bpf"},
+     !HAS_RINGS ? NULL : "how to collect events: bpf (BPF programs count in the kernel), walk (the same on old kernels, "
+     "for stackcount of kernel functions) or rings (perf's ring buffers: without bpf(2), and for your own programs "
+     "without privileges); default: the first that works; a line tells if it is not bpf"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with -- COMMAND: if tracing is impossible, say so and run it anyway"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
      "print decisions (privileges, sizes, programs, attachments) and the account of events on "
      "stderr"},
-    {0, "dump-program", NULL, option_flag, AT(dump_program), 0, 0,
+    {0, "dump-program", NULL, trace_option_dump, AT(dump_program), 0, 0, !HAS_LISTINGS ? NULL :
      "print each BPF program's instructions on stderr as it is loaded"},
     {'g', "graph", NULL, option_flag, AT(graph), 0, 0, NULL},
     {0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0, "mntnsmap", "PATH", refuse_map, 0, 0, 0, NULL},
     {0},
 };
+
+void trace_options_begin(void *settings)
+{
+    *(struct trace_options *)settings = (struct trace_options)TRACE_OPTIONS_DEFAULTS;
+}
 
 uint32_t trace_options_process(const struct trace_options *options)
 {

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
@@ -173,6 +174,8 @@ int learned_open(struct learned *learned, struct text *log)
     int result = machine->walk && machine == machine_ours() ? 0 : -EOPNOTSUPP;
 
     *learned = (struct learned)LEARNED_NONE;
+    if (!HAS_UNWIND)
+        return -EOPNOTSUPP;
     learned->machine = machine;
     if (!result)
         result = unwind_fields_find(&learned->fields);
@@ -187,7 +190,10 @@ void learned_explain(int error, struct text *why)
 {
     switch (-error) {
     case EOPNOTSUPP:
-        text_add(why, "stackbox does that on x86-64, arm64 and riscv64 alone");
+        if (!HAS_UNWIND)
+            (void)part_refuse("unwind", why);
+        else
+            text_add(why, "stackbox does that on x86-64, arm64 and riscv64 alone");
         break;
     case ENOENT:
         text_add(why, "this kernel does not tell its types: mount /sys, or boot one with CONFIG_DEBUG_INFO_BTF");
