@@ -120,7 +120,7 @@ under="$DENY --only bpf --uid 65534 --"
 agree "CAP_BPF alone"
 begins "CAP_BPF alone" memory yes
 tells "CAP_BPF alone" stackcount "CAP_PERFMON is missing: run it as root"
-tells "CAP_BPF alone" capabilities "held are CAP_BPF: run it as root"
+tells "CAP_BPF alone" capabilities "held: CAP_BPF: run it as root"
 under="$DENY --only perfmon --uid 65534 --"
 agree "CAP_PERFMON alone"
 agree_on_events "CAP_PERFMON alone"
