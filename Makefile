@@ -21,8 +21,8 @@
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
 # each pairing of BUILD and PROGRAM is its own build. FUZZER=1 beside SANITIZE=1 is libFuzzer.
 
-VERSION  := 0.1
-DATE     := 2026-11-20
+VERSION  := 0.2
+DATE     := 2026-11-25
 BUILD    ?= build/release
 PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local

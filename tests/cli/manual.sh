@@ -138,7 +138,7 @@ letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
     CDKLPTUacdfioprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|OUTPUT|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
 
 listed_is_taken
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
@@ -194,7 +194,7 @@ read_applet report
 is "report: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations by by-name debug delimited diff flat \
 folded format help man missing normalize offset output raw-names shorten symfs top verbose "
 is "report: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|NAMES|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|NAMES|OPTIONS|OUTPUT|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken
 examples
 
@@ -202,13 +202,13 @@ read_applet flamegraph
 is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff fail-above format help \
 inverted man minwidth negate normalize notes output reverse subtitle symfs title width "
 is "flamegraph: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|INPUT|TEXT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|INPUT|OUTPUT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken
 examples
 
 read_applet check
 is "check: its options" "$(listed_by_help | sort | tr '\n' ' ')" "format help man "
 is "check: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|LINES|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|OUTPUT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken
 examples

@@ -83,7 +83,7 @@ if have_uprobes; then
     if [ "$(truth huge_wraps)" != 0 ]; then
         is "a sum that wraps" "$(sed 's/.* //' "$scratch/out")" "$(truth huge_sum)"
         contains "and that is said" "$scratch/err" \
-            "2^64 was lost $(truth huge_wraps) times"
+            "they overflowed 2^64 $(truth huge_wraps) times"
     else
         is "a sum beyond 32 bits" "$(folded_sum "$scratch/out")" "$(truth huge_sum)"
     fi

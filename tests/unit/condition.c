@@ -139,7 +139,7 @@ static void what_is_wrong_is_said(void)
 {
     char many[64 * 16] = "a == 1", deep[128];
 
-    check_refused("", "at its end: a name is wanted");
+    check_refused("", "at its end: expected a name");
     check_refused("a", "at its end: a comparison is wanted");
     check_refused("a = 1", "at \"= 1\": a comparison is wanted");
     check_refused("a == ", "at its end: a number is wanted");
@@ -148,11 +148,11 @@ static void what_is_wrong_is_said(void)
     check_refused("a == K", "a number is wanted");
     check_refused("a == --1", "a number is wanted");
     check_refused("a == 0x", "a number is wanted");
-    check_refused("1 == a", "at \"1 == a\": a name is wanted");
-    check_refused("a == 1 b == 2", "at \"b == 2\": &&, || or the end is wanted");
+    check_refused("1 == a", "at \"1 == a\": expected a name");
+    check_refused("a == 1 b == 2", "at \"b == 2\": &&, || or expected the end");
     check_refused("a == 1 & b == 2", "at \"& b == 2\"");
-    check_refused("a == 1 &&", "at its end: a name is wanted");
-    check_refused("(a == 1", "at its end: &&, || or ) is wanted");
+    check_refused("a == 1 &&", "at its end: expected a name");
+    check_refused("(a == 1", "at its end: expected &&, || or )");
     check_refused("a == 1)", "at \")\"");
     check_refused("a == 18446744073709551616", "more than 64 bits");
     check_refused("a == 16777216T", "more than 64 bits");
@@ -163,7 +163,9 @@ static void what_is_wrong_is_said(void)
     check_refused("comm == \"cc1", "has no \" at its end");
     check_refused("comm == \"0123456789abcdef\"", "longer than 15 bytes");
     check_refused("comm < \"cc1\"", "== or !=");
-    check_refused("a_name_that_is_so_long_that_no_kernel_has_such_a_field_anywhere == 1", "a name is wanted");
+    check_refused("a_name_that_is_so_long_that_no_kernel_has_such_a_field_anywhere == 1", "expected "
+                                                                                          "a "
+                                                                                          "name");
     for (int i = 1; i < MOST_TESTS; i++)
         strcat(many, " && a == 1");
     struct text error = {0};
