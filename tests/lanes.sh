@@ -177,20 +177,6 @@ board()
         -- $(board_tests "$@")
 }
 
-# The binary of 32 bits on a kernel of 64, for programs of 64.
-board_narrow()
-{
-    for arch in armv7 aarch64; do
-        if ! sh scripts/cross.sh --programs $arch >"$logs/narrow-$arch.log"; then
-            skip_part guest-arm64-narrow "$(tail -n 1 "$logs/narrow-$arch.log")"
-            return
-        fi
-    done
-    long_part guest-arm64-narrow env -u WORKLOADS STACKBOX="$PWD/build/cross/armv7/stackbox" sh scripts/guest.sh \
-        --name arm64-narrow --timeout 2400 --test-timeout 900 --log "$logs/serial-arm64-narrow.log" arm64-newest -- \
-        tests/live/exact.sh tests/live/kernel_callers.sh tests/live/user_attach.sh tests/live/call_names.sh
-}
-
 jobs_arch()
 {
     for kernel in arm64-newest riscv64-newest armhf-newest s390x-newest ppc64el-newest arm64-6.12 \
@@ -198,7 +184,6 @@ jobs_arch()
         echo "board $kernel"
         echo "board $kernel own-clock"
     done
-    echo board_narrow
     echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest armhf-newest \
 s390x-newest ppc64el-newest"
     # A third of the time that these two take, and little in it is the machine's.

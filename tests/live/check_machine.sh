@@ -24,7 +24,7 @@ case $(uname -m) in
 *)            wide= ;;
 esac
 for way in "kprobe multi:register_fprobe_ips" "uprobe multi:bpf_uprobe_multi_link_attach"; do
-    if [ -z $wide ]; then
+    if [ -z "$wide" ]; then
         begins "links" "${way%:*}" "no: kernels of 32 bits have none"
     elif ! has "${way#*:}"; then
         begins "links" "${way%:*}" no
