@@ -11,6 +11,7 @@
 #include "rings/ring_cpus.h"
 #include "rings/ring_frames.h"
 
+#define USUAL_STACK 8192
 #define LEAST_STACK 4096
 #define LEAST_SAMPLES 8
 #define OF_TASKS UINT32_MAX /* the number of what is not asked for */
@@ -150,16 +151,20 @@ int rings_open_events(struct rings *rings, size_t at)
     return result;
 }
 
-/* A ring that may be only small has room for some samples at least: with less of each stack, or none of it. */
+/*
+ * As many samples as were asked for fit into a ring of some size, with less of each stack. One that may be only small
+ * has room for some at least, be it with little of each, or none of it.
+ */
 static void fit_stacks(struct rings *rings)
 {
     struct rings_wishes *wishes = &rings->wishes;
     const size_t share = wishes->samples ? rings->bytes / wishes->samples & ~(size_t)7 : 0;
-    const uint32_t most = share > LEAST_STACK ? (uint32_t)share : LEAST_STACK;
+    const size_t usual = share > USUAL_STACK ? share : USUAL_STACK, room = rings->bytes / LEAST_SAMPLES & ~(size_t)7;
+    const uint32_t most = (uint32_t)(usual < room ? usual : room);
 
     if (wishes->stack_bytes > most)
         wishes->stack_bytes = most;
-    if (rings->bytes / LEAST_SAMPLES < wishes->stack_bytes)
+    if (wishes->stack_bytes < LEAST_STACK)
         wishes->registers = wishes->stack_bytes = 0;
     rings->reading.shape.registers = wishes->registers;
 }
