@@ -13,7 +13,7 @@ kept='tests/bench/beside.tsv tests/bench/beside-guest.tsv'
 made_page()
 {
     # shellcheck disable=SC2086 # words
-    awk -f scripts/beside/page.awk $kept >build/beside.table && with_table build/beside.table $page
+    awk -f scripts/beside/page.awk scripts/beside/examples $kept >build/beside.table && with_table build/beside.table $page
     made=$?
     rm -f build/beside.table
     return $made
