@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # beside.sh [--only REGEX] [--results FILE]
-# beside.sh --page RESULTS GUEST-RESULTS
+# beside.sh --page RESULTS [GUEST-RESULTS]
 # beside.sh --check
 #
 # Types what the documentation of bcc, bpftrace and libbpf-tools shows of stacks, and stackbox beside it, each
@@ -18,8 +18,8 @@
 #
 # With KEEP=PATH in the environment what each tool printed is left in PATH.ROW.TOOL.
 #
-# Typed as it stands, but: where a pid or a thread is named it is the workload's; Ctrl-C comes when that has
-# ended; and what is not here (a program, CPU 7) is replaced by what is, as the table says. A peer that is not
+# Typed as it stands, but: where a pid or a thread is named it is the workload's; Ctrl-C comes a second after
+# that has done its work; and what is not here (a program, CPU 7) is replaced by what is, as the table says. A peer that is not
 # installed has no rows.
 
 set -u
