@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # beside.sh [--only REGEX] [--results FILE]
-# beside.sh --page RESULTS GUEST-RESULTS
+# beside.sh --page RESULTS [GUEST-RESULTS]
 # beside.sh --check
 #
 # Types what the documentation of bcc, bpftrace and libbpf-tools shows of stacks, and stackbox beside it, each
@@ -16,8 +16,10 @@
 #                    both, the first one counts in which the peer came to a figure.
 #   --check          whether the page's tables are what these make
 #
-# Typed as it stands, but: where a pid or a thread is named it is the workload's; Ctrl-C comes when that has
-# ended; and what is not here (a program, CPU 7) is replaced by what is, as the table says. A peer that is not
+# With KEEP=PATH in the environment what each tool printed is left in PATH.ROW.TOOL.
+#
+# Typed as it stands, but: where a pid or a thread is named it is the workload's; Ctrl-C comes a second after
+# that has done its work; and what is not here (a program, CPU 7) is replaced by what is, as the table says. A peer that is not
 # installed has no rows.
 
 set -u
@@ -94,11 +96,11 @@ typed()
     }'
 }
 
-# The workload of a row, as a command. Whose name is in its stacks is called bz.
+# The workload of a row, as a command. It is called bz, and let run first: other load is no matter of either tool.
 workload_command()
 {
     case $1 in
-    'taskset -c 1 @BURN') echo "taskset -c 1 $workloads/burn -s 1000 -F 49 -N bz -w -k" ;;
+    'taskset -c 1 @BURN') echo "taskset -c 1 $workloads/burn -s 400 -F 49 -N bz -w -k" ;;
     'taskset -c 1 @'*)    echo "taskset -c 1 $workloads/dynamic/chores -N bz -w -k ${1##*@}" ;;
     @USDT*)               echo "$workloads/usdt ${1#@USDT} -N bz -w -k" ;;
     @reads | @syncs)      echo "$workloads/dynamic/chores -n 50 -N bz -w -k ${1#@}" ;;
@@ -130,9 +132,7 @@ truth()
     sites)     echo "$((calls * 7)) $((calls * 7)) $((calls * 7))" ;;
     0)         echo "0 0 0" ;;
     switches)  set -- "$(said 'count switches' 1)"; echo "$1 $1 $1" ;;
-    burnt)     echo "$(said 'count greater_most' 1) $(said 'count greater_least' 1) $(said 'count greater_most' 1)" ;;
-    all-burnt) awk '/^count (greater|lesser)_least / { least += $3 } /^count (greater|lesser)_most / { most += $3 }
-        END { print most, least, most }' "$out/workload.out" ;;
+    burnt)     samples ;;
     kernel)    said 'count kernel_us' 1 | awk -v hz="$2" '{ n = $1 * hz / 1000000
         printf "%d %d %d\n", n + 0.5, n * 0.85 - 3, n * 1.1 + 3 }' ;;
     seconds)   echo "$elapsed $((elapsed - 1)) $((elapsed + 1))" ;;
@@ -143,6 +143,18 @@ truth()
     woken)     awk '$1 == "wait" && $2 == "bz.1" {
         printf "%d %d %d\n", $7, $7 * 0.98 - $11 - 1000, $7 * 1.02 + $12 + 1000 }' "$out/workload.out" ;;
     esac
+}
+
+# As many as there are ticks in the CPU time that burn used up, within 2 samples and 3 %: a CPU's clock and a
+# thread's are two. Which ticks come while others have the CPU is chance: three standard deviations of that besides.
+samples()
+{
+    awk '/^count wall_most / { wall = $3 } $2 ~ /^(greater|lesser)_least/ { least += $3 }
+        $2 ~ /^(greater|lesser)_most/ { most += $3 }
+        END {
+            margin = 2 + 0.03 * most + 3 * sqrt(wall > most ? most * (1 - most / wall) : 0)
+            printf "%d %d %d\n", most, least - margin, most + margin + 0.99
+        }' "$out/workload.out"
 }
 
 # waits WAY FIELD: of a thread of sleeps, within 2 % or 1 ms, and what it cannot tell itself
@@ -175,7 +187,7 @@ settle()
 start_work()
 {
     # shellcheck disable=SC2046 # words
-    "$workloads/session" --limit $((limit + 60)) $(workload_command "$1") >"$out/workload.out" 2>&1 &
+    nice -n -20 "$workloads/session" --limit $((limit + 60)) $(workload_command "$1") >"$out/workload.out" 2>&1 &
     pid=$!
     tries=300
     until grep -q '^ready' "$out/workload.out"; do
@@ -239,6 +251,7 @@ side()
         if ! begin_typed "$1" "$(typed "$2" "$but")"; then
             why=$(reason)
             why=${why:-it did not start}
+            keep "$1"
             end_work
             return
         fi
@@ -249,7 +262,7 @@ side()
         elapsed=$(($(date +%s) - since))
         case $(echo "$2" | sed "s/ 'tcp.*//") in
         profile*[a-z0-9\`]' '[0-9] | profile*' 10' | off*' 5') ;;
-        *) kill -s INT "$tracer" 2>/dev/null ;;
+        *) sleep 1; kill -s INT "$tracer" 2>/dev/null ;; # what is read as it comes has been read then
         esac
         wait "$tracer" 2>/dev/null
         tracer=
@@ -265,6 +278,12 @@ side()
     figure=$(EVENTS=$events figures all)
     whole=$(EVENTS=$events WHOLE=$whole_regex figures whole)
     if [ "$figure" = 0 ] && [ "$range" != "0 0 0" ]; then why=$(reason); fi
+    keep "$1"
+}
+
+# keep WHO: what it printed, for whom it surprises: $KEEP is where
+keep()
+{
     [ -z "${KEEP:-}" ] || cp -r "$out" "$KEEP.$row.$1"
 }
 

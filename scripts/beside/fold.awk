@@ -23,7 +23,7 @@ function flush(count,    at, line)
 {
     for (at = frames; at > 0; at--)
         line = line ";" name[at]
-    if (frames)
+    if (frames || who)
         print substr(who line, 2) " " count
     frames = 0
     who = ""

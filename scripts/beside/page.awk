@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# awk -f page.awk RESULTS...: a table for each tool of each peer, as src/docs/beside.md has them, and what
+# awk -f page.awk EXAMPLES RESULTS...: a table for each tool of each peer, as src/docs/beside.md has them, and what
 # they come to. A row's verdict is that of the first of the results in which the peer came to a figure.
 
 BEGIN {
     FS = "\t"
 }
 
+# Each example has a row, whether it was run or not.
+FNR == NR {
+    if (/^#/ || split($0, field, / => /) < 8)
+        next
+    key = field[1] FS field[2]
+    key_at[++keys] = key
+    row[key] = key FS (field[3] == "same" ? field[2] : field[3]) FS field[4] FS field[5] \
+        "\t-\t-\t-\tnone\tnot run\t-\t-\t-\tnone\t-"
+    next
+}
 FNR == 1 {
     files++
 }
@@ -17,10 +27,10 @@ FNR == 1 {
 {
     key = $1 FS $2
     if (!(key in row)) {
-        key_at[++keys] = key
-        row[key] = $0
-        from[key] = files
-    } else if (judged(row[key], 9) == "none" && $9 != "none") {
+        print "page.awk: no example: " $2 >"/dev/stderr"
+        exit failed = 1
+    }
+    if (!(key in from) || judged(row[key], 9) == "none" && $9 != "none") {
         row[key] = $0
         from[key] = files
     }
@@ -55,26 +65,27 @@ function found(range, figure, whole, verdict,    truth)
 }
 
 # The verdict, and counts it
-function verdict(theirs, ours, figure, our_figure, why, our_why,    text)
+function verdict(theirs, ours, figure, our_figure, why, our_why,    text, kind)
 {
     if (theirs == "none" && ours == "none")
-        text = "neither runs: " why
+        text = why == "not run" ? why : "neither runs: " why
     else if (theirs == "none")
-        text = "peer cannot run: " why
+        text = "peer cannot run: " why (ours == "cut" ? "; stackbox's stacks lack callers" : \
+            ours == "wrong" ? "; stackbox wrong" : "")
     else if (ours == "none")
         text = "stackbox cannot run: " our_why
     else if (theirs == "right" && ours == "right")
         text = figure == our_figure ? "same" : "both right"
     else if (ours == "right")
-        text = theirs == "cut" ? "stackbox: the peer's stacks lack callers" : "stackbox: peer wrong"
+        text = theirs == "cut" ? "peer's stacks lack callers" : "peer wrong"
     else if (theirs == "right")
-        text = ours == "cut" ? "peer: stackbox's stacks lack callers" : "peer: stackbox wrong"
+        text = ours == "cut" ? "stackbox's stacks lack callers" : "stackbox wrong"
     else
         text = theirs == "cut" && ours == "cut" ? "both lack callers" : "both wrong"
     kind = text
-    sub(/:.*cannot.*/, "", kind)
-    sub(/^(peer cannot run|neither runs|stackbox cannot run):.*/, "&", kind)
-    sub(/ runs?:.*/, " run", kind)
+    if (kind ~ /run: /)
+        sub(/ runs?: .*/, " run", kind)
+    sub(/neither runs.*/, "neither run", kind)
     verdicts[kind]++
     return text
 }
@@ -87,12 +98,12 @@ function show(key,    field, tool)
     if (tool != "bpftrace")
         tool = field[1] "'s " substr(field[2], 1, index(field[2] " ", " ") - 1)
     if (tool != tool_before) {
-        text = text sprintf("\n### %s\n\n| typed | stackbox | with | found | stackbox found | where | right |\n" \
+        text = text sprintf("\n### %s\n\n| typed | stackbox | with | found | stackbox found | where | verdict |\n" \
             "| --- | --- | --- | --- | --- | --- | --- |\n", tool)
         tool_before = tool
     }
     gsub(/\|/, "\\|", field[5])
-    text = text sprintf("| %s | %s | %s | %s | %s | %d | %s |\n", code(field[2]), \
+    text = text sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", code(field[2]), \
         field[3] == field[2] ? "the same" : field[3] == "-" ? "-" : code(field[3]), \
         (field[9] == "none" && field[14] == "none" ? "-" : code(field[5])) \
             (field[4] == "-" ? "" : ", " code(field[4])), \
@@ -101,6 +112,8 @@ function show(key,    field, tool)
 }
 
 END {
+    if (failed)
+        exit 1
     for (k = 1; k <= keys; k++)
         show(key_at[k])
     for (f = 1; f <= files; f++) {
@@ -112,9 +125,9 @@ END {
         print ""
     }
     print "\n| verdict | examples |\n| --- | --- |"
-    split("same;both right;stackbox: the peer's stacks lack callers;stackbox: peer wrong;peer cannot run;" \
-        "peer: stackbox's stacks lack callers;peer: stackbox wrong;stackbox cannot run;both lack callers;" \
-        "both wrong;neither run", kinds, ";")
+    split("same;both right;peer's stacks lack callers;peer wrong;peer cannot run;" \
+        "stackbox's stacks lack callers;stackbox wrong;stackbox cannot run;both lack callers;" \
+        "both wrong;neither run;not run", kinds, ";")
     for (k = 1; k in kinds; k++)
         if (verdicts[kinds[k]])
             printf "| %s | %d |\n", kinds[k], verdicts[kinds[k]]
