@@ -7,6 +7,7 @@
 #   make test-kernels  every live test on every kernel that it is for: an hour and a half
 #   make test-machine  the live tests in guests like other machines: hours
 #   make test-arch  live tests on kernels of other architectures, and all builds for them
+#   make proof      fuzzers, failing calls, kills and random command lines, for hours; PART='words 1000': one
 #   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
@@ -20,8 +21,8 @@
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
 # each pairing of BUILD and PROGRAM is its own build. FUZZER=1 beside SANITIZE=1 is libFuzzer.
 
-VERSION  := 0.1
-DATE     := 2026-11-20
+VERSION  := 0.2
+DATE     := 2026-11-25
 BUILD    ?= build/release
 PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local
@@ -223,6 +224,9 @@ test-machine:
 test-arch:
 	@sh tests/run.sh --arch
 
+proof:
+	@sh scripts/proof.sh $(or $(PART),all)
+
 # QUICK=1: three rounds instead of nine.
 bench:
 	@sh scripts/bench.sh $(if $(QUICK),--quick)
@@ -255,5 +259,5 @@ clean:
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
 .PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-kernels test-machine test-arch \
-        bench bench-readme size install uninstall dist deb cross clean FORCE
+        proof bench bench-readme size install uninstall dist deb cross clean FORCE
 .SECONDARY:

@@ -5,7 +5,7 @@
 #
 #   --quick, --rounds N   3 rounds, N rounds; else 9
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
-#                         full names mangled folded memory size
+#                         full names mangled folded memory size share (which takes nine minutes)
 #
 # What stackbox costs, beside the least that it can cost and beside the tools that are installed: bcc,
 # bpftrace, libbpf-tools, perf, ply. In each round each of them does the same work, one after the other; so
@@ -31,7 +31,7 @@ workloads=build/release/workloads
 results=build/bench
 out=$results/work
 rounds=9
-parts="events rings collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size"
+parts="events rings collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size share"
 guest=
 
 usage()
@@ -55,6 +55,7 @@ case $rounds in
 esac
 
 . scripts/bench/lib.sh
+. scripts/bench/peers.sh
 . scripts/bench/events.sh
 . scripts/bench/runs.sh
 . scripts/bench/full.sh
@@ -63,43 +64,7 @@ esac
 . scripts/bench/folded.sh
 . scripts/bench/waits.sh
 . scripts/bench/unwind.sh
-
-# Which of the peers are here. What --install or a package of ours put into PATH is no peer.
-find_peers()
-{
-    bpftrace=$(command -v bpftrace)
-    perf=$(command -v perf)
-    ply=$(command -v ply)
-    find_bcc
-    libbpf_tools=
-    for directory in /usr/sbin /usr/share/bcc/libbpf-tools; do
-        case $(readlink -e "$directory/offcputime") in
-        '' | */stackbox) ;;
-        *) libbpf_tools=$directory; break ;;
-        esac
-    done
-}
-
-# bcc compiles against headers of the kernel: without any it is none. stackcount and profile are $bcc as
-# %s.
-find_bcc()
-{
-    bcc='' bcc_headers=/lib/modules/$(uname -r)/build
-    [ -e "$bcc_headers" ] || [ -e /sys/kernel/kheaders.tar.xz ] || return
-    if command -v stackcount-bpfcc >/dev/null; then
-        bcc=$(command -v stackcount-bpfcc | sed 's/stackcount/%s/')
-    elif [ -x /usr/share/bcc/tools/stackcount ]; then
-        bcc=/usr/share/bcc/tools/%s
-    fi
-}
-
-# Where the headers are not this kernel's own that is told, too.
-bcc_version()
-{
-    dpkg-query -W -f '${Version}' bpfcc-tools 2>/dev/null || printf 'of unknown version'
-    headers=$(basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p')
-    [ -z "$headers" ] || [ "$headers" = "$(uname -r)" ] || printf ' with headers of %s' "$headers"
-}
+. scripts/bench/share.sh
 
 # What the figures were measured on
 machine()
@@ -107,14 +72,7 @@ machine()
     printf '# %s\t%s\n' date "$(date -u +%Y-%m-%d)" kernel "$(uname -r)" \
         cpus "$(nproc) CPUs ($(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1))" \
         rounds "$rounds" stackbox "$(./stackbox --version | sed 's/^stackbox //')"
-    [ "$bcc" ] && printf '# %s\t%s\n' bcc "$(bcc_version)"
-    [ "$bpftrace" ] &&
-        printf '# %s\t%s\n' bpftrace "$("$bpftrace" --version | sed 's/^bpftrace v*//')"
-    [ "$libbpf_tools" ] && printf '# %s\t%s\n' libbpf-tools \
-        "$(dpkg-query -W -f '${Version}' libbpf-tools 2>/dev/null | grep . || echo 'of unknown version')"
-    [ "$perf" ] && printf '# %s\t%s\n' perf "$("$perf" --version | sed 's/^perf version //')"
-    [ "$ply" ] && printf '# %s\t%s\n' ply \
-        "$("$ply" --version 2>&1 | sed -n 's/^ply *\([0-9][^ ]*\).*/\1/p' | grep . || echo -)"
+    peers_versions
 }
 
 # show RESULTS AWK-OPTION...

@@ -21,21 +21,32 @@ awk -v bytes="$bytes" '
         if (file ~ /^(<fill>|crt|.*\/crt)/ || file ~ /\.(a|so)\(/ || file ~ /crt[^\/]*\.o$/)
             return file == "<fill>" ? "gaps" : "libc"
         count = split(file, words, "/")
-        return words[count - 1]
+        return words[count - 1] == "src" ? words[count] : words[count - 1]
     }
-    function take(size, file) {
-        if (!kept || file == "")
-            return
-        sizes[folder(file)] += number(size)
-        sum += number(size)
+    # The one before goes as far as this one: of strings that others have, too, the map tells only where they begin.
+    function take(address, size, file) {
+        address = number(address)
+        if (file_before != "" && address >= begin) {
+            size_before = address - begin < size_before ? address - begin : size_before
+            sizes[folder(file_before)] += size_before
+            sum += size_before
+        }
+        begin = address
+        size_before = number(size)
+        file_before = kept ? file : ""
     }
     /^Linker script and memory map/ { begun = 1; next }
     !begun { next }
-    /^\.[a-z]/ { kept = $1 !~ /^\.(bss|tbss|comment|debug|symtab|strtab|shstrtab|note)/; pending = 0; next }
+    /^\.[a-z]/ {
+        take($2 ~ /^0x/ ? $2 : "0x0", "0x0", "")
+        kept = $1 !~ /^\.(bss|tbss|comment|debug|symtab|strtab|shstrtab|note)/
+        pending = 0
+        next
+    }
     /before relaxing|=/ { next }
-    /^ \*fill\*/ { take($3, "<fill>"); next }
-    /^ (\.|COMMON)/ { pending = NF == 1; if (!pending && $2 ~ /^0x/) take($3, $4); next }
-    /^ +0x/ { if (pending) take($2, $3); pending = 0 }
+    /^ \*fill\*/ { take($2, $3, "<fill>"); next }
+    /^ (\.|COMMON)/ { pending = NF == 1; if (!pending && $2 ~ /^0x/) take($2, $3, $4); next }
+    /^ +0x/ { if (pending) take($1, $2, $3); pending = 0 }
     END {
         for (name in sizes)
             if (sizes[name])

@@ -4,26 +4,28 @@
 # fill. Of the second a straight line is laid through each figure by least squares. It grows if the line rises by more
 # than chance explains: by more than three standard errors of its slope, which are those of as many independent
 # minutes as their likeness to the minute before leaves (1 + r) / (1 - r); and by more than one step of what is
-# measured, a page, a descriptor, a tick, in all of that time. Nothing in it is chosen to fit.
+# measured, a page, a descriptor, a tick (CPU time: nothing), in all of that time. Nothing in it is
+# chosen to fit.
 
 BEGIN {
     FS = "\t"
-    name[2] = "resident memory, KB"; step[2] = page / 1024
-    name[3] = "descriptors"; step[3] = 1
-    name[4] = "maps and programs in the kernel, KB"; step[4] = page / 1024
-    name[5] = "CPU time of its own, ms a minute"; step[5] = 1000 / clock
-    name[6] = "CPU time of its programs, us a minute"; step[6] = 1
+    name[2] = "memory of its own, KB"; step[2] = page / 1024
+    name[3] = "resident pages of files and maps, KB"; step[3] = page / 1024
+    name[4] = "descriptors"; step[4] = 1
+    name[5] = "maps and programs in the kernel, KB"; step[5] = page / 1024
+    name[6] = "CPU time of its own, us for each run of a program"
+    name[7] = "CPU time of its programs, ns for each run"
 }
 
 # The first minute is none: it has what the start took.
-/^#/ || !$1 { next }
+/^#/ || !$1 || !$8 { next }
 {
     count++
-    for (at = 1; at <= 6; at++)
+    for (at = 1; at <= 7; at++)
         value[at, count] = $at
 }
 
-function judge(at,    i, n, first, x, y, xx, xy, sx, sy, slope, base, rest, before, squares, along, r, error, bound)
+function judge(at,    i, n, first, x, y, xx, xy, sx, sy, slope, base, rest, before, squares, along, r, error, bound, grew)
 {
     first = int(count / 2) + 1
     n = count - first + 1
@@ -49,10 +51,10 @@ function judge(at,    i, n, first, x, y, xx, xy, sx, sy, slope, base, rest, befo
     r = r < 0 ? 0 : r > 0.95 ? 0.95 : r
     error = sqrt(squares / (n - 2) / xx * (1 + r) / (1 - r))
     bound = 3 * error > step[at] / n ? 3 * error : step[at] / n
-    mean[at] = sy / n
-    printf "%s %s: %.6g on average, %+.4g a minute, of %.4g that are none\n", slope > bound ? "FAIL" : "ok  ",
-        name[at], mean[at], slope, bound
-    return slope > bound
+    grew = slope > bound
+    printf "%s %s: %.6g on average, %+.4g a minute; up to %.4g is none\n", grew ? "FAIL" : "ok  ", name[at], sy / n,
+        slope, bound
+    return grew
 }
 
 function draw(at, top,    i, most, x, y)
@@ -75,13 +77,13 @@ END {
         print "soak.awk: too few minutes"
         exit 1
     }
-    for (at = 2; at <= 6; at++)
+    for (at = 2; at <= 7; at++)
         grows += judge(at)
-    print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 730\" font-family=\"sans-serif\" font-size=\"13\">" >svg
+    print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 865\" font-family=\"sans-serif\" font-size=\"13\">" >svg
     print "<style>path{fill:none;stroke:#c40}.edge{stroke:#999}</style>" >svg
-    print "<rect width=\"800\" height=\"730\" fill=\"#fff\"/>" >svg
-    for (at = 2; at <= 6; at++)
+    print "<rect width=\"800\" height=\"865\" fill=\"#fff\"/>" >svg
+    for (at = 2; at <= 7; at++)
         draw(at, 30 + (at - 2) * 135)
-    printf "<text x=\"10\" y=\"715\">minutes 1 to %d</text>\n</svg>\n", value[1, count] >svg
+    printf "<text x=\"10\" y=\"850\">minutes 1 to %d</text>\n</svg>\n", value[1, count] >svg
     exit grows > 0
 }

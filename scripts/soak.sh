@@ -8,8 +8,9 @@
 # and pids) and a JIT. They are paced: together they take some tenth of one CPU.
 #
 # Each minute, in the middle between two reports, it writes to build/soak/figures.tsv what stackbox has and
-# takes: resident memory, descriptors, memory of its maps and programs in the kernel, CPU time of its own and of its
-# programs in the kernel. Afterwards they are drawn, build/soak/soak.svg, and judged: none may grow. See soak.awk.
+# takes: memory of its own, resident pages of files and maps, descriptors, memory of maps and programs in the kernel
+# (those whose descriptors it has), CPU time of its own and of its programs in the kernel. Afterwards they are drawn,
+# build/soak/soak.svg, and judged: none may grow. See soak.awk.
 
 set -u
 umask 022
@@ -26,7 +27,7 @@ make -s stackbox workloads || exit 1
 results=build/soak
 out=$results/work
 rm -rf "$results"
-mkdir -p $out/spool $out/bin || exit 1
+mkdir -p $out/spool $out/bin $out/container || exit 1
 # What runs is not what is built meanwhile.
 cp stackbox build/release/workloads/jit build/release/workloads/burn build/release/workloads/dynamic/loads \
     build/release/workloads/dynamic/libnorth.so $out/bin || exit 1
@@ -45,7 +46,7 @@ processes()
     done
 }
 
-# Their inodes are had by others afterwards.
+# Where file systems use inodes again, theirs are others' afterwards.
 libraries()
 {
     while :; do
@@ -96,13 +97,17 @@ all_of()
 measure()
 {
     tasks=$(all_of $stackbox)
-    rss=0 files=0 ticks=0
+    own=0 mapped=0 files=0 ticks=0
     : >$out/fdinfo
     for task in $tasks; do
-        rss=$((rss + $(awk '/^VmRSS:/ { print $2 }' "/proc/$task/status" 2>/dev/null || echo 0)))
+        # One that reads for it may end meanwhile.
+        own=$((own + $(awk '/^RssAnon:/ { sum = $2 } END { print sum + 0 }' "/proc/$task/status" 2>/dev/null) + 0))
+        mapped=$((mapped + $(awk '/^Rss(File|Shmem):/ { sum += $2 } END { print sum + 0 }' "/proc/$task/status" \
+            2>/dev/null) + 0))
         # shellcheck disable=SC2012 # numbers
         files=$((files + $(ls "/proc/$task/fd" 2>/dev/null | wc -l)))
-        ticks=$((ticks + $(sed 's/.*) //' "/proc/$task/stat" 2>/dev/null | awk '{ print $12 + $13 + $14 + $15 }')))
+        ticks=$((ticks + $(sed 's/.*) //' "/proc/$task/stat" 2>/dev/null |
+            awk '{ sum = $12 + $13 + $14 + $15 } END { print sum + 0 }') + 0))
         cat "/proc/$task/fdinfo"/* >>$out/fdinfo 2>/dev/null
     done
     # A link names its program, too.
@@ -111,16 +116,19 @@ measure()
         $1 == "map_id:" && !map[$2]++ { sum += bytes }
         $1 == "prog_id:" { program = $2; if (bytes && !memory[$2]++) sum += bytes }
         $1 == "run_time_ns:" { time[program] = $2 }
+        $1 == "run_cnt:" { runs[program] = $2 }
         END {
             printf "%.0f\n", sum / 1024
             for (program in time)
-                print program, time[program]
+                print program, time[program], runs[program]
         }' $out/fdinfo >$out/kernel
     touch $out/kernel.before
-    ran=$(awk 'NF < 2 { next } FNR == NR { before[$1] = $2; next } { sum += $2 - before[$1] }
-        END { printf "%.0f\n", sum / 1000 }' $out/kernel.before $out/kernel)
+    ran=$(awk 'NF < 2 { next }
+        FNR == NR { time[$1] = $2; runs[$1] = $3; next }
+        { times += $2 - time[$1]; all += $3 - runs[$1] }
+        END { printf "%.0f\t%.0f\n", times / 1000, all }' $out/kernel.before $out/kernel)
     mv $out/kernel $out/kernel.before
-    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" $rss $files "$(head -n 1 $out/kernel.before)" \
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" $own $mapped $files "$(head -n 1 $out/kernel.before)" \
         $(((ticks - ticks_before) * 1000 / clock)) "$ran" >>$results/figures.tsv
     ticks_before=$ticks
     # Somebody else's bench may have turned them off.
@@ -138,7 +146,6 @@ clean_up()
 stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
 clock=$(getconf CLK_TCK)
 storms='' ticks_before=0
-mkdir $out/container
 trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
@@ -150,7 +157,7 @@ done
 $out/bin/stackbox profile -i 60 -F 99 -o "$out/spool/%t.pb.gz" --keep 20 2>$out/stackbox.err &
 stackbox=$!
 begun=$(date +%s)
-printf '# minute\tresident KB\tdescriptors\tkernel KB\tCPU ms\tprograms us\n' >$results/figures.tsv
+printf '# minute\tmemory KB\tmapped KB\tdescriptors\tkernel KB\tCPU ms\tprograms us\truns of programs\n' >$results/figures.tsv
 minute=0
 while [ $minute -le "$minutes" ]; do
     now=$(date +%s)

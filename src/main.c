@@ -219,8 +219,7 @@ static void say_last_word(void)
                           namespace.st_ino != INITIAL_PID_NAMESPACE))
         return;
     (void)fflush(stdout);
-    say("the kernel started this as process 1, and panics now that it has ended: that is no fault of "
-        "the report; start it from an init");
+    say("this ran as process 1, so the kernel panics when it exits: start it from an init");
     (void)tcdrain(STDERR_FILENO); /* a serial line takes its time, which the kernel does not give it */
 }
 

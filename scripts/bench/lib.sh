@@ -36,16 +36,24 @@ keep_figures()
 # begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute.
 begin()
 {
+    begin_for 60 "$@"
+}
+
+# begin_for SECONDS COMMAND...: one that cannot outlive so many
+begin_for()
+{
+    limit=$1
+    shift
     : >"$out/tracer.out"
     : >"$out/tracer.err"
-    "$workloads/session" --limit 60 "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
+    "$workloads/session" --limit "$limit" "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
     tracer=$!
 }
 
-# as_soon_as COMMAND...: false, and no tracer is left, where it ended instead or 20 s have gone by
+# as_soon_as COMMAND...: false, and no tracer is left, where it ended instead or 20 s (or $patience tries) have gone by
 as_soon_as()
 {
-    tries=1000
+    tries=${patience:-1000}
     until "$@"; do
         tries=$((tries - 1))
         if [ $tries = 0 ] || ! kill -0 "$tracer" 2>/dev/null; then
@@ -105,11 +113,15 @@ ns_per_run()
 # A script's last probe
 ready_bpftrace='interval:ms:100 { printf("ready\n"); }'
 
-# bcc_tool NAME
+# bcc_tool NAME: its path. Debian has some as examples alone.
 bcc_tool()
 {
     # shellcheck disable=SC2059 # a path with one %s
-    printf "$bcc" "$1"
+    tool=$(printf "$bcc" "$1")
+    for example in /usr/share/doc/bpfcc-tools/examples/tracing /usr/share/bcc/examples/tracing; do
+        [ -e "$tool" ] || [ ! -e "$example/$1.py" ] || tool="python3 $example/$1.py"
+    done
+    echo "$tool"
 }
 
 # begin_stackbox ARG... / begin_bcc TOOL ARG... / begin_bpftrace SCRIPT / begin_ply SCRIPT /

@@ -13,23 +13,9 @@ cd "$(dirname "$0")/../.." || exit 1
 kept=tests/bench/results.tsv
 begin='<!-- bench: made by make bench-readme -->'
 end='<!-- bench: end -->'
+. scripts/bench/with_table.sh
 # What the front page has of them
 front='event event.kernel sample waits start.wall start.cpu names.user mangled.cpu memory size'
-
-# with_table TABLE PAGE: the page with that table in it
-with_table()
-{
-    [ "$(grep -cxF -e "$begin" "$2")$(grep -cxF -e "$end" "$2")" = 11 ] || {
-        echo "readme.sh: $2 must have each of these lines once: $begin $end" >&2
-        return 1
-    }
-    # ENVIRON, because -v takes a backslash for more than that
-    BEGIN_LINE=$begin END_LINE=$end awk '
-        FNR == NR                     { table = table $0 "\n"; next }
-        $0 == ENVIRON["BEGIN_LINE"]   { print; print ""; printf "%s", table; print ""; inside = 1 }
-        $0 == ENVIRON["END_LINE"]     { inside = 0 }
-        !inside && $0 != ENVIRON["BEGIN_LINE"]' "$1" "$2"
-}
 
 # make_page PAGE AWK-OPTION...: as it has to be, in $scratch/page
 make_page()

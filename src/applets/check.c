@@ -49,7 +49,7 @@ static const struct manual_row status[] = {
     {0},
 };
 
-static const struct manual_section sections[] = {{"Lines", lines}, {"Exit status", status}, {0}};
+static const struct manual_section sections[] = {{"Output", lines}, {"Exit status", status}, {0}};
 
 static const struct manual_row examples[] = {
     {"check", "what works here, and how to fix the rest"},
@@ -173,6 +173,7 @@ const struct applet check_applet = {
     .sections = sections,
     .examples = examples,
     .notes = HAS_MANUAL ? notes : NULL,
+    .no_stacks = true,
     .options = options,
     .settings = &settings,
     .filter = true,

@@ -32,12 +32,11 @@ static int refuse(const struct option *option, const char *text, void *destinati
 {
     (void)text, (void)destination;
     if (!strcmp(option->name, "flamechart"))
-        text_add(error, "stacks are merged and in the order of their names; their order in time is "
-                        "not drawn");
+        text_add(error, "not supported: stacks are merged and sorted by name, not by time");
     else if (!strcmp(option->name, "nameattr"))
-        text_add(error, "frames have no attributes of their own");
+        text_add(error, "not supported: frames have no attributes");
     else
-        text_add(error, "counts are drawn as they are read, and the whole is their sum");
+        text_add(error, "not supported: counts are drawn as they are");
     return -EINVAL;
 }
 
@@ -54,7 +53,7 @@ static int take_diff(const struct option *option, const char *text, void *destin
 }
 
 static const struct option own_options[] = {
-    OPTION_HEADING("Output"),
+    OPTION_HEADING("Files"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
      OFTEN "write to FILE; its extension picks the format: .svg, .folded, .txt (text); may be "
      "repeated"},
@@ -124,9 +123,9 @@ static const struct manual_row input[] = {
 };
 
 static const struct manual_row text_format_rows[] = {
-    {NULL, "Without --diff: functions, with their own share of all counts (self) and that "
+    {NULL, "Text, without --diff: functions, with their own share of all counts (self) and that "
      "including their callees (total), the greatest self first."},
-    {NULL, "With --diff: both totals, and one line per function whose own count (self) changed, "
+    {NULL, "Text, with --diff: both totals, and one line per function whose own count (self) changed, "
      "the greatest change first, such as"},
     {"+12.1% -> read", "its own count grew by 12.1 percent of the new total; with --normalize, "
      "its share grew by 12.1 percentage points"},
@@ -141,7 +140,7 @@ static const struct manual_row text_format_rows[] = {
 
 static const struct manual_section sections[] = {
     {"Input", input},
-    {"Text", text_format_rows},
+    {"Output", text_format_rows},
     {0},
 };
 
@@ -201,7 +200,7 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
     else if (*end)
         valid = false;
     if (!valid) {
-        text_format(error, "--minwidth: \"%s\" is no width: it takes pixels, such as 0.5, or a "
+        text_format(error, "--minwidth: invalid width \"%s\": it takes pixels, such as 0.5, or a "
                     "share, such as 0.1%%" SEE_HELP, text);
         return -EINVAL;
     }
@@ -223,12 +222,13 @@ static int check_verdict(struct verdict_wishes *verdict, struct text *error)
     bool valid = parse_decimal(verdict->text, &verdict->limit, &end) && (!*end || !strcmp(end, "%"));
     verdict->limit /= 100;
     if (!valid || verdict->limit > 1)
-        text_format(error, "--fail-above: \"%s\" is no share: it takes 0%% to 100%%" SEE_HELP,
+        text_format(error, "--fail-above: invalid share \"%s\": it takes 0%% to 100%%" SEE_HELP,
                     verdict->text);
     else if (!settings.diff)
-        text_add(error, "--fail-above: takes --diff OLD, which it compares with" SEE_HELP);
+        text_add(error, "--fail-above: needs --diff OLD to compare with" SEE_HELP);
     else if (settings.wishes.reversed)
-        text_add(error, "--fail-above: with --reverse no function's own share is known" SEE_HELP);
+        text_add(error, "--fail-above: cannot be combined with --reverse, which loses functions' "
+                        "own shares" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
 
@@ -295,14 +295,14 @@ static int check_input(struct arguments *arguments, struct text *error)
     if (!arguments->count)
         stdins++;
     if (arguments->command)
-        text_add(error, "--: no command is run; a file is a word of its own, such as ./--"
+        text_add(error, "--: no command is run; for a file of that name give ./--"
                  SEE_HELP);
     else if (stdins > 1)
-        text_add(error, "-: stdin can be read once" SEE_HELP);
+        text_add(error, "-: stdin can only be read once" SEE_HELP);
     else if (settings.diff && !settings.wishes.old)
         text_add(error, "--diff: takes OLD" SEE_HELP);
     else if (settings.wishes.normalize && !settings.diff)
-        text_add(error, "--normalize: takes --diff OLD, which it scales" SEE_HELP);
+        text_add(error, "--normalize: needs --diff OLD, which it scales" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
 
@@ -341,6 +341,7 @@ const struct applet flamegraph_applet = {
     .sections = sections,
     .examples = examples,
     .notes = HAS_MANUAL ? notes : NULL,
+    .no_stacks = true,
     .options = options,
     .settings = &settings,
     .filter = true,

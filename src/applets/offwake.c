@@ -201,6 +201,16 @@ static const struct manual_row offwaketime_examples[] = {
     {0},
 };
 
+static const struct manual_row output[] = {
+    {"waker, target", "who ended the wait, and who waited; with both stacks -- stands between them"},
+    {"[timer interrupt], [network interrupt], [disk interrupt], [RCU interrupt], [interrupt by another "
+     "CPU], [interrupt]", "a device or timer ended the wait, with the kernel's stack alone, since the thread it "
+     "interrupted has nothing to do with it; -v adds that thread"},
+    {"[no waker]", "the wakeup was not seen"},
+    {"[unfinished]", "with --unfinished, a wait still pending at the end"},
+    {0},
+};
+
 static const struct manual_row notes[] = {
     {NULL, "A wait lasts from when a thread leaves its CPU, blocked, until it runs again; for "
      "wakeuptime, until it is woken. It counts in the report in which it ends. Preempted threads "
@@ -233,6 +243,7 @@ static void begin(void *memory)
              "the greatest last.",                                                                 \
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
+    .output = HAS_MANUAL ? output : NULL,                                                          \
     .notes = HAS_MANUAL ? notes : NULL,                                                            \
     .options = tables,                                                                             \
     .settings = &settings,                                                                         \

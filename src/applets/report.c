@@ -258,17 +258,17 @@ static int check_words(const struct arguments *arguments, struct text *error)
     for (size_t i = 0; i < arguments->count; i++)
         stdins += drawing_is_stdin(arguments->words[i]);
     if (arguments->command)
-        text_add(error, "--: no command is run; a file is a word of its own, such as ./--" SEE_HELP);
+        text_add(error, "--: no command is run; for a file of that name give ./--" SEE_HELP);
     else if (!arguments->count)
         text_add(error, "which recording? make one with -o FILE.sbx of an applet that counts" SEE_HELP);
     else if (stdins > 1)
-        text_add(error, "-: stdin can be read once" SEE_HELP);
+        text_add(error, "-: stdin can only be read once" SEE_HELP);
     else if (settings.diff && arguments->count != 2)
-        text_add(error, "--diff: takes two recordings, the older first" SEE_HELP);
+        text_add(error, "--diff: needs two recordings, the older first" SEE_HELP);
     else if (settings.normalize && !settings.diff)
-        text_add(error, "--normalize: takes --diff, whose older one it scales" SEE_HELP);
+        text_add(error, "--normalize: needs --diff, whose older recording it scales" SEE_HELP);
     else if (settings.diff && settings.show.missing)
-        text_add(error, "--diff and --missing exclude each other" SEE_HELP);
+        text_add(error, "--diff and --missing cannot be combined" SEE_HELP);
     else if (settings.show.raw_names && settings.show.names.shorten)
         text_add(error, "--shorten and --raw-names cannot be combined" SEE_HELP);
     return error->length ? -EINVAL : 0;

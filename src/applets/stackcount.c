@@ -341,7 +341,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         return -EINVAL;
     }
     if (settings.list && arguments->command) {
-        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+        text_add(error, "--list: traces nothing, so it takes no command" SEE_HELP);
         return -EINVAL;
     }
     if (attaching_check_words(arguments, SEE_HELP, error))
@@ -351,7 +351,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         result = asking_parse(&tracing->asking, settings.condition, "--sum", settings.sum, 1, error);
     if (!result && settings.unit &&
         (!settings.sum || !*settings.unit || settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])) {
-        text_add(error, "--unit: takes a word of small letters, for what --sum adds up" SEE_HELP);
+        text_add(error, "--unit: takes a lowercase word, and needs --sum" SEE_HELP);
         result = -EINVAL;
     }
     return result ? result

@@ -91,6 +91,13 @@ static const struct manual_row examples[] = {
     {0},
 };
 
+static const struct manual_row output[] = {
+    {"TIME(s) COMM PID TID CPU EVENT", "each event: seconds since the first one (-T: the time of day), the "
+     "thread, the CPU, and what was hit, after r: if it is a return; then its stack, leaf first, and an "
+     "empty line"},
+    {0},
+};
+
 static const struct manual_row notes[] = {
     {NULL, "Events are printed in the order of their times, whichever CPU they came from."},
     {NULL, "Events that find the buffer full are lost, and their number is printed at the end: "
@@ -254,26 +261,25 @@ static void refuse_reports(struct text *error)
     const struct trace_options *trace = &settings.trace;
 
     if (trace->folded)
-        text_add(error, "-f: each event is printed as it comes, and none is counted; --format perf "
-                        "is what flame graph tools take" SEE_HELP);
+        text_add(error, "-f: stacksnoop does not count; flame graph tools read --format "
+                        "perf" SEE_HELP);
     else if (trace->outputs.count)
-        text_add(error, "-o: each event is printed as it comes, on stdout: there are no reports"
+        text_add(error, "-o: stacksnoop prints events to stdout and writes no reports"
                  SEE_HELP);
     else if (trace->flat || trace->tree || trace->live)
-        text_format(error, "--%s: each event is printed as it comes, and none is counted" SEE_HELP,
+        text_format(error, "--%s: stacksnoop prints events and does not count" SEE_HELP,
                     trace->flat ? "flat" : trace->tree ? "tree" : "live");
     else if (trace->interval || keep_is_asked(&trace->keep))
-        text_format(error, "%s: each event is printed as it comes: there are no reports" SEE_HELP,
+        text_format(error, "%s: stacksnoop prints events and makes no reports" SEE_HELP,
                     trace->interval ? "-i" : "--keep");
     else if (trace->top)
-        text_add(error, "--top: each event is printed as it comes: none is greater than another; "
-                        "--max stops after so many" SEE_HELP);
+        text_add(error, "--top: stacksnoop does not count; --max stops after N events" SEE_HELP);
     else if (trace->by == WHO_NAME)
-        text_add(error, "--by name: each event is printed as it comes, with its own process and thread"
+        text_add(error, "--by name: stacksnoop prints each event with its process and thread"
                  SEE_HELP);
     else if (trace->storage)
-        text_add(error, "--stack-storage-size: no stacks are kept; --buffer-size is the room for "
-                        "events that wait to be printed" SEE_HELP);
+        text_add(error, "--stack-storage-size: stacksnoop keeps no stacks; use "
+                        "--buffer-size" SEE_HELP);
 }
 
 static int parse_format(struct tracing *tracing, struct text *error)
@@ -287,8 +293,8 @@ static int parse_format(struct tracing *tracing, struct text *error)
         return 0;
     enum report_format report;
     if (format_by_name(format, &report))
-        text_format(error, "--format: each event is printed as it comes, and there are no reports, as "
-                    "%s is one", format);
+        text_format(error, "--format: stacksnoop prints events: %s is a format of "
+                    "reports", format);
     else
         text_format(error, "--format: \"%s\" is not one of text, perf, json", format);
     return -EINVAL;
@@ -319,7 +325,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         return -EINVAL;
     }
     if (settings.list && arguments->command)
-        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+        text_add(error, "--list: traces nothing, so it takes no command" SEE_HELP);
     if (error->length || attaching_check_words(arguments, SEE_HELP, error))
         return -EINVAL;
     int result = parse_format(tracing, error);
@@ -402,6 +408,7 @@ const struct applet stacksnoop_applet = {
              "exits.",
     .sections = sections,
     .examples = examples,
+    .output = HAS_MANUAL ? output : NULL,
     .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,

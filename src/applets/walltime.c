@@ -44,6 +44,13 @@ static const struct manual_row examples[] = {
     {0},
 };
 
+static const struct manual_row output[] = {
+    {"[running]", "on a CPU, by sampled stacks; [running, not sampled] is the time that no sample hit"},
+    {"[runnable]", "waiting for a CPU, by the stack with which the thread left it"},
+    {"[blocked]", "waiting for anything else, by that stack; [blocked all along] never ran"},
+    {0},
+};
+
 static const struct manual_row notes[] = {
     {NULL, "Times are exact; samples only divide up the running time between stacks."},
     {NULL, "A thread that is stopped is blocked. What it waits for when the run begins has the stack of "
@@ -111,6 +118,7 @@ const struct applet walltime_applet = {
              "run.",
     .sections = sections,
     .examples = examples,
+    .output = HAS_MANUAL ? output : NULL,
     .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,

@@ -11,37 +11,37 @@
 
 /* The Makefile says of each that is left out that it has 0. */
 #ifndef HAS_EXPORTS
-#define HAS_EXPORTS 1    /* pprof, speedscope */
+#define HAS_EXPORTS 1    /* reports for pprof and speedscope */
 #endif
 #ifndef HAS_LISTINGS
-#define HAS_LISTINGS 1   /* --dump-program */
+#define HAS_LISTINGS 1   /* `--dump-program` */
 #endif
 #ifndef HAS_LIVE
-#define HAS_LIVE 1       /* --live */
+#define HAS_LIVE 1       /* `--live`, which needs `shares` */
 #endif
 #ifndef HAS_MANUAL
-#define HAS_MANUAL 1     /* --man */
+#define HAS_MANUAL 1     /* `--man` */
 #endif
 #ifndef HAS_NAMES
-#define HAS_NAMES 1      /* C++ and Rust as people write them */
+#define HAS_NAMES 1      /* names of C++ and Rust as people write them, `--shorten` */
 #endif
 #ifndef HAS_PACKED
-#define HAS_PACKED 1     /* symbols that are compressed */
+#define HAS_PACKED 1     /* symbols that are compressed, by zlib or xz */
 #endif
 #ifndef HAS_PICTURES
-#define HAS_PICTURES 1   /* svg */
+#define HAS_PICTURES 1   /* flame graphs, .svg; `flamegraph` has it always */
 #endif
 #ifndef HAS_RECORDINGS
-#define HAS_RECORDINGS 1 /* sbx */
+#define HAS_RECORDINGS 1 /* recordings, .sbx */
 #endif
 #ifndef HAS_RINGS
-#define HAS_RINGS 1      /* --collect rings */
+#define HAS_RINGS 1      /* `--collect rings`: without bpf(2), or without rights */
 #endif
 #ifndef HAS_SHARES
-#define HAS_SHARES 1     /* --flat, --tree */
+#define HAS_SHARES 1     /* `--flat`, `--tree` */
 #endif
 #ifndef HAS_UNWIND
-#define HAS_UNWIND 1     /* --unwind tables */
+#define HAS_UNWIND 1     /* whole stacks of code without frame pointers */
 #endif
 
 /* What a text has of a part where that is there. */

@@ -50,19 +50,24 @@ static void roff_heading(FILE *out, const char *title)
     fputc('\n', out);
 }
 
-static void roff_section(FILE *out, const struct manual_section *section)
+static void roff_rows(FILE *out, const struct manual_row *rows)
 {
-    roff_heading(out, section->title);
-    for (const struct manual_row *row = section->rows; row->text; row++) {
+    for (const struct manual_row *row = rows; row->text; row++) {
         if (row->term) {
             roff_row(out, row->term, row->text);
         } else {
-            if (row != section->rows)
+            if (row != rows)
                 fputs(".PP\n", out);
             print_roff(out, row->text);
             fputc('\n', out);
         }
     }
+}
+
+static void roff_section(FILE *out, const struct manual_section *section)
+{
+    roff_heading(out, section->title);
+    roff_rows(out, section->rows);
 }
 
 static void roff_option(FILE *out, const struct option *option, const struct option *const *tables)
@@ -126,6 +131,18 @@ static void roff_others(FILE *out, const char *name, const struct applet *const 
     fputs(".BR perf (1),\n.BR addr2line (1),\n.BR capabilities (7)\n", out);
 }
 
+/* An applet's own rows, and those of all that print stacks. */
+static void roff_output(FILE *out, const struct applet *applet)
+{
+    if (!applet->output && applet->no_stacks)
+        return;
+    roff_heading(out, "Output");
+    if (applet->output)
+        roff_rows(out, applet->output);
+    if (!applet->no_stacks)
+        roff_rows(out, manual_output);
+}
+
 /* The section of this title, up to one without a title; or NULL. */
 static const struct manual_section *find_section(const struct manual_section *sections,
                                                  const char *title)
@@ -147,6 +164,7 @@ void manual_man(FILE *out, const struct applet *applet, const struct applet *con
         if (!find_section(shared, own->title))
             roff_section(out, own);
     roff_options(out, applet->options);
+    roff_output(out, applet);
     for (; shared->title; shared++) {
         const struct manual_section *own = find_section(applet->sections, shared->title);
         roff_section(out, own ? own : shared);

@@ -9,6 +9,9 @@
 /* Of applets that trace, and of those that do not: up to a row without a title. */
 extern const struct manual_section manual_tracing[], manual_filter[];
 
+/* What reports and events have in them. */
+extern const struct manual_row manual_output[];
+
 /* Of stackbox itself. */
 extern const struct manual_row manual_exit_status[], manual_main_usage[], manual_main_examples[],
     manual_main_notes[];

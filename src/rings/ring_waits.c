@@ -316,6 +316,7 @@ static void close_waits(struct collector *collector)
     of->by_tid = NULL;
     of->count = 0;
     ring_table_free(&of->table);
+    waits_close(of->waits);
 }
 
 static enum collector_news look(struct collector *collector)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "apart/apart_rights.h"
@@ -172,7 +173,14 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         status = session_filter_open(&session->scope.filter, options);
     if (!status && !options->include_self)
         scope_leave_own_out(&session->scope, options->by_rings);
-    return status || !(options->command || options->follow) ? status : follow(session);
+    if (!status && (options->command || options->follow))
+        status = follow(session);
+    /* The command is there by now, and all that we fork or begin is to come. */
+    if (!status && options->nice && setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)options->nice)) {
+        say("--nice: %s", strerror(errno));
+        status = EXIT_FAILURE;
+    }
+    return status;
 }
 
 /* Where nobody asked for tables, they are not missed on machines that never have them. */

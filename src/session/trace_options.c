@@ -137,6 +137,15 @@ int trace_option_keep(const struct option *option, const char *text, void *desti
     return 0;
 }
 
+static int take_nice(const struct option *option, const char *text, void *destination,
+                     struct text *error)
+{
+    uint64_t *nice = destination;
+
+    *nice = 10;
+    return text ? option_number(option, text, nice, error) : 0;
+}
+
 int trace_option_dump(const struct option *option, const char *text, void *destination,
                       struct text *error)
 {
@@ -263,6 +272,8 @@ const struct option trace_options[] = {
      !HAS_RINGS ? NULL : "how to collect events: bpf (BPF programs count in the kernel), walk (the same on old kernels, "
      "for stackcount of kernel functions) or rings (perf's ring buffers: without bpf(2), and for your own programs "
      "without privileges); default: the first that works; a line tells if it is not bpf"},
+    {0, "nice", "[N]", take_nice, AT(nice), 1, 19,
+     "run stackbox itself at a lower priority, by 10 or N as nice(1) does; not the command"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
      "with -- COMMAND: if tracing is impossible, say so and run it anyway"},
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,

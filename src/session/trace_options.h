@@ -48,6 +48,7 @@ struct trace_options {
     enum collect_way collect;
     bool by_rings, by_walk;      /* what that came to: see collecting.h; */
     const char *not_by_bpf;      /* why it is not programs in the kernel, where nobody asked for others */
+    uint64_t nice;               /* by so much the priority is lower; 0: as it is */
     bool graph;                  /* -g of perf: stacks are taken anyway */
     char **command, **line;      /* the arguments' own: the check sets them */
 };

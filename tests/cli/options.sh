@@ -123,7 +123,7 @@ wrong '-p: cannot be combined with -- COMMAND, which traces the command and its 
 wrong '-t: cannot be combined with -- COMMAND, which traces the command and its children' -t 1 vfs_read -- ls
 wrong '--best-effort: needs -- COMMAND' --best-effort vfs_read
 wrong '--best-effort: needs -- COMMAND' vfs_read --best
-wrong '--list: traces nothing, so there is no command to run' --list vfs_read -- ls
+wrong '--list: traces nothing, so it takes no command' --list vfs_read -- ls
 wrong '-D: invalid duration "x": it takes seconds, such as 5 or 0.5' --best-effort -D x vfs_read -- ls
 wrong '-p: "12x" is not a whole number' -p 12x vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
@@ -169,14 +169,14 @@ wrong_of_snoop()
     refuses "stacksnoop: $line (see stacksnoop -h)" stacksnoop "$@"
 }
 wrong_of_snoop 'needs a PATTERN, such as vfs_read or t:sched:sched_switch'
-wrong_of_snoop '-f: each event is printed as it comes, and none is counted; --format perf is what flame graph tools take' \
+wrong_of_snoop '-f: stacksnoop does not count; flame graph tools read --format perf' \
     -f vfs_read
-wrong_of_snoop '-i: each event is printed as it comes: there are no reports' -i 1 vfs_read
-wrong_of_snoop '-i: each event is printed as it comes: there are no reports' --interval=1 vfs_read
-wrong_of_snoop '--keep: each event is printed as it comes: there are no reports' --keep 5 vfs_read
-wrong_of_snoop '--top: each event is printed as it comes: none is greater than another; --max stops after so many' \
+wrong_of_snoop '-i: stacksnoop prints events and makes no reports' -i 1 vfs_read
+wrong_of_snoop '-i: stacksnoop prints events and makes no reports' --interval=1 vfs_read
+wrong_of_snoop '--keep: stacksnoop prints events and makes no reports' --keep 5 vfs_read
+wrong_of_snoop '--top: stacksnoop does not count; --max stops after N events' \
     --top 5 vfs_read
-wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the room for events that wait to be printed' \
+wrong_of_snoop '--stack-storage-size: stacksnoop keeps no stacks; use --buffer-size' \
     --stack-storage-size 64 vfs_read
 wrong_of_snoop '--max: "0" is out of range: it takes 1 or more' --max 0 vfs_read
 wrong_of_snoop '--buffer-size: "0" is out of range: it takes 1 to 1048576' --buffer-size 0 vfs_read
@@ -200,17 +200,17 @@ refuses 'check: -D: unknown option (see check -h)' check -D 5
 # What says all there is to say does not send on to the help.
 refuses 'stackcount: --attach-by: "magic" is not one of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
-refuses 'stackcount: --if: at "= 5": a comparison is wanted, such as == or <' stackcount --if 'arg1 = 5' vfs_read
-refuses 'stackcount: --if: at its end: a name is wanted' stackcount --if 'arg1 == 5 &&' vfs_read
-refuses 'stackcount: --sum: at "arg2": there are too many values' stackcount --sum arg1,arg2 vfs_read
-refuses 'stackcount: --sum: at "4": a name is wanted' stackcount --sum 4 vfs_read
-refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
+refuses 'stackcount: --if: at "= 5": expected a comparison, such as == or <' stackcount --if 'arg1 = 5' vfs_read
+refuses 'stackcount: --if: at its end: expected a name' stackcount --if 'arg1 == 5 &&' vfs_read
+refuses 'stackcount: --sum: at "arg2": too many values' stackcount --sum arg1,arg2 vfs_read
+refuses 'stackcount: --sum: at "4": expected a name' stackcount --sum 4 vfs_read
+refuses 'stackcount: --unit: takes a lowercase word, and needs --sum (see stackcount -h)' \
     stackcount --unit bytes vfs_read
-refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
+refuses 'stackcount: --unit: takes a lowercase word, and needs --sum (see stackcount -h)' \
     stackcount --unit 'B/s' --sum arg1 vfs_read
-refuses 'stacksnoop: --print: at "i7": a type is wanted, i8 to i64 or u8 to u64' stacksnoop --print arg1:i7 vfs_read
-refuses 'stacksnoop: --print: at "i": there are too many values' stacksnoop --print a,b,c,d,e,f,g,h,i vfs_read
-refuses 'stacksnoop: --if: at its end: a name is wanted' stacksnoop --if 'comm == "a" && !(' vfs_read
+refuses 'stacksnoop: --print: at "i7": expected a type, i8 to i64 or u8 to u64' stacksnoop --print arg1:i7 vfs_read
+refuses 'stacksnoop: --print: at "i": too many values' stacksnoop --print a,b,c,d,e,f,g,h,i vfs_read
+refuses 'stacksnoop: --if: at its end: expected a name' stacksnoop --if 'comm == "a" && !(' vfs_read
 refuses 'stackcount: "5" is not a pattern; did you mean -D 5?' stackcount vfs_read 5
 refuses 'stackcount: "5" is not a pattern; did you mean -D 5?' stackcount 5 -- ls
 refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackcount c:malloc sleep 1
@@ -243,7 +243,7 @@ sampled 'invalid duration "sleep"; did you mean -- sleep 1?' sleep 1
 sampled 'invalid duration "sleep"; did you mean -- sleep 1?' -F 99 sleep 1 -K
 sampled 'invalid duration "sleep": it is in seconds, such as 5 or 0.5' sleep -- sleep 1
 sampled 'invalid duration "-": it is in seconds, such as 5 or 0.5' -
-sampled '-F and -c exclude each other: a sample is taken by time or by events' -F 99 -c 1000000
+sampled '-F and -c cannot be combined: samples are taken by time or by events' -F 99 -c 1000000
 sampled '-F: "0" is out of range: it takes 1 to 1000000000' -F 0 5
 sampled '--frequency: "9x" is not a whole number' --frequency 9x
 sampled '-c: "0" is out of range: it takes 1 to 4611686018427387904' -c 0

@@ -142,8 +142,8 @@ refused()
     is "report $1" "$status $(said)" "2 $2 (see report -h)|"
 }
 refused "" "which recording? make one with -o FILE.sbx of an applet that counts"
-refused "--diff a" "--diff: takes two recordings, the older first"
-refused "--normalize a" "--normalize: takes --diff, whose older one it scales"
+refused "--diff a" "--diff: needs two recordings, the older first"
+refused "--normalize a" "--normalize: needs --diff, whose older recording it scales"
 refused "--format sbx a" "report does not write recordings: use another format"
-refused "- -" "-: stdin can be read once"
+refused "- -" "-: stdin can only be read once"
 refused "--diff --format pprof a b" "--diff: a comparison is text, svg or folded"

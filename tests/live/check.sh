@@ -120,7 +120,7 @@ under="$DENY --only bpf --uid 65534 --"
 agree "CAP_BPF alone"
 begins "CAP_BPF alone" memory yes
 tells "CAP_BPF alone" stackcount "CAP_PERFMON is missing: run it as root"
-tells "CAP_BPF alone" capabilities "held are CAP_BPF: run it as root"
+tells "CAP_BPF alone" capabilities "held: CAP_BPF: run it as root"
 under="$DENY --only perfmon --uid 65534 --"
 agree "CAP_PERFMON alone"
 agree_on_events "CAP_PERFMON alone"
@@ -158,7 +158,7 @@ for error in EPERM ENOSYS; do
             "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
     done
     run_stackbox stackcount --if 'comm == "x"' -D 0.1 t:sched:sched_switch
-    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'and not from rings$' "$scratch/err")" "1 1"
+    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
     is "bpf(2): $error: status" $check_status 1
 done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.

@@ -18,18 +18,20 @@ has()
 
 look_at_all
 
+# Kernels of 32 bits have the functions, and no links.
 case $(uname -m) in
-*64* | s390x) none= ;;
-*)            none=": kernels of 32 bits have none" ;;
+*64* | s390x) wide=yes ;;
+*)            wide= ;;
 esac
 for way in "kprobe multi:register_fprobe_ips" "uprobe multi:bpf_uprobe_multi_link_attach"; do
-    symbol=${way#*:}
-    if ! has "$symbol"; then
-        begins "links" "${way%%:*}" "no$none"
-    elif [ "${way%%:*} $(uname -m)" = "kprobe multi riscv64" ]; then
-        begins "links" "${way%%:*}" "yes: but without stacks of the kernel"
+    if [ -z "$wide" ]; then
+        begins "links" "${way%:*}" "no: kernels of 32 bits have none"
+    elif ! has "${way#*:}"; then
+        begins "links" "${way%:*}" no
+    elif [ "${way%:*} $(uname -m)" = "kprobe multi riscv64" ]; then
+        begins "links" "${way%:*}" "yes: but without stacks of the kernel"
     else
-        begins "links" "${way%%:*}" yes
+        begins "links" "${way%:*}" yes
     fi
 done
 
@@ -49,7 +51,7 @@ types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
 begins "types" BTF "$types"
 case $(uname -m) in
 x86_64 | aarch64 | riscv64) begins "types" "stacks along tables" "$types" ;;
-*) begins "tables" "stacks along tables" "no: stackbox does that on x86-64, arm64 and riscv64 alone" ;;
+*) begins "tables" "stacks along tables" "no: stackbox only does that on x86-64, arm64 and riscv64" ;;
 esac
 
 # Compiled, and interpreted where the kernel can.

@@ -19,18 +19,26 @@
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_left.sh"
 
+# In a guest the kernel is told (faults=calls, only=RUN), and what the program needs lies beside it (scripts/proof.sh).
+[ -z "$GUEST" ] || FAULTS=${FAULTS:-$(word faults)} ONLY=${ONLY:-$(word only)}
+if [ -d build/proof/lib ] && [ "$GUEST" ]; then
+    mkdir -p /lib64
+    cp build/proof/lib/* /lib64/
+    export LD_LIBRARY_PATH=/lib64
+fi
 FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
 share=1
 [ -n "${FAULTS:-}" ] || FAULTS=sites share=3
 JOBS=${JOBS:-4}
-export FAULT_FRAMES=${FAULT_FRAMES:-6}
+export FAULT_FRAMES="${FAULT_FRAMES:-6}"
 RUNS="tracepoint unwind uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
-    snoop snoop-perf files"
+    snoop snoop-perf files rings-blocked"
 # Tables of all files that are mapped are thousands of calls more: one run makes them.
 way=
 if [ "$FAULTS" = calls ]; then
     RUNS="$RUNS walltime rings rings-profile rings-offwaketime rings-snoop sbx report flamegraph verdict check"
     way='--unwind fp'
+    [ -z "$GUEST" ] || RUNS="kprobe kprobe-pmu kprobe-tracefs kprobe-snoop"
 fi
 
 have_root || skip_all "tracing needs root"
@@ -68,12 +76,17 @@ words()
     rings) echo stackcount $way --collect rings -f t:syscalls:sys_enter_getppid -- $CHAINS ;;
     rings-profile) echo profile $way --collect rings -f -F 997 -- "$WORKLOADS/burn" -s 40 ;;
     rings-offwaketime) echo offwaketime $way --collect rings -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
+    rings-blocked) echo offcputime $way -f --collect rings -D 0.05 -p $sleeper ;;
     rings-snoop) echo stacksnoop $way --collect rings t:syscalls:sys_enter_getppid -- $CHAINS ;;
     sbx) echo stackcount $way -f -o y.sbx "$TARGET" -- $CHAINS ;;
     report) echo report -f -o x.svg -o x.pb.gz "$scratch/given.sbx" ;;
     flamegraph) echo flamegraph --format folded -o x.svg "$scratch/given.folded" ;;
     verdict) echo flamegraph --diff "$scratch/given.folded" --fail-above 5 "$scratch/given.sbx" ;;
     check) echo check ;;
+    kprobe) echo stackcount $way -f ${CALL}getppid -- $CHAINS ;;
+    kprobe-pmu) echo stackcount $way -f --attach-by pmu ${CALL}getppid -- $CHAINS ;;
+    kprobe-tracefs) echo stackcount $way -f --attach-by tracefs ${CALL}getppid -- $CHAINS ;;
+    kprobe-snoop) echo stacksnoop $way ${CALL}getppid -- $CHAINS ;;
     esac
 }
 
@@ -122,16 +135,18 @@ sum_of()
 figures()
 {
     case $1 in
-    tracepoint | unwind | uprobe | pmu | tracefs | regex | rings | sbx | report | flamegraph)
+    tracepoint | unwind | uprobe | pmu | tracefs | regex | rings | sbx | report | flamegraph | \
+        kprobe | kprobe-pmu | kprobe-tracefs)
         echo "$(sum_of '^chains;' "$2/out") 30 30" ;;
     verdict) echo "$(grep -c '^no function ' "$2/out") 1 1" ;;
     check) echo "$(grep -c '^[a-z]*: yes' "$2/out") 9 20" ;;
     packed) echo "$(sum_of '^chains-packed;' "$2/out") 30 30" ;;
     text) echo "$(sum_of '^    [0-9]+$' "$2/out") 30 30" ;;
     files) echo "$(sum_of '^chains;' "$2/files/x.folded") 30 30" ;;
-    snoop | rings-snoop) echo "$(grep -cE '^[0-9.]+ +chains .* (target|.*:sys_enter_getppid)$' "$2/out") 30 30" ;;
+    snoop | rings-snoop | kprobe-snoop) echo "$(grep -cE '^[0-9.]+ +chains .* (target|.*:sys_enter_getppid|.*_getppid)$' "$2/out") 30 30" ;;
     snoop-perf) echo "$(grep -c '^chains .* stackbox:$' "$2/out") 30 30" ;;
     quiet) echo "$(grep -c '^    [0-9]' "$2/out") 0 0" ;;
+    rings-blocked) echo "$(grep -c . "$2/out") 0 0" ;;
     list) echo "$(grep -c . "$2/out") 5 5" ;;
     profile | rings-profile)
         awk '/^burn;.*;main;(greater|lesser)[; ]/ { actual += $NF }
@@ -156,7 +171,7 @@ figures()
 shape()
 {
     case $1 in
-    list | text | quiet | snoop | rings-snoop | check | verdict) ;;
+    list | text | quiet | *snoop | check | verdict) ;;
     files) grep -v '^  self%  total%  name$\|^ *[0-9.]* *[0-9.]*  [^ ]' "$2" ;;
     snoop-perf) grep -v '^$\|^[^ ]* [0-9]*/[0-9]* \[[0-9]*\] [0-9.]*: stackbox:$\|^ *[0-9a-f]* .* (.*)$' "$2" ;;
     *) grep -v '^[^;]*;.* [0-9][0-9]*$' "$2" ;;
@@ -212,7 +227,8 @@ complaint()
     [ "$1" != files ] || [ -z "$(half_files "$2/files")" ] ||
         echo "status $status: $(half_files "$2/files" | head -n 1)"
     # What such probes are left, the next run removes; but that they are must be said.
-    if [ "$1.$said" = tracefs.no ] && grep -q "stackbox_${made_by}_" "$scratch/left_tracefs/uprobe_events"; then
+    if [ "${1#kprobe-}.$said" = tracefs.no ] &&
+        cat "$scratch/left_tracefs/"[ku]probe_events 2>/dev/null | grep -q "stackbox_${made_by}_"; then
         echo "status $status, a probe is left and nothing said"
     elif [ $status = $failed ]; then
         [ $said = yes ] || echo "status $status, and nothing said"
@@ -265,7 +281,7 @@ runs_well()
     unset FAULT_COUNTS
     wrong=$(complaint "$1" "$scratch/$1" none)
     case $1 in
-    quiet | verdict | *profile | *time) [ -z "$wrong" ] ;;
+    quiet | verdict | rings-blocked | *profile | *time) [ -z "$wrong" ] ;;
     *) [ -z "$wrong" ] && ! grep -q '^[a-z]*: ' "$scratch/$1/err" ;;
     esac
 }
@@ -387,6 +403,8 @@ case $FAULTS in
     ;;
 esac
 
+sleep 100000 &
+sleeper=$! test_processes="$test_processes $!"
 : >"$scratch/plan"
 : >"$scratch/known"
 turn=0
@@ -443,8 +461,7 @@ done
 unset FAULT
 mkdir -p "$scratch/tracefs"
 run tracefs "$scratch/tracefs"
-left=$(sed -n 's/^[a-z]:stackbox_\([0-9]*\)_[0-9a-f]*\/.*/\1/p' "$scratch/left_tracefs/uprobe_events" | sort -u |
-    while read -r maker; do [ -d "/proc/$maker" ] || echo "$maker"; done)
-is "nothing is left in tracefs" "$status $left" "0 "
+wait_until 20 no_text_probes
+is "nothing is left in tracefs" "$status $(text_probes)" "0 "
 [ "$FAULTS" != calls ] || nothing_left " after $tried calls that failed"
 left_ends

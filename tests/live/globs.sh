@@ -119,7 +119,7 @@ is "an instruction, +$offset" "$(folded_sum "$scratch/out" ";${CALL}getppid ")" 
 is "between two instructions" "$(traced ${CALL}getppid+1)" "status 1, stackcount: \
 \"${CALL}getppid+0x1\" cannot be traced: no instruction begins there, or the kernel forbids probes there"
 is "behind the end of a function" "$(traced ${CALL}getppid+0x10000)" \
-    "status 1, stackcount: \"${CALL}getppid+0x10000\" is behind the end of ${CALL}getppid"
+    "status 1, stackcount: \"${CALL}getppid+0x10000\" is past the end of ${CALL}getppid"
 
 # What cannot be traced: said, and fatal only when nothing is left.
 is "one that cannot be traced" "$(traced exc_int3)" "status 1, stackcount: \"exc_int3\" cannot be \

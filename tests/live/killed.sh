@@ -15,11 +15,6 @@
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
-# word NAME: of the command line of the kernel
-word()
-{
-    sed -n "s/.*\\<$1=\\([0-9]*\\).*/\\1/p" /proc/cmdline
-}
 SEED=${SEED:-$(word seed)} RUNS=${RUNS:-$(word runs)}
 SEED=${SEED:-$(date +%s)}
 if [ "$GUEST" ]; then
@@ -129,7 +124,7 @@ is "each is a report, and no more than one" "$(sed 's/^ *[0-9]* //' judged)" "wh
 commands >commands
 cut -d ' ' -f 2- commands | sed 's,^,./s ,' >lines
 load
-w/strike -n $RUNS -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
+w/strike -n "$RUNS" -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
 is "all runs ended, and all that came of them (seed $SEED)" \
     "$? $(grep -c '^run ' struck) $(grep -cv '^run ' struck)" "0 $RUNS 0"
 for process in $test_processes; do

@@ -36,6 +36,11 @@ shows()
         fail "$1" "the screen is \"$(screen | grep . | tail -n 4 | tr '\n' '|')\""
     fi
 }
+# last_shown: the last report in $scratch/shown, by its first line
+last_shown()
+{
+    awk '/^  self%/ { lines = "" } { lines = lines $0 "\n" } END { printf "%s", lines }' "$scratch/shown"
+}
 # modes NAME: the shell's terminal is as it was
 modes()
 {
@@ -75,23 +80,17 @@ shows "Ctrl-Z stops it" 'Stopped'
 modes "stopped: the terminal is as it was"
 type_line fg
 shows "and it goes on" '12345 events, 0 lost; lines'
+# As wide as a file: nothing is cut.
+in_tmux resize-window -x 200 -y 40
+shows "in a wide one all of it is there" '12345 events, 0 lost; lines 1-'
 in_tmux send-keys q
 wait_until 20 test -s "$scratch/r.tree" || fail "q ends it" "there is no report"
+wait_until 20 screen_has '^ready>$'
+screen | sed '/^ready>$/,$d' >"$scratch/shown"
+is "the last one is printed as the file has it" "$(last_shown)" "$(cat "$scratch/r.tree")"
+in_tmux resize-window -x 80 -y 12
 modes "ended: the terminal is as it was"
 contains "the file has what was seen" "$scratch/r.tree" "of 12345 events"
-# last_shown: the last report in $scratch/shown, by its first line
-last_shown()
-{
-    awk '/^  self%/ { lines = "" } { lines = lines $0 "\n" } END { printf "%s", lines }' "$scratch/shown"
-}
-in_tmux resize-window -x 200 -y 12
-type_line "clear; $LIVE -o wide.tree"
-shows "again in a wide one" '12345 events, 0 lost; lines\|q ends'
-in_tmux send-keys q
-wait_until 20 test -s "$scratch/wide.tree" && wait_until 20 screen_has '^ready>'
-screen | sed '/^ready>/,$d' >"$scratch/shown"
-is "the last one is printed as the file has it" "$(last_shown)" "$(cat "$scratch/wide.tree")"
-in_tmux resize-window -x 80 -y 12
 for signal in TERM SEGV KILL; do
     type_line "clear; $LIVE"
     wait_until 20 screen_has 'q ends'

@@ -11,7 +11,7 @@ STATIC_FLAVOURS := bare chains-mangled chains-shifted chains-static-pie chains-s
             usdt-sdt usdt-sdt-guarded
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
             chains-dynsym chains-packed chains-packed-all chains-debuglink chains-build-id \
-            chains-wrong-debug usdt loads everyday libnorth.so libsouth.so
+            chains-wrong-debug usdt loads everyday chores libnorth.so libsouth.so
 FLAVOUR_PROGRAMS := $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) \
             $(DYNAMIC_FLAVOURS:%=$(BUILD)/workloads/dynamic/%)
 SHIFTED := tests/workloads/shifted.ld
@@ -70,6 +70,8 @@ $(BUILD)/workloads/dynamic/loads: tests/workloads/dynamic/loads.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -ldl)
 $(BUILD)/workloads/dynamic/everyday: tests/workloads/dynamic/everyday.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie)
+$(BUILD)/workloads/dynamic/chores: tests/workloads/dynamic/chores.c $(BUILD)/flags
+	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -pthread)
 $(BUILD)/workloads/dynamic/lib%.so: tests/workloads/dynamic/library.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIC -shared -DNAME=$*)
 

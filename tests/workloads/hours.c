@@ -78,10 +78,10 @@ APART void burn_here(uint64_t us)
             __asm__ volatile("" ::: "memory");
 }
 
-/* No other takes the CPU from this thread any more; those that it makes are as they were. */
-static void keep_cpu(void)
+/* Only threads of a higher rank take the CPU from this one any more; those that it makes have none. */
+static void keep_cpu(int rank)
 {
-    const struct sched_param first = {.sched_priority = 1};
+    const struct sched_param first = {.sched_priority = rank};
 
     if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
         perror("hours: sched_setscheduler");
@@ -108,7 +108,7 @@ static void *live(void *argument)
         if (life->naps)
             nap_here(life->us);
     }
-    keep_cpu();
+    keep_cpu(2); /* before whoever waits for its end */
     life->ended = clock_ns(CLOCK_MONOTONIC);
     uint64_t all_ran = clock_ns(CLOCK_THREAD_CPUTIME_ID), all_delayed = delay_ns(delays);
     life->lived += ran + delayed + life->ended - began;
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
     begin(NULL);
     if (measure_switches(last))
         return 2;
-    keep_cpu();
+    keep_cpu(1);
     if (waits)
         say_ready_and_wait();
     for (int i = first; i < 3; i++)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# shellcheck shell=sh disable=SC2034 # variables that are of the scripts that read this one
+#
+# The tools that are installed here and do what stackbox does, and their versions: $bcc (a path whose %s is the
+# tool), $bpftrace, $perf, $ply and $libbpf_tools (a directory), empty where one is not installed.
+
+# Which of the peers are here. What --install or a package of ours put into PATH is no peer.
+find_peers()
+{
+    bpftrace=$(command -v bpftrace)
+    perf=$(command -v perf)
+    ply=$(command -v ply)
+    find_bcc
+    libbpf_tools=
+    for directory in /usr/sbin /usr/share/bcc/libbpf-tools; do
+        case $(readlink -e "$directory/offcputime") in
+        '' | */stackbox) ;;
+        *) libbpf_tools=$directory; break ;;
+        esac
+    done
+}
+
+# bcc compiles against headers of the kernel: without any it is none. stackcount and profile are $bcc as
+# %s.
+find_bcc()
+{
+    bcc='' bcc_headers=/lib/modules/$(uname -r)/build
+    [ -e "$bcc_headers" ] || [ -e /sys/kernel/kheaders.tar.xz ] || return
+    if command -v stackcount-bpfcc >/dev/null; then
+        bcc=$(command -v stackcount-bpfcc | sed 's/stackcount/%s/')
+    elif [ -x /usr/share/bcc/tools/stackcount ]; then
+        bcc=/usr/share/bcc/tools/%s
+    fi
+}
+
+# Where the headers are not this kernel's own that is told, too.
+bcc_version()
+{
+    dpkg-query -W -f '${Version}' bpfcc-tools 2>/dev/null || printf 'of unknown version'
+    headers=$(basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p')
+    [ -z "$headers" ] || [ "$headers" = "$(uname -r)" ] || printf ' with headers of %s' "$headers"
+}
+
+# A line for each: `# NAME VERSION`
+peers_versions()
+{
+    [ "$bcc" ] && printf '# %s\t%s\n' bcc "$(bcc_version)"
+    [ "$bpftrace" ] &&
+        printf '# %s\t%s\n' bpftrace "$("$bpftrace" --version | sed 's/^bpftrace v*//')"
+    [ "$libbpf_tools" ] && printf '# %s\t%s\n' libbpf-tools \
+        "$(dpkg-query -W -f '${Version}' libbpf-tools 2>/dev/null | grep . || echo 'of unknown version')"
+    [ "$perf" ] && printf '# %s\t%s\n' perf "$("$perf" --version | sed 's/^perf version //')"
+    [ "$ply" ] && printf '# %s\t%s\n' ply \
+        "$("$ply" --version 2>&1 | sed -n 's/^ply *\([0-9][^ ]*\).*/\1/p' | grep . || echo -)"
+    return 0
+}

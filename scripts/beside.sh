@@ -1,0 +1,362 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# beside.sh [--only REGEX] [--results FILE]
+# beside.sh --page RESULTS GUEST-RESULTS
+# beside.sh --check
+#
+# Types what the documentation of bcc, bpftrace and libbpf-tools shows of stacks, and stackbox beside it, each
+# while the same workload runs, which knows how often it called, how long it slept, what it burnt; and judges
+# both by that. The examples are in scripts/beside/examples.
+#
+#   --only REGEX     those whose line matches
+#   --results FILE   where they go, a line each (build/beside/results.tsv)
+#   --page           makes the tables of src/docs/beside.md of the results of this machine and of one whose kernel
+#                    has kprobes, and keeps both as tests/bench/beside*.tsv. Of an example that was run on
+#                    both, the first one counts in which the peer came to a figure.
+#   --check          whether the page's tables are what these make
+#
+# Typed as it stands, but: where a pid or a thread is named it is the workload's; Ctrl-C comes when that has
+# ended; and what is not here (a program, CPU 7) is replaced by what is, as the table says. A peer that is not
+# installed has no rows.
+
+set -u
+umask 022
+exec </dev/null
+cd "$(dirname "$0")/.." || exit 1
+PATH=$PATH:/usr/sbin:/sbin
+workloads=$PWD/build/release/workloads
+out=build/beside/work
+results=build/beside/results.tsv
+only=.
+# shellcheck disable=SC2034 # lib.sh's
+patience=${PATIENCE:-3000}
+limit=${LIMIT:-120}
+
+usage()
+{
+    sed -n 's/^# \(beside\.sh\)/usage: \1/p' scripts/beside.sh >&2
+    exit 2
+}
+
+. scripts/bench/lib.sh
+. scripts/bench/peers.sh
+. scripts/beside/page.sh
+
+case ${1:-} in
+--page)  shift; make_page "$@"; exit ;;
+--check) check_page; exit ;;
+esac
+while [ $# -gt 0 ]; do
+    case $1 in
+    --only)    only=${2:-} ;;
+    --results) results=${2:-} ;;
+    *)         usage ;;
+    esac
+    shift 2 || usage
+done
+
+# ---- what a row's words mean here
+
+# cell LINE NUMBER: one of the fields between ` => `
+cell()
+{
+    printf '%s\n' "$1" | awk -v number="$2" -F ' => ' '{ print $number }'
+}
+
+# typed COMMAND BUT: with what is here in the place of what is not. ENVIRON, since awk -v reads backslashes.
+typed()
+{
+    CHAINS=$workloads/chains USDT=$workloads/usdt COMMAND=$1 BUT=$2 PID=$pid TID=$tid awk 'BEGIN {
+        command = ENVIRON["COMMAND"]
+        rules = ENVIRON["BUT"] == "-" ? 0 : split(ENVIRON["BUT"], rule, " ")
+        if (ENVIRON["BUT"] ~ /^C 7/) {
+            rules = 0
+            sub(/-C 7/, "-C 1", command)
+        }
+        for (i = 1; i <= rules; i++) {
+            middle = index(rule[i], "=")
+            from = substr(rule[i], 1, middle - 1)
+            at = index(command, from)
+            if (at)
+                command = substr(command, 1, at - 1) substr(rule[i], middle + 1) substr(command, at + length(from))
+        }
+        gsub(/@CHAINS/, ENVIRON["CHAINS"], command)
+        gsub(/@USDT/, ENVIRON["USDT"], command)
+        if (command ~ /-p 185,1$|-p 185,1 /)
+            sub(/-p 185,1/, "-p " ENVIRON["PID"] ",1", command)
+        else
+            sub(/-p (`[^`]*`|\$\([^)]*\)|[0-9]+)/, "-p " ENVIRON["PID"], command)
+        sub(/pid == 189/, "pid == " ENVIRON["PID"], command)
+        sub(/-L 185/, "-L " ENVIRON["TID"], command)
+        sub(/-t 188/, "-t " ENVIRON["TID"], command)
+        print command
+    }'
+}
+
+# The workload of a row, as a command. Whose name is in its stacks is called bz.
+workload_command()
+{
+    case $1 in
+    'taskset -c 1 @BURN') echo "taskset -c 1 $workloads/burn -s 1000 -F 49 -N bz -w -k" ;;
+    'taskset -c 1 @'*)    echo "taskset -c 1 $workloads/dynamic/chores -N bz -w -k ${1##*@}" ;;
+    @USDT*)               echo "$workloads/usdt ${1#@USDT} -N bz -w -k" ;;
+    @reads | @syncs)      echo "$workloads/dynamic/chores -n 50 -N bz -w -k ${1#@}" ;;
+    @*)                   echo "$workloads/dynamic/chores -N bz -w -k ${1#@}" ;;
+    'chores '*)           echo "$workloads/dynamic/chores -N bz -w -k ${1#chores }" ;;
+    burn*)                echo "$workloads/burn -s 1000 -F 49 -N bz -w -k ${1#burn}" ;;
+    sleeps*)              echo "$workloads/sleeps -n 20 -u 20000 -N bz. -w -k ${1#sleeps}" ;;
+    wakes*)               echo "$workloads/wakes -n 20 -u 20000 -N bz. -w -k ${1#wakes} pipe" ;;
+    chains*)              echo "$workloads/chains -N bz -w -k ${1#chains}" ;;
+    esac
+}
+
+# said WORDS FIELD: of a line of the workload that begins so
+said()
+{
+    sed -n "s/^$1 //p" "$out/workload.out" | awk -v field="$2" '{ print $field; exit }'
+}
+
+# range TRUTH LEAST MOST: what is right, from the figure and how much it may be off
+truth()
+{
+    calls=$(sed -n 's/^done CALLS=//p' "$out/workload.out")
+    set -f
+    # shellcheck disable=SC2086 # words
+    set -- $1
+    set +f
+    case $1 in
+    calls)     echo "$calls $calls $calls" ;;
+    sites)     echo "$((calls * 7)) $((calls * 7)) $((calls * 7))" ;;
+    0)         echo "0 0 0" ;;
+    switches)  set -- "$(said 'count switches' 1)"; echo "$1 $1 $1" ;;
+    burnt)     echo "$(said 'count greater_most' 1) $(said 'count greater_least' 1) $(said 'count greater_most' 1)" ;;
+    all-burnt) awk '/^count (greater|lesser)_least / { least += $3 } /^count (greater|lesser)_most / { most += $3 }
+        END { print most, least, most }' "$out/workload.out" ;;
+    kernel)    said 'count kernel_us' 1 | awk -v hz="$2" '{ n = $1 * hz / 1000000
+        printf "%d %d %d\n", n + 0.5, n * 0.85 - 3, n * 1.1 + 3 }' ;;
+    seconds)   echo "$elapsed $((elapsed - 1)) $((elapsed + 1))" ;;
+    slept)     waits "$2" 6 ;;
+    long)      waits "$2" 8 ;;
+    short)     awk -v way="$2" '$1 == "thread" && $4 == way { t = $6 - $8
+        printf "%d %d %d\n", t, t * 0.98 - $10 - 1000, t * 1.02 + $11 + 1000 }' "$out/workload.out" ;;
+    woken)     awk '$1 == "wait" && $2 == "bz.1" {
+        printf "%d %d %d\n", $7, $7 * 0.98 - $11 - 1000, $7 * 1.02 + $12 + 1000 }' "$out/workload.out" ;;
+    esac
+}
+
+# waits WAY FIELD: of a thread of sleeps, within 2 % or 1 ms, and what it cannot tell itself
+waits()
+{
+    awk -v way="$1" -v field="$2" '$1 == "thread" && $4 == way { t = $field
+        printf "%d %d %d\n", t, t * 0.98 - $10 - 1000, t * 1.02 + $11 + 1000 }' "$out/workload.out"
+}
+
+# ---- one of the two
+
+has_started()
+{
+    cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -qE '^(prog_id|link_id):'
+}
+
+# Until it opens no more: then all its functions are traced.
+settle()
+{
+    before=-1 same=0
+    while [ $same -lt 5 ] && kill -0 "$tracer" 2>/dev/null; do
+        # shellcheck disable=SC2012 # numbers
+        now=$(ls "/proc/$tracer/fd" 2>/dev/null | wc -l)
+        if [ "$now" = "$before" ]; then same=$((same + 1)); else same=0; fi
+        before=$now
+        sleep 0.2
+    done
+}
+
+start_work()
+{
+    # shellcheck disable=SC2046 # words
+    "$workloads/session" --limit $((limit + 60)) $(workload_command "$1") >"$out/workload.out" 2>&1 &
+    pid=$!
+    tries=300
+    until grep -q '^ready' "$out/workload.out"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] && kill -0 $pid 2>/dev/null || return 1
+        sleep 0.1
+    done
+    tid=$(awk '$1 == "tid" && ($2 == "bz.nap" || $2 == "bz.1") { print $NF }
+        /^count tid / { print $3 }' "$out/workload.out" | head -n 1)
+    tid=${tid:-$pid}
+}
+
+end_work()
+{
+    kill -s USR2 "$pid" 2>/dev/null
+    sleep 0.1
+    kill -s KILL "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+}
+
+work()
+{
+    kill -s USR2 "$pid"
+    tries=600
+    until grep -q '^done' "$out/workload.out"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] && kill -0 "$pid" 2>/dev/null || return 1
+        sleep 0.1
+    done
+}
+
+# begin_typed WHO COMMAND
+begin_typed()
+{
+    case $1 in
+    stackbox)     eval "begin_for $limit ./stackbox $2"; as_soon_as said_ready ;;
+    bpftrace)     eval "begin_for $limit $2"; as_soon_as has_started && settle ;;
+    bcc)          eval "begin_for $limit env PYTHONUNBUFFERED=1 $(bcc_tool "${2%% *}") $(echo "$2 " | cut -d ' ' -f 2-)"
+                  as_soon_as has_started && settle ;;
+    libbpf-tools) eval "begin_for $limit $libbpf_tools/$2"; as_soon_as has_started && settle ;;
+    esac
+}
+
+# Why it did not start, in its own words
+reason()
+{
+    grep -ahE 'rror|ail|nable|not |No |nvalid|nknown|unrecogni|missing' "$out/tracer.err" "$out/tracer.out" |
+        grep -vE 'warning: |^ *\^|Traceback|modprobe|run: ' | tail -n 1 | tr '\t|' '  ' | cut -c 1-100
+}
+
+# side WHO COMMAND: $figure, $whole, $range, $why. It is done up to three times where a time was over first.
+side()
+{
+    figure='' whole='' range='' why=''
+    for _ in 1 2 3; do
+        if ! start_work "$workload"; then
+            why="the workload cannot run here: $(head -n 1 "$out/workload.out")"
+            end_work
+            return
+        fi
+        if ! begin_typed "$1" "$(typed "$2" "$but")"; then
+            why=$(reason)
+            why=${why:-it did not start}
+            end_work
+            return
+        fi
+        since=$(date +%s)
+        work || why="the workload did not end"
+        early=no
+        kill -0 "$tracer" 2>/dev/null || early=yes
+        elapsed=$(($(date +%s) - since))
+        case $(echo "$2" | sed "s/ 'tcp.*//") in
+        profile*[a-z0-9\`]' '[0-9] | profile*' 10' | off*' 5') ;;
+        *) kill -s INT "$tracer" 2>/dev/null ;;
+        esac
+        wait "$tracer" 2>/dev/null
+        tracer=
+        end_work
+        [ $early = yes ] || break
+    done
+    range=$(truth "$expected")
+    case $2 in
+    stacksnoop* | *printf*) snoop=1 ;;
+    *) snoop=0 ;;
+    esac
+    awk -v snoop=$snoop -f scripts/beside/fold.awk "$out/tracer.out" >"$out/folded"
+    figure=$(EVENTS=$events figures all)
+    whole=$(EVENTS=$events WHOLE=$whole_regex figures whole)
+    if [ "$figure" = 0 ] && [ "$range" != "0 0 0" ]; then why=$(reason); fi
+    [ -z "${KEEP:-}" ] || cp -r "$out" "$KEEP.$row.$1"
+}
+
+figures()
+{
+    awk -v what="$1" 'BEGIN { n = split(ENVIRON["EVENTS"], regex, " ") } {
+        count = $NF
+        sub(/ [0-9]+$/, "")
+        for (i = 1; i <= n; i++)
+            if ($0 !~ regex[i])
+                next
+        if (what == "all" || ENVIRON["WHOLE"] == "-" || $0 ~ ENVIRON["WHOLE"])
+            sum += count
+    } END { printf "%d\n", sum }' "$out/folded"
+}
+
+# judged FIGURE WHOLE RANGE WHY: right, cut, wrong, none
+judged()
+{
+    if [ -z "$1" ]; then
+        echo none
+        return
+    fi
+    # shellcheck disable=SC2086 # words
+    echo "$1 $2 ${3:-x}" | awk '{
+        if (NF < 5) print "none"
+        else if ($1 < $4 || $1 > $5) print "wrong"
+        else if ($2 < $4 || $2 > $5) print "cut"
+        else print "right"
+    }'
+}
+
+example()
+{
+    peer=$(cell "$1" 1) command=$(cell "$1" 2) ours=$(cell "$1" 3) but=$(cell "$1" 4)
+    workload=$(cell "$1" 5) events=$(cell "$1" 6) whole_regex=$(cell "$1" 7) expected=$(cell "$1" 8)
+    [ "$ours" != same ] || ours=$command
+    case $peer in
+    bcc) [ "$bcc" ] ;;
+    bpftrace) [ "$bpftrace" ] ;;
+    libbpf-tools) [ "$libbpf_tools" ] ;;
+    esac || return
+    case $expected in
+    cannot*) printf '%s\t%s\t%s\t%s\t-\t-\t-\t-\tnone\t%s\t-\t-\t-\tnone\t-\n' "$peer" "$command" "$ours" "$but" \
+                 "${expected#cannot }"; return ;;
+    esac
+    side "$peer" "$command"
+    theirs="${range:--}	${figure:--}	${whole:--}	$(judged "$figure" "$whole" "$range")	${why:--}"
+    side stackbox "$ours"
+    # the ranges of times differ from run to run
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$peer" "$command" "$ours" "$but" "$workload" "$theirs" \
+        "${range:--}	${figure:--}	${whole:--}	$(judged "$figure" "$whole" "$range")	${why:--}"
+}
+
+# A block device and a file system, if they can be made here
+make_disk()
+{
+    DEVICE= DIRECTORY=
+    export DEVICE DIRECTORY
+    truncate -s 16M "/tmp/beside.$$" && mkfs.ext4 -q "/tmp/beside.$$" 2>/dev/null &&
+        DEVICE=$(losetup --show -f "/tmp/beside.$$" 2>/dev/null) || return 0
+    mkdir -p "/tmp/beside.$$.d"
+    mount "$DEVICE" "/tmp/beside.$$.d" 2>/dev/null && DIRECTORY=/tmp/beside.$$.d
+}
+
+clean_up()
+{
+    # shellcheck disable=SC2086 # words
+    kill -s KILL ${tracer:-} ${pid:-} 2>/dev/null
+    [ -z "$DIRECTORY" ] || umount "$DIRECTORY"
+    [ -z "$DEVICE" ] || losetup -d "$DEVICE"
+    rm -rf "/tmp/beside.$$" "/tmp/beside.$$.d" "$out"
+}
+
+[ "$(id -u)" = 0 ] || { echo "beside.sh: tracing needs root" >&2; exit 1; }
+[ -n "${BUILT:-}" ] || make -s stackbox workloads || exit 1
+[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
+rm -rf $out
+mkdir -p $out "$(dirname "$results")" || exit 1
+find_peers
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
+make_disk
+{
+    printf '# %s\t%s\n' date "$(date -u +%Y-%m-%d)" kernel "$(uname -r)${NOTE:+, $NOTE}" \
+        stackbox "$(./stackbox --version | sed 's/^stackbox //')"
+    peers_versions
+} | tee "$results"
+row=0
+grep -v '^#' scripts/beside/examples >$out/examples
+while IFS= read -r line <&3; do
+    row=$((row + 1))
+    printf '%s\n' "$line" | grep -qE -e "$only" || continue
+    example "$line" 2>"$out/said" | tee -a "$results"
+done 3<$out/examples

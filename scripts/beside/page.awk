@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# awk -f page.awk RESULTS...: a table for each tool of each peer, as src/docs/beside.md has them, and what
+# they come to. A row's verdict is that of the first of the results in which the peer came to a figure.
+
+BEGIN {
+    FS = "\t"
+}
+
+FNR == 1 {
+    files++
+}
+/^# / {
+    version[files, substr($1, 3)] = $2
+    next
+}
+{
+    key = $1 FS $2
+    if (!(key in row)) {
+        key_at[++keys] = key
+        row[key] = $0
+        from[key] = files
+    } else if (judged(row[key], 9) == "none" && $9 != "none") {
+        row[key] = $0
+        from[key] = files
+    }
+}
+
+function judged(line, number,    field) {
+    split(line, field, FS)
+    return field[number]
+}
+
+function thousands(text,    head)
+{
+    while (match(text, /^[0-9]+[0-9][0-9][0-9]($|,)/)) {
+        head = RLENGTH - (substr(text, RLENGTH, 1) == "," ? 1 : 0) - 3
+        text = substr(text, 1, head) "," substr(text, head + 1)
+    }
+    return text
+}
+
+function code(text)
+{
+    gsub(/\|/, "\\|", text)
+    return text ~ /`/ ? "`` " text " ``" : "`" text "`"
+}
+
+function found(range, figure, whole, verdict,    truth)
+{
+    if (verdict == "none")
+        return "-"
+    split(range, truth, " ")
+    return thousands(figure) " of " thousands(truth[1]) (verdict == "cut" ? ", whole: " thousands(whole) : "")
+}
+
+# The verdict, and counts it
+function verdict(theirs, ours, figure, our_figure, why, our_why,    text)
+{
+    if (theirs == "none" && ours == "none")
+        text = "neither runs: " why
+    else if (theirs == "none")
+        text = "peer cannot run: " why
+    else if (ours == "none")
+        text = "stackbox cannot run: " our_why
+    else if (theirs == "right" && ours == "right")
+        text = figure == our_figure ? "same" : "both right"
+    else if (ours == "right")
+        text = theirs == "cut" ? "stackbox: the peer's stacks lack callers" : "stackbox: peer wrong"
+    else if (theirs == "right")
+        text = ours == "cut" ? "peer: stackbox's stacks lack callers" : "peer: stackbox wrong"
+    else
+        text = theirs == "cut" && ours == "cut" ? "both lack callers" : "both wrong"
+    kind = text
+    sub(/:.*cannot.*/, "", kind)
+    sub(/^(peer cannot run|neither runs|stackbox cannot run):.*/, "&", kind)
+    sub(/ runs?:.*/, " run", kind)
+    verdicts[kind]++
+    return text
+}
+
+# Of which machine a row is: a number, as in the list above the tables
+function show(key,    field, tool)
+{
+    split(row[key], field, FS)
+    tool = field[1]
+    if (tool != "bpftrace")
+        tool = field[1] "'s " substr(field[2], 1, index(field[2] " ", " ") - 1)
+    if (tool != tool_before) {
+        text = text sprintf("\n### %s\n\n| typed | stackbox | with | found | stackbox found | where | right |\n" \
+            "| --- | --- | --- | --- | --- | --- | --- |\n", tool)
+        tool_before = tool
+    }
+    gsub(/\|/, "\\|", field[5])
+    text = text sprintf("| %s | %s | %s | %s | %s | %d | %s |\n", code(field[2]), \
+        field[3] == field[2] ? "the same" : field[3] == "-" ? "-" : code(field[3]), \
+        (field[9] == "none" && field[14] == "none" ? "-" : code(field[5])) \
+            (field[4] == "-" ? "" : ", " code(field[4])), \
+        found(field[6], field[7], field[8], field[9]), found(field[11], field[12], field[13], field[14]), \
+        from[key], verdict(field[9], field[14], field[7], field[12], field[10], field[15]))
+}
+
+END {
+    for (k = 1; k <= keys; k++)
+        show(key_at[k])
+    for (f = 1; f <= files; f++) {
+        printf "%d. Linux %s; %s; stackbox %s", f, version[f, "kernel"], version[f, "date"], version[f, "stackbox"]
+        split("bcc bpftrace libbpf-tools", peer, " ")
+        for (p = 1; p <= 3; p++)
+            if ((f, peer[p]) in version)
+                printf ",\n   %s %s", peer[p], version[f, peer[p]]
+        print ""
+    }
+    print "\n| verdict | examples |\n| --- | --- |"
+    split("same;both right;stackbox: the peer's stacks lack callers;stackbox: peer wrong;peer cannot run;" \
+        "peer: stackbox's stacks lack callers;peer: stackbox wrong;stackbox cannot run;both lack callers;" \
+        "both wrong;neither run", kinds, ";")
+    for (k = 1; k in kinds; k++)
+        if (verdicts[kinds[k]])
+            printf "| %s | %d |\n", kinds[k], verdicts[kinds[k]]
+    printf "| all | %d |\n", keys
+    printf "%s", text
+}

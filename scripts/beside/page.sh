@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# shellcheck shell=sh disable=SC2034 # variables that with_table.sh reads
+#
+# The tables of src/docs/beside.md, of the results that are kept.
+
+page=src/docs/beside.md
+begin='<!-- beside: made by scripts/beside.sh --page -->'
+end='<!-- beside: end -->'
+kept='tests/bench/beside.tsv tests/bench/beside-guest.tsv'
+. scripts/bench/with_table.sh
+
+# made_page: as it has to be, by the results that are kept
+made_page()
+{
+    # shellcheck disable=SC2086 # words
+    awk -f scripts/beside/page.awk $kept >build/beside.table && with_table build/beside.table $page
+    made=$?
+    rm -f build/beside.table
+    return $made
+}
+
+# make_page RESULTS GUEST-RESULTS
+make_page()
+{
+    [ $# = 2 ] || usage
+    # shellcheck disable=SC2086 # words
+    set -- "$@" $kept
+    [ "$1" = "$3" ] || cp "$1" "$3" || return
+    [ "$2" = "$4" ] || cp "$2" "$4" || return
+    mkdir -p build && made_page >build/beside.md && cat build/beside.md >$page
+}
+
+check_page()
+{
+    mkdir -p build && made_page >build/beside.md || return
+    cmp -s build/beside.md $page && return
+    echo "beside.sh: $page is not what $kept make: scripts/beside.sh --page $kept" >&2
+    return 1
+}

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# scripts/beside.sh without any peer: what peers print becomes folded stacks, a page is what the results that
+# are kept make, and each example of the script is in it.
+
+# shellcheck source=tests/live/lib.sh
+. "${0%/*}/../live/lib.sh"
+
+cd "${0%/*}/../.." || exit 1
+TAB=$(printf '\t')
+
+# folded WHAT EXPECTED [AWK-OPTION...]: of what stands in $scratch/printed
+folded()
+{
+    what=$1 expected=$2
+    shift 2
+    is "$what" "$(awk "$@" -f scripts/beside/fold.awk "$scratch/printed")" "$expected"
+}
+
+cat >"$scratch/printed" <<'END'
+Tracing 1 functions for "ip_output"... Hit Ctrl-C to end.
+
+  ffffffff81a0 ip_output+0x0
+  b'udp_send_skb+0x1f'
+    --
+  main
+    sends [123]
+    7
+
+  ip_output
+    2
+
+Detaching...
+END
+folded "blocks with a process" "sends;main;--;udp_send_skb;ip_output 7
+ip_output 2"
+cat >"$scratch/printed" <<'END'
+    #0  0xffffffff81 schedule+0x10
+    nap_inner
+    -                bz.nap (12)
+        404884
+
+    schedule
+    -                idle (0)
+        3
+END
+folded "blocks of time" "bz.nap;nap_inner;schedule 404884
+idle;schedule 3"
+cat >"$scratch/printed" <<'END'
+@[
+    ip_output+5
+    main+9
+]: 4
+@[
+    ffffffff9a ip_output+1 ([kernel.kallsyms])
+, bz]: 1
+END
+folded "maps" "main;ip_output 4
+ip_output 1"
+printf 'bz;main;f 12\n' >"$scratch/printed"
+folded "folded lines" "bz;main;f 12"
+printf '0.1        bz    30186   sched:x\n\tf\n\tmain\n\n0.2        bz    30186   sched:x\n\tmain\n' >"$scratch/printed"
+folded "single events" "0.1;bz;30186;sched:x;main;f 1
+0.2;bz;30186;sched:x;main 1" -v snoop=1
+
+# Rows of each kind
+row()
+{
+    printf '%s' "$1"
+    shift
+    printf "$TAB%s" "$@"
+    echo
+}
+{
+    row '# kernel' 9.9 && row '# date' 2026-01-02 && row '# stackbox' 0.2 && row '# bcc' 0.1
+    row bcc 'stackcount a' 'stackcount a' - w '5 5 5' 5 5 right - '5 5 5' 5 5 right -
+    row bcc 'stackcount b' 'stackcount b' - w '1000 1000 1000' 1000 0 cut - '1000 1000 1000' 1000 1000 right -
+    row bcc 'stackcount c' 'stackcount c' - w - - - none 'no kprobes' - - - none 'no kprobes'
+} >"$scratch/one"
+{
+    row '# kernel' 8.8 && row '# date' 2026-01-02 && row '# stackbox' 0.2 && row '# bcc' 0.1
+    row bcc 'stackcount c' 'stackcount c' - w '5 5 5' 4 4 wrong - '5 5 5' 5 5 right -
+} >"$scratch/two"
+awk -f scripts/beside/page.awk "$scratch/one" "$scratch/two" >"$scratch/table"
+contains "the same" "$scratch/table" "| \`stackcount a\` | the same | \`w\` | 5 of 5 | 5 of 5 | 1 | same |"
+contains "stacks that are cut" "$scratch/table" \
+    "| 1,000 of 1,000, whole: 0 | 1,000 of 1,000 | 1 | stackbox: the peer's stacks lack callers |"
+contains "where the peer ran" "$scratch/table" "| 4 of 5 | 5 of 5 | 2 | stackbox: peer wrong |"
+contains "they are counted" "$scratch/table" "| all | 3 |"
+
+why=$(sh scripts/beside.sh --check 2>&1)
+is "src/docs/beside.md is what the results make that are kept" "$? $why" "0 "
+grep -v '^#' scripts/beside/examples | awk -F ' => ' '{ print $1 "\t" $2 "\t" ($3 == "same" ? $2 : $3) }' |
+    sort >"$scratch/known"
+cat tests/bench/beside*.tsv | grep -v '^#' | cut -f 1-3 | sort -u >"$scratch/kept"
+is "each example has a result, each result an example" "$(diff "$scratch/known" "$scratch/kept")" ""
+is "each example has all its fields" "$(grep -v '^#' scripts/beside/examples | awk -F ' => ' 'NF != 8')" ""
