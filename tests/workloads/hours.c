@@ -90,12 +90,9 @@ static void keep_cpu(int rank)
 static void *live(void *argument)
 {
     struct life *life = argument;
-    char name[16];
 
     if (life->cpu >= 0)
         pin_to_cpu((unsigned)life->cpu);
-    snprintf(name, sizeof(name), "%s%s", prefix, life->name);
-    prctl(PR_SET_NAME, name);
     int delays = delays_open();
     uint64_t delayed, ran, began;
     do { /* as they were at one moment */
@@ -133,10 +130,22 @@ static void say_life(const struct life *life)
            (unsigned long long)life->switches);
 }
 
+/* What it makes now has that name from its birth on: it may be taken from its CPU before it does anything. */
+static void take_name(const struct life *life)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%s%s", prefix, life->name);
+    prctl(PR_SET_NAME, name);
+}
+
 static int start(struct life *life, pthread_t *thread)
 {
+    take_name(life);
     life->made = clock_ns(CLOCK_MONOTONIC);
-    return pthread_create(thread, NULL, live, life);
+    int result = pthread_create(thread, NULL, live, life);
+    prctl(PR_SET_NAME, "hours");
+    return result;
 }
 
 /* One after another, each of them waited for. */
@@ -192,9 +201,11 @@ static int measure_switches(int cpu)
 
 static void run_in_child(struct life *life)
 {
+    take_name(life);
     life->made = clock_ns(CLOCK_MONOTONIC);
     pid_t child = fork();
-
+    if (child)
+        prctl(PR_SET_NAME, "hours");
     if (!child) {
         live(life);
         say_life(life);
