@@ -156,7 +156,7 @@ live_tests()
             status=$?
         fi
         cat build/proof/test
-        [ $status = 0 ] || echo "FAIL $test: status $status"
+        [ "$status" = 0 ] || echo "FAIL $test: status $status"
     done
 }
 
@@ -177,7 +177,7 @@ under_valgrind()
         --error-exitcode=99 --child-silent-after-fork=yes --log-file=build/proof/valgrind.errors \
         build/gcc/bare "$@" >build/proof/valgrind.out 2>&1
     status=$?
-    [ $status = 0 ] && echo "PASS valgrind: $*" || echo "FAIL valgrind: $*: status $status"
+    [ "$status" = 0 ] && echo "PASS valgrind: $*" || echo "FAIL valgrind: $*: status $status"
     grep '^==' build/proof/valgrind.errors
 }
 

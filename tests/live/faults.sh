@@ -413,12 +413,14 @@ for run in ${ONLY:-$RUNS}; do
 done
 awk -v share=$share 'NR % share == 1 % share' "$scratch/plan" >"$scratch/sample"
 mv "$scratch/sample" "$scratch/plan"
-number=0
+number=0 workers=
 while [ $number -lt "$JOBS" ]; do
     work $number &
+    workers="$workers $!"
     number=$((number + 1))
 done
-wait
+# shellcheck disable=SC2086 # words
+wait $workers
 tried=$(wc -l <"$scratch/plan")
 cat "$scratch"/wrong.* | sort >"$scratch/wrong"
 [ -s "$scratch/wrong" ] || pass "$tried calls that failed"
