@@ -205,7 +205,8 @@ static void *keep_reading(void *context)
 {
     struct ring_source *source = context;
 
-    (void)setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
+    if (getpriority(PRIO_PROCESS, 0) <= 0) /* else somebody wished it to be last */
+        (void)setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
     while (!__atomic_load_n(&source->ends, __ATOMIC_RELAXED)) {
         await_records(source);
         pthread_mutex_lock(&source->lock);

@@ -23,7 +23,7 @@ lowers()
     name=$1 by=$2
     shift 2
     start_stackbox "$@" || fail "$name: starts" "$(cat "$scratch/err")"
-    is "$name" "$(nices "$(pgrep -P "$stackbox" stackbox || echo "$stackbox")")" "$((ours + by)) "
+    is "$name" "$(nices "$stackbox")" "$((ours + by)) "
     finish_stackbox
 }
 
@@ -42,12 +42,12 @@ is "the command has its own" "$status $(sed -n 's/^of it: .*) //p' "$scratch/out
 cp "$STACKBOX" "$scratch/stackbox"
 chmod 755 "$scratch" "$scratch/stackbox"
 set_sysctl kernel/perf_event_paranoid 2
-"$WORKLOADS/deny" --cap all --uid 65534 -- "$scratch/stackbox" profile -U --nice 5 -- sleep 2 \
-    >"$scratch/out" 2>"$scratch/err" &
+"$WORKLOADS/deny" --cap all --uid 65534 -- "$scratch/stackbox" profile -f --nice 5 -- sleep 3 \
+    >"$scratch/out" 2>"$scratch/said" &
 stackbox=$!
 test_processes="$test_processes $stackbox"
-wait_until 20 grep -q Sampling "$scratch/err"
-is "without rights" "$(nices "$(pgrep -P $stackbox stackbox || echo $stackbox)")" "$((ours + 5)) "
+wait_until 20 grep -qs Sampling "$scratch/said"
+is "without rights" "$(nices $stackbox)" "$((ours + 5)) "
 wait $stackbox
 is "without rights: status" $? 0
 for raised in =-5 =0 =20; do
