@@ -32,7 +32,7 @@
  *     lock number.sum += value
  * done:
  *     give the slot back
- *     return 0
+ *     return 0, at a tracepoint FOR_PERF_TOO              here and above
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = account.
  *
@@ -308,7 +308,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     }
     EMIT(program,
     LABEL("out"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, wishes->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
         EXIT());
     if (wishes->user_stack && wishes->unwind)
         emit_unwind_functions(program, wishes->unwind);

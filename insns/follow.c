@@ -7,7 +7,7 @@
  *     with pids instead: if (it is of one of them) state = FOLLOWED
  *     if (context->pid)                       not an idle task, all of which have 0
  *         followed[context->pid] = state
- *     return 0
+ *     return 1                                for perf, too: see FOR_PERF_TOO
  *
  * exec(context):
  *     if (followed[the current tid] == HELD)
@@ -81,7 +81,7 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
         ADD_REG(R0, R7),
         STX(B, R0, 0, R8),
     LABEL("out"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
 }
 

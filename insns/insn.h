@@ -285,4 +285,10 @@ union insn {
 /* return r0 */
 #define EXIT()                  INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
+/*
+ * What a program at a tracepoint returns: where one returns 0 the kernel keeps that event from all of perf, whoever
+ * has it open there. Of other programs it may mean something else.
+ */
+#define FOR_PERF_TOO 1
+
 #endif

@@ -7,7 +7,7 @@
  * switch(context):
  *     account = that of the bank that is counted into     r9: see account.c
  *     if (there is none)
- *         return 0
+ *         return 1                                        for perf, too: see FOR_PERF_TOO
  *     if (prev_pid) {                                     0 is idle
  *         if ((wait = waits[prev_pid]) && wait.since)     a switch to it that was not seen must not
  *             wait.since = 0, account.ends_unseen += 1    make waiting of running
@@ -35,12 +35,12 @@
  *         }
  *         wait.waker = nobody
  *     }
- *     return 0
+ *     return 1
  *
  * waking(context):
  *     account as above
  *     if ((wait = waits[pid]) && wait.target is unwanted)
- *         return 0
+ *         return 1
  *     slot.party = current
  *     if (wait = waits[pid], made anew if it is not there)
  *         wait.waker = slot.party, wait.woken = wait.since != 0
@@ -246,7 +246,7 @@ void emit_switch(struct program *program, const struct offwake_wishes *wishes)
     emit_come(program, wishes);
     EMIT(program,
     LABEL("end"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
     if (wishes->view != VIEW_WAKEUP && wishes->user_stack && wishes->unwind)
         emit_unwind_functions(program, wishes->unwind);
@@ -315,7 +315,7 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     EMIT(program,
     LABEL("out"),
     LABEL("end"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
     if (shown.user_stack && wishes->unwind)
         emit_unwind_functions(program, wishes->unwind);

@@ -22,7 +22,7 @@
  *     return 0
  * full:
  *     account.table_full += 1
- *     return 0
+ *     return 0, at a tracepoint FOR_PERF_TOO              here and above
  *
  * The time is taken after the record has got its place in the ring: who has seen how far the ring is
  * reserved knows that whatever comes behind that will have a later time.
@@ -225,7 +225,7 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     }
     EMIT(program,
     LABEL("out"),
-        MOV_IMM(R0, 0),
+        MOV_IMM(R0, wishes->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
         EXIT());
     if (wishes->user_stack && wishes->unwind)
         emit_unwind_functions(program, wishes->unwind);

@@ -194,10 +194,12 @@ static void emit_kernel_part(struct program *program, const struct unrolled_wish
     EMIT(program,
         LDX(DW, R7, R6, machine_place(machine, machine->frame)),
         LDX(DW, R1, R6, machine_place(machine, machine->sp)),
-        STX(DW, R10, UNROLLED_WHERE, R1),
-        LDX(DW, R1, R6, machine_place(machine, machine->pc)));
-    emit_take(program, &part, 0);
-    if (wishes->at_start)
+        STX(DW, R10, UNROLLED_WHERE, R1));
+    if (wishes->kernel_stack) {
+        EMIT(program, LDX(DW, R1, R6, machine_place(machine, machine->pc)));
+        emit_take(program, &part, 0);
+    }
+    if (wishes->kernel_stack && wishes->at_start)
         emit_take_caller(program, &part);
     EMIT(program,
         MOV_IMM(R6, machine->kernel_code),

@@ -18,7 +18,7 @@ struct unrolled_wishes {
     bool kernel_stack, user_stack;
     bool per_process, per_thread;
     bool at_start;  /* the event is at the first instruction of a function */
-    bool from_regs; /* the way into the kernel saves the user's frame pointer, and clears it (4.17) */
+    bool from_regs; /* the way into the kernel saves the user's frame pointer, and may clear it */
     const struct machine *machine; /* one with .kernel_stack */
     uint32_t depth; /* frames per stack */
     uint32_t steps; /* so far the kernel's is walked to come to the user's: UNROLLED_MOST_OF_BOTH */

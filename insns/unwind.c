@@ -55,6 +55,8 @@
 
 #include <errno.h>
 
+#include "base/parts.h"
+
 #define SOME 16 /* frames */
 
 void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none)
@@ -305,7 +307,7 @@ static void emit_some(struct program *program)
 
 void emit_unwind_functions(struct program *program, const struct unwind_wishes *wishes)
 {
-    if (wishes->first_alone)
+    if (!HAS_UNWIND || wishes->first_alone)
         return;
     program_name_map(program, wishes->maps.states, "walks");
     program_name_map(program, wishes->maps.objects, "objects");
@@ -356,6 +358,8 @@ void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes
 void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
                  const struct unwind_place *place)
 {
+    if (!HAS_UNWIND)
+        return;
     EMIT(program,
         MOV_IMM(R1, place->at_entry),
         CALL_LABEL("unwind_user"),

@@ -5,7 +5,7 @@
 #
 #   --quick, --rounds N   3 rounds, N rounds; else 9
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
-#                         full names mangled folded memory size
+#                         full names mangled folded memory size share (which takes nine minutes)
 #
 # What stackbox costs, beside the least that it can cost and beside the tools that are installed: bcc,
 # bpftrace, libbpf-tools, perf, ply. In each round each of them does the same work, one after the other; so
@@ -31,7 +31,7 @@ workloads=build/release/workloads
 results=build/bench
 out=$results/work
 rounds=9
-parts="events rings collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size"
+parts="events rings collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size share"
 guest=
 
 usage()
@@ -64,6 +64,7 @@ esac
 . scripts/bench/folded.sh
 . scripts/bench/waits.sh
 . scripts/bench/unwind.sh
+. scripts/bench/share.sh
 
 # What the figures were measured on
 machine()

@@ -225,11 +225,11 @@ begin_typed()
 {
     printf '%s\n' "$2" >"$out/typed"
     case $1 in
-    stackbox)     eval "begin ./stackbox $2"; as_soon_as said_ready ;;
-    bpftrace)     eval "begin $2"; as_soon_as has_started && settle ;;
-    bcc)          eval "begin env PYTHONUNBUFFERED=1 $(bcc_tool "${2%% *}") $(echo "$2 " | cut -d ' ' -f 2-)"
+    stackbox)     eval "begin_for $limit ./stackbox $2"; as_soon_as said_ready ;;
+    bpftrace)     eval "begin_for $limit $2"; as_soon_as has_started && settle ;;
+    bcc)          eval "begin_for $limit env PYTHONUNBUFFERED=1 $(bcc_tool "${2%% *}") $(echo "$2 " | cut -d ' ' -f 2-)"
                   as_soon_as has_started && settle ;;
-    libbpf-tools) eval "begin $libbpf_tools/$2"; as_soon_as has_started && settle ;;
+    libbpf-tools) eval "begin_for $limit $libbpf_tools/$2"; as_soon_as has_started && settle ;;
     esac
 }
 

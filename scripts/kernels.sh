@@ -134,10 +134,10 @@ fetch()
     done
 }
 
-# From the unpacked package to the directory that guests use.
+# From the unpacked package to the directory that guests use. An image that is not compressed is called vmlinux.
 keep()
 {
-    image=$(find "$work/root" -name 'vmlinuz*' -type f | head -n 1)
+    image=$(find "$work/root" -name 'vmlinu[xz]*' -type f | head -n 1)
     busybox=$(find "$work/root" -name busybox -path '*bin/*' -type f | head -n 1)
     [ "$image" ] && [ "$busybox" ] || return 1
     mkdir -p "$work/done/modules" && cp "$image" "$work/done/vmlinuz" &&

@@ -28,7 +28,7 @@ static struct {
 
 static const struct option own_options[] = {
     {0, "install", "DIR", option_string, AT(directory), 0, 0,
-     "make a link for each applet in DIR, where nothing else has its name"},
+     "create a link for each applet in DIR; existing files are kept"},
     {0, "version", NULL, option_flag, AT(version), 0, 0, "print the version"},
     {0},
 };
@@ -115,9 +115,13 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
     struct text error = {0};
 
     say_as = applet->name;
+    if (applet->begin)
+        applet->begin(applet->settings);
     int result = options_parse(applet->options, argc, argv, applet->settings, &arguments, &error);
     if (result < 0)
         return refuse_usage(applet->name, result, argv, &error);
+    if (result == ASKED_BRIEF)
+        manual_brief(stdout, applet);
     if (result == ASKED_HELP)
         manual_help(stdout, applet);
     if (result == ASKED_MAN)
@@ -168,7 +172,7 @@ static int run_options(int argc, char **argv)
 
     if (result < 0)
         return refuse_usage("stackbox", result, argv, &error);
-    if (result == ASKED_HELP)
+    if (result == ASKED_BRIEF || result == ASKED_HELP)
         manual_main_help(stdout, main_options, applets);
     if (result == ASKED_MAN)
         manual_main_man(stdout, main_options, applets);
@@ -215,8 +219,7 @@ static void say_last_word(void)
                           namespace.st_ino != INITIAL_PID_NAMESPACE))
         return;
     (void)fflush(stdout);
-    say("the kernel started this as process 1, and panics now that it has ended: that is no fault of "
-        "the report; start it from an init");
+    say("this ran as process 1, so the kernel panics when it exits: start it from an init");
     (void)tcdrain(STDERR_FILENO); /* a serial line takes its time, which the kernel does not give it */
 }
 

@@ -33,12 +33,20 @@ keep_figures()
 
 # ---- tracers in the background
 
-# begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute, or $limit seconds.
+# begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute.
 begin()
 {
+    begin_for 60 "$@"
+}
+
+# begin_for SECONDS COMMAND...: one that cannot outlive so many
+begin_for()
+{
+    limit=$1
+    shift
     : >"$out/tracer.out"
     : >"$out/tracer.err"
-    "$workloads/session" --limit "${limit:-60}" "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
+    "$workloads/session" --limit "$limit" "$@" >"$out/tracer.out" 2>"$out/tracer.err" &
     tracer=$!
 }
 

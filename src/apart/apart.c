@@ -384,12 +384,12 @@ int apart_run(const struct apart_job *job, struct text *answer, int *signal)
 void apart_explain(int result, int signal, struct text *why)
 {
     if (result == APART_KEEPS_RIGHTS)
-        text_add(why, "could not give up its rights, and read nothing: let stackbox call prctl(2) and "
-                 "capset(2) where a container or a security module refuses them");
+        text_add(why, "could not drop its privileges, so it read nothing: allow prctl(2) and "
+                 "capset(2) in the container or security module");
     else if (result != -EBADMSG)
         text_format(why, "failed: %s", strerror(-result));
     else if (signal)
-        text_format(why, "was ended by signal %d: %s", signal, strsignal(signal));
+        text_format(why, "was killed by signal %d: %s", signal, strsignal(signal));
     else
-        text_add(why, "gave no answer that makes sense");
+        text_add(why, "gave no valid answer");
 }

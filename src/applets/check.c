@@ -7,6 +7,7 @@
 
 #include "applets/applets.h"
 #include "base/near.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "checks/print.h"
@@ -23,44 +24,46 @@ static struct settings {
 static const struct option own_options[] = {
     OPTION_HEADING("Options"),
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "text or json (default: text)"},
+     OFTEN "text or json (default: text)"},
     {0},
 };
 
 static const struct option *const options[] = {own_options, common_options, NULL};
 
 static const struct manual_row lines[] = {
-    {NULL, "A line for each thing that was tried, and then for each applet:"},
-    {"NAME: yes", "it works; what else is to be known about it may follow"},
-    {"NAME: no: WHY: WHAT TO DO", "the sentence that an applet which needs it would say"},
-    {"APPLET: yes: without A (B)", "it runs, but without A, because of B above"},
-    {"APPLET: yes: by perf's rings", "it runs, and no program in the kernel collects: see --collect"},
-    {NULL, "Maps, programs and probes are made as applets make them, and nothing of them stays. What a "
-     "kernel's version should have is not asked."},
+    {NULL, "One line per check, then one per applet:"},
+    {"NAME: yes", "it works; details may follow"},
+    {"NAME: no: WHY: WHAT TO DO", "what an applet that needs it would say"},
+    {"APPLET: yes: without A (B)", "it runs, but without A, because of check B above"},
+    {"APPLET: yes: by perf's rings", "it runs, collecting by perf's ring buffers, not BPF: see "
+                                     "--collect"},
+    {NULL, "check creates maps, programs and probes just as applets do, and removes them; it "
+     "never judges by the kernel's version."},
     {0},
 };
 
 static const struct manual_row status[] = {
-    {"0", "all applets that were named, or all there are, can run; without some of what they do, perhaps"},
-    {"1", "some cannot"},
-    {"2", "the command line is wrong"},
+    {"0", "all named applets (default: all) can run, perhaps without some features"},
+    {"1", "some cannot run"},
+    {"2", "invalid command line"},
     {0},
 };
 
-static const struct manual_section sections[] = {{"Lines", lines}, {"Exit status", status}, {0}};
+static const struct manual_section sections[] = {{"Output", lines}, {"Exit status", status}, {0}};
 
 static const struct manual_row examples[] = {
-    {"check", "what works here, and what to do about the rest"},
-    {"check profile", "whether that can run: the exit status says it, too"},
-    {"check stackcount stacksnoop", "what these two would go without"},
+    {"check", "what works here, and how to fix the rest"},
+    {"check profile", "can profile run? see also the exit status"},
+    {"check stackcount stacksnoop", "what these two would lack"},
     {"check --format json offcputime", "for programs"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "In JSON \"checks\" and \"applets\" are lists. Of a check \"key\" never changes, while "
-     "\"name\" and the sentences may. What is no has \"why\" and \"what_to_do\". \"without\" lists "
-     "what an applet runs without, and the key of the check that is the reason; \"by\" is bpf or rings."},
+    {NULL, "In JSON, \"checks\" and \"applets\" are lists. A check's \"key\" never changes; "
+     "\"name\" and sentences may. Whatever does not work has \"why\" and \"what_to_do\". "
+     "\"without\" lists what an applet lacks and the key of the check that failed; \"by\" is bpf "
+     "or rings."},
     {0},
 };
 
@@ -90,7 +93,7 @@ static int check_usage(const struct arguments *arguments, bool *as_json, struct 
 
     *as_json = !strcmp(format, "json");
     if (!*as_json && strcmp(format, "text"))
-        text_format(error, "--format: \"%s\" is none of text, json", format);
+        text_format(error, "--format: \"%s\" is not one of text, json", format);
     else if (arguments->command)
         text_add(error, "--: no command is run");
     for (size_t i = 0; i < arguments->count && !error->length; i++)
@@ -162,14 +165,15 @@ static int run(const struct arguments *arguments)
 
 const struct applet check_applet = {
     .name = "check",
-    .summary = "say what works on this kernel with these rights, and what to do",
+    .summary = "tell what works on this kernel with your privileges",
     .usage = "[--format FORMAT] [APPLET...]",
-    .about = "Tries what the applets need of this kernel, with the rights that it is run with, and says "
-             "of each thing whether it works, or why not and what to do about it; then of each APPLET, "
-             "or of all, whether it can run.",
+    .about = "Tries everything applets need from this kernel, with the privileges it is run with, "
+             "and tells what works, what does not and why, and what to do about it; then whether "
+             "each APPLET (default: all) can run.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
+    .no_stacks = true,
     .options = options,
     .settings = &settings,
     .filter = true,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "draw/drawing.h"
 #include "options/applet.h"
@@ -31,12 +32,11 @@ static int refuse(const struct option *option, const char *text, void *destinati
 {
     (void)text, (void)destination;
     if (!strcmp(option->name, "flamechart"))
-        text_add(error, "stacks are merged and in the order of their names; their order in time is "
-                        "not drawn");
+        text_add(error, "not supported: stacks are merged and sorted by name, not by time");
     else if (!strcmp(option->name, "nameattr"))
-        text_add(error, "frames have no attributes of their own");
+        text_add(error, "not supported: frames have no attributes");
     else
-        text_add(error, "counts are drawn as they are read, and the whole is their sum");
+        text_add(error, "not supported: counts are drawn as they are");
     return -EINVAL;
 }
 
@@ -53,42 +53,42 @@ static int take_diff(const struct option *option, const char *text, void *destin
 }
 
 static const struct option own_options[] = {
-    OPTION_HEADING("Output"),
+    OPTION_HEADING("Files"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "a file, written in whole, in the format that its ending says: .svg, .folded, .txt (text); "
-     "may be there several times"},
+     OFTEN "write to FILE; its extension picks the format: .svg, .folded, .txt (text); may be "
+     "repeated"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "svg (default), text or folded on stdout, and in files whose ending says none"},
+     "format of stdout and of files with other extensions: svg (default), text or folded"},
     OPTION_HEADING("Two profiles"),
     {0, "diff", "[OLD]", take_diff, 0, 0, 0,
-     "compare with the stacks in this file (where an option follows: in the first FILE): what grew is "
-     "red, what shrank is blue; with text a line for each function whose own count has changed"},
+     OFTEN "compare with the stacks in OLD (default: the first FILE): what grew is red, what "
+     "shrank is blue; as text, one line per function whose own count changed"},
     {0, "fail-above", "PERCENT", option_string, WISH(verdict.text), 0, 0,
-     "exit with 3 when a function's share, its own or with what it calls, has grown for certain by "
-     "more percentage points than this; print the three that grew most"},
+     OFTEN "exit with 3 if a function's share, self or total, certainly grew by more than PERCENT "
+     "percentage points; print the three that grew most"},
     {0, "normalize", NULL, option_flag, WISH(normalize), 0, 0,
-     "compare shares, not counts: OLD is scaled to the total of now"},
+     "compare shares, not counts: OLD is scaled to the new total"},
     {0, "negate", NULL, option_flag, AT(negate), 0, 0,
      "what grew is blue, what shrank is red"},
     {0, "symfs", "DIR", option_string, WISH(symfs), 0, 0,
-     "of recordings: look for programs, libraries and their debug files below DIR"},
+     "for recordings: look for programs, libraries and debug files below DIR"},
     OPTION_HEADING("Picture"),
     {0, "title", "TEXT", option_string, WISH(title), 0, 0,
-     "above the picture (default: Flame Graph)"},
+     OFTEN "title of the picture (default: Flame Graph)"},
     {0, "subtitle", "TEXT", option_string, WISH(subtitle), 0, 0, "a line below the title"},
     {0, "width", "PX", option_number, AT(width), 1, MOST_WIDTH,
-     "a width that never changes (default: as wide as the window)"},
+     "a fixed width (default: the window's)"},
     {0, "minwidth", "PX", option_string, AT(least_width), 0, 0,
-     "leave narrower frames out; also a share of the width, such as 0.1%; 0: draw all (default: "
-     "0.1)"},
+     "leave out narrower frames; PX may be a share of the width, such as 0.1%; 0: draw all "
+     "(default: 0.1)"},
     {0, "countname", "NAME", option_string, WISH(count_name), 0, 0,
      "what is counted (default: samples)"},
     {0, "colors", "PALETTE", option_string, AT(colors), 0, 0,
-     "other colours than those of the kinds of frames; also --color"},
-    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, "the root is at the top"},
+     "colour by this palette, not by kind of frame; also --color"},
+    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, OFTEN "put the root at the top"},
     {0, "reverse", NULL, option_flag, WISH(reversed), 0, 0,
-     "leaf first: stacks that end alike share the frames that they end with"},
-    {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not shown"},
+     "leaf first: merge stacks from their leaves"},
+    {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not displayed"},
     OPTION_HEADING("Other"),
     /* Of looks alone, or what is so anyhow: a name has one colour in all files. */
     {0, "cp", NULL, option_ignore, 0, 0, 0, NULL},
@@ -111,63 +111,61 @@ static const struct option own_options[] = {
 static const struct option *const options[] = {own_options, common_options, NULL};
 
 static const struct manual_row input[] = {
-    {NULL, "Folded stacks, a line for each: frames from the root on with ; between them, a blank, "
-     "and a count, which may have a fraction. So do -f of the other applets, bcc's -f, "
-     "stackcollapse-perf.pl and async-profiler write them. A FILE may also be a recording, as -o FILE.sbx "
-     "of the other applets writes it: see report(1). Several files are added up; without a "
-     "FILE, or where it is -, stdin is read."},
-    {NULL, "Lines that begin with # and a blank are comments. A line without a count, or with one "
-     "that is negative or no decimal number, is left out: how many there were, and where the "
-     "first is, is said on stderr. Where lines end in two counts, as difffolded.pl writes them, "
-     "the first is before and the second is now."},
+    {NULL, "Folded stacks, one per line: frames from the root, separated by ; then a blank and a "
+     "count, which may have a fraction, as written by -f of the other applets, bcc's -f, "
+     "stackcollapse-perf.pl and async-profiler. FILE may also be a recording (-o FILE.sbx of the "
+     "other applets): see report(1). Several files are added up. Without FILE, or if FILE is -, "
+     "reads stdin."},
+    {NULL, "Lines that begin with # and a blank are comments. Lines without a valid count are "
+     "left out; stderr says how many, and where the first is. If lines end in two counts, as "
+     "difffolded.pl writes them, the first is before, the second now."},
     {0},
 };
 
 static const struct manual_row text_format_rows[] = {
-    {NULL, "Without --diff: functions, with the percentage of all counts that they have alone "
-     "(self), and with what they call (total), the greatest self first."},
-    {NULL, "With --diff: both totals, and a line for each function whose own count (self) has "
-     "changed, the greatest change first, such as"},
-    {"+12.1% -> read", "its own count has grown by 12.1 percent of the total now; with "
-     "--normalize, its share has grown by 12.1 percentage points"},
-    {"-3.0% -> b (b.isra.0 = b.constprop.0)", "names match without .isra.N, .constprop.N, "
-     ".part.N, .llvm.N, .cold and a Rust hash at their end; in brackets stands how such a name is "
-     "spelled in OLD, and now"},
-    {NULL, "With --fail-above: the verdict, on stdout or, where that is for another format, on stderr; "
-     "without -o and --format it is all there is. A share, of a function's own (self) or with what it "
-     "calls (total), has grown for certain where what it grew by at least, given so few samples (3 "
-     "standard errors), is above the limit; else it is uncertain, and no failure. Each count is a sample."},
+    {NULL, "Text, without --diff: functions, with their own share of all counts (self) and that "
+     "including their callees (total), the greatest self first."},
+    {NULL, "Text, with --diff: both totals, and one line per function whose own count (self) changed, "
+     "the greatest change first, such as"},
+    {"+12.1% -> read", "its own count grew by 12.1 percent of the new total; with --normalize, "
+     "its share grew by 12.1 percentage points"},
+    {"-3.0% -> b (b.isra.0 = b.constprop.0)", "names are matched without .isra.N, .constprop.N, "
+     ".part.N, .llvm.N, .cold or a Rust hash at the end; brackets show the old and new spelling"},
+    {NULL, "With --fail-above: the verdict, on stdout, or on stderr if stdout has another format; "
+     "without -o and --format, nothing else. A share (self or total) certainly grew if its growth "
+     "less 3 standard errors is above the limit; otherwise growth is uncertain, and not a "
+     "failure. Each count is taken as one sample."},
     {0},
 };
 
 static const struct manual_section sections[] = {
     {"Input", input},
-    {"Text", text_format_rows},
+    {"Output", text_format_rows},
     {0},
 };
 
 static const struct manual_row examples[] = {
-    {"flamegraph stacks.folded > stacks.svg", "a picture, for any browser"},
+    {"flamegraph stacks.folded > stacks.svg", "draw a flame graph for any browser"},
     {"flamegraph --title build --countname us -o build.svg stacks.folded",
-     "offcputime -f counts microseconds"},
+     "for offcputime -f, which counts microseconds"},
     {"flamegraph --reverse --inverted stacks.folded > leaves.svg",
      "who calls the leaves, from the top"},
-    {"flamegraph --diff old.folded new.folded > diff.svg", "what has become more is red"},
+    {"flamegraph --diff old.folded new.folded > diff.svg", "what grew is red"},
     {"flamegraph --format text --normalize --diff old.folded new.folded",
-     "the same as a list, of profiles that did not take equally long"},
-    {"flamegraph --diff --fail-above 5% old.folded new.folded", "exit with 3 when something became slower"},
+     "the same as a list, for profiles of different lengths"},
+    {"flamegraph --diff --fail-above 5% old.folded new.folded", "exit with 3 if something got "
+                                                                "slower"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "A frame that ends in _[k] is the kernel's, in _[j] a just-in-time compiler's, in _[i] "
-     "inlined, in _[w] a waker's: the ending is a colour, and not shown. Frames called - and -- "
-     "are delimiters."},
-    {NULL, "Counts with a fraction are added up as they are, and shown as whole numbers: a sum of "
-     "them is right to less than one."},
-    {NULL, "Bytes that a terminal or a browser could take for more than text, and those that are "
-     "not valid UTF-8, are written as \\xNN. In folded output a last frame that ends in a blank "
-     "and a number gets _ in the place of the blank, since it would be read as one more count."},
+    {NULL, "Frames ending in _[k] are the kernel's, in _[j] JIT-compiled, in _[i] inlined, in "
+     "_[w] a waker's: the suffix picks the colour and is not shown. Frames named - and -- are "
+     "delimiters."},
+    {NULL, "Counts with a fraction are summed up exactly and shown as whole numbers."},
+    {NULL, "Control characters, escapes and invalid UTF-8 are written as \\xNN. In folded output, "
+     "if the last frame ends in a blank and a number, _ replaces the blank, so that it is not "
+     "read as another count."},
     {0},
 };
 
@@ -202,7 +200,7 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
     else if (*end)
         valid = false;
     if (!valid) {
-        text_format(error, "--minwidth: \"%s\" is no width: it takes pixels, such as 0.5, or a "
+        text_format(error, "--minwidth: invalid width \"%s\": it takes pixels, such as 0.5, or a "
                     "share, such as 0.1%%" SEE_HELP, text);
         return -EINVAL;
     }
@@ -224,12 +222,13 @@ static int check_verdict(struct verdict_wishes *verdict, struct text *error)
     bool valid = parse_decimal(verdict->text, &verdict->limit, &end) && (!*end || !strcmp(end, "%"));
     verdict->limit /= 100;
     if (!valid || verdict->limit > 1)
-        text_format(error, "--fail-above: \"%s\" is no share: it takes 0%% to 100%%" SEE_HELP,
+        text_format(error, "--fail-above: invalid share \"%s\": it takes 0%% to 100%%" SEE_HELP,
                     verdict->text);
     else if (!settings.diff)
-        text_add(error, "--fail-above: takes --diff OLD, which it compares with" SEE_HELP);
+        text_add(error, "--fail-above: needs --diff OLD to compare with" SEE_HELP);
     else if (settings.wishes.reversed)
-        text_add(error, "--fail-above: with --reverse no function's own share is known" SEE_HELP);
+        text_add(error, "--fail-above: cannot be combined with --reverse, which loses functions' "
+                        "own shares" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
 
@@ -296,14 +295,14 @@ static int check_input(struct arguments *arguments, struct text *error)
     if (!arguments->count)
         stdins++;
     if (arguments->command)
-        text_add(error, "--: no command is run; a file is a word of its own, such as ./--"
+        text_add(error, "--: no command is run; for a file of that name give ./--"
                  SEE_HELP);
     else if (stdins > 1)
-        text_add(error, "-: stdin can be read once" SEE_HELP);
+        text_add(error, "-: stdin can only be read once" SEE_HELP);
     else if (settings.diff && !settings.wishes.old)
         text_add(error, "--diff: takes OLD" SEE_HELP);
     else if (settings.wishes.normalize && !settings.diff)
-        text_add(error, "--normalize: takes --diff OLD, which it scales" SEE_HELP);
+        text_add(error, "--normalize: needs --diff OLD, which it scales" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
 
@@ -335,14 +334,14 @@ static int run(const struct arguments *arguments)
 
 const struct applet flamegraph_applet = {
     .name = "flamegraph",
-    .summary = "draw folded stacks: a flame graph, or what has changed between two",
+    .summary = "draw folded stacks: a flame graph, or the difference of two",
     .usage = "[options] [FILE...]",
-    .about = "Reads folded stacks, as many tools write them, and makes a flame graph of them: one "
-             "SVG file, which needs nothing but a browser. With --diff it is the comparison of "
-             "two.",
+    .about = "Draws a flame graph of folded stacks, as many tools write them: one SVG file that "
+             "needs nothing but a browser. With --diff it compares two.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
+    .no_stacks = true,
     .options = options,
     .settings = &settings,
     .filter = true,

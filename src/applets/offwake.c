@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/offwaking.h"
@@ -18,7 +19,7 @@ struct offwake_options {
     } states;
 };
 
-static struct offwake_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .most = UINT64_MAX};
+static struct offwake_options settings;
 
 #define AT(member) offsetof(struct offwake_options, member)
 #define MOST_US (UINT64_MAX / 1000 - 1)
@@ -72,26 +73,26 @@ static int option_states(const struct option *option, const char *text, void *de
 static const struct option own_options[] = {
     OPTION_HEADING("Waits"),
     {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
-     "waits of so many microseconds and more only"},
+     OFTEN "only waits of at least US microseconds"},
     {'M', "max-block-time", "US", option_number, AT(most), 0, MOST_US,
-     "waits of so many microseconds and less only"},
+     "only waits of at most US microseconds"},
     {0, "state", "LETTERS", option_states, AT(states), 0, 0,
-     "states that threads are left in: S (sleeps), D (waits uninterruptibly), T, t (stopped, "
-     "traced), P (parked), I (idle kernel thread), R (does not wait: was preempted), or a mask of "
-     "theirs (default: all but R)"},
+     OFTEN "only waits in these states: S (sleep), D (uninterruptible sleep), T, t (stopped, "
+     "traced), P (parked), I (idle kernel thread), R (preempted), or their mask (default: all but "
+     "R)"},
     {'u', "user-threads-only", NULL, option_flag, AT(user_threads), 0, 0,
-     "threads of programs only"},
+     "user threads only"},
     {'k', "kernel-threads-only", NULL, option_flag, AT(kernel_threads), 0, 0,
-     "threads of the kernel only"},
+     "kernel threads only"},
     {0, "unfinished", NULL, option_flag, AT(unfinished), 0, 0,
-     "with the waits that had not ended when the tracing did"},
+     "include waits still pending when tracing stops"},
     {0},
 };
 
 static const struct option both_options[] = {
     {0, "pairs", NULL, option_flag, AT(pairs), 0, 0,
-     "text: who waited for whom, without stacks, in a line each: time, waits, the longest; the ten of the "
-     "most time, or as many as --top says"},
+     "print who waited for whom, one pair per line, without stacks: time, waits, the longest; the "
+     "top ten, or as many as --top says"},
     {0},
 };
 
@@ -177,77 +178,91 @@ static int run_offwaketime(const struct arguments *arguments)
 }
 
 static const struct manual_row offcputime_examples[] = {
-    {"offcputime 5", "where all threads blocked, for five seconds"},
-    {"offcputime -p 185 -m 1000", "waits of one process of a millisecond and more"},
-    {"offcputime -K --state D 10", "the kernel's part of uninterruptible waits: disks, locks"},
-    {"offcputime -f -u 10 > out.folded", "threads of programs, as input for a flame graph"},
-    {"offcputime --unfinished -p 185 5", "also what a hanging process hangs in"},
+    {"offcputime 5", "where threads block, for five seconds"},
+    {"offcputime -p 185 -m 1000", "waits of a process of at least a millisecond"},
+    {"offcputime -K --state D 10", "kernel stacks of uninterruptible waits: disks, locks"},
+    {"offcputime -f -u 10 > out.folded", "user threads, as input for a flame graph"},
+    {"offcputime --unfinished -p 185 5", "also what a hung process is stuck in"},
     {0},
 };
 
 static const struct manual_row wakeuptime_examples[] = {
-    {"wakeuptime 5", "who ended the waits of all threads, for five seconds"},
+    {"wakeuptime 5", "who ends the waits of all threads, for five seconds"},
     {"wakeuptime -p 185", "those of one process, until Ctrl-C"},
     {"wakeuptime -o out.svg 10", "a flame graph"},
     {0},
 };
 
 static const struct manual_row offwaketime_examples[] = {
-    {"offwaketime 5", "where all threads blocked, and who woke them, for five seconds"},
-    {"offwaketime -p 185 -m 1000", "waits of one process of a millisecond and more"},
+    {"offwaketime 5", "where threads block and who wakes them, for five seconds"},
+    {"offwaketime -p 185 -m 1000", "waits of a process of at least a millisecond"},
     {"offwaketime --pairs 5", "who waits for whom, in ten lines"},
-    {"offwaketime -o out.svg 10", "a flame graph of both stacks on one another"},
+    {"offwaketime -o out.svg 10", "a flame graph of both stacks, one on top of the other"},
+    {0},
+};
+
+static const struct manual_row output[] = {
+    {"waker, target", "who ended the wait, and who waited; with both stacks -- stands between them"},
+    {"[timer interrupt], [network interrupt], [disk interrupt], [RCU interrupt], [interrupt by another "
+     "CPU], [interrupt]", "a device or timer ended the wait, with the kernel's stack alone, since the thread it "
+     "interrupted has nothing to do with it; -v adds that thread"},
+    {"[no waker]", "the wakeup was not seen"},
+    {"[unfinished]", "with --unfinished, a wait still pending at the end"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "A wait is from the moment that a thread leaves its CPU, blocked, until it runs again; "
-     "for wakeuptime until it is woken. It counts in the report in which it ends. A thread that "
-     "was preempted does not wait, unless --state R asks for it."},
-    {NULL, "Name, numbers and stacks of a thread are those that it had when it left; a waker's "
-     "those that it had when it woke. What a device or a timer does interrupts whatever thread "
-     "there is: such a waker is [timer interrupt], [network interrupt], [disk interrupt], [RCU interrupt], "
-     "[interrupt by another CPU] or [interrupt], with the kernel's stack alone; -v adds the thread. "
-     "[no waker]: nobody was seen to wake."},
-    {NULL, "-p, -t, -C, --cgroup, -u, -k and --state select threads as they leave; whoever wakes "
-     "them is shown."},
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON. tracefs need not be mounted: then it is mounted "
-     "for this process alone; where there is no right to that, raw tracepoints are used, with what "
-     "/sys/kernel/btf/vmlinux tells of the kernel's types."},
-    {NULL, "Stacks of user programs are walked along the unwind tables of their files (Linux 5.10 and BTF), "
-     "else along frame pointers: then code that was compiled without them hides its callers. What does not reach "
-     "the program's start ends with [truncated]."},
+    {NULL, "A wait lasts from when a thread leaves its CPU, blocked, until it runs again; for "
+     "wakeuptime, until it is woken. It counts in the report in which it ends. Preempted threads "
+     "do not wait, unless --state R is given."},
+    {NULL, "A thread's name, PID and stacks are those it had when it blocked; a waker's, those it "
+     "had at the wakeup."},
+    {NULL, "-p, -t, -C, --cgroup, -u, -k and --state select the threads that block, not their "
+     "wakers."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON. If tracefs is not mounted, it is mounted "
+     "for this process alone; without the privilege for that, raw tracepoints and "
+     "/sys/kernel/btf/vmlinux are used."},
+    {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
+     "else by frame pointers; then code compiled without them hides its callers."},
     {0},
 };
 
 static const struct manual_section sections[] = {{0}};
 
+static void begin(void *memory)
+{
+    trace_options_begin(memory);
+    settings.most = UINT64_MAX;
+}
+
 #define OFFWAKE_APPLET(word, tables, sentence, paragraph) {                                        \
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
-    .about = paragraph " It runs for so many seconds, or until Ctrl-C, and then prints the sums " \
-             "in microseconds, the greatest last.",                                                \
+    .about = paragraph " Runs for SECONDS, or until Ctrl-C, then prints the sums in microseconds, " \
+             "the greatest last.",                                                                 \
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
-    .notes = notes,                                                                                \
+    .output = HAS_MANUAL ? output : NULL,                                                          \
+    .notes = HAS_MANUAL ? notes : NULL,                                                            \
     .options = tables,                                                                             \
     .settings = &settings,                                                                         \
+    .begin = begin,                                                                                \
     .run = run_##word,                                                                             \
 }
 
 const struct applet offcputime_applet = OFFWAKE_APPLET(
-    offcputime, options, "sum up the time that threads block, by the stacks that block",
-    "Sums up how long threads are off the CPU because they wait: for a disk, a lock, a message, a "
-    "timer; by the process and the stack with which its thread left the CPU.");
+    offcputime, options, "sum up blocked time by the stacks that block",
+    "Sums up how long threads are off the CPU because they wait for a disk, a lock, a message or "
+    "a timer, by their process and the stack that blocked.");
 
 const struct applet wakeuptime_applet = OFFWAKE_APPLET(
-    wakeuptime, options, "sum up the time that threads block, by the stacks that wake them",
-    "Sums up how long threads wait until they are woken, by who wakes them: its process and stack, "
-    "with the process that waited.");
+    wakeuptime, options, "sum up blocked time by the stacks that end it",
+    "Sums up how long threads wait until they are woken, by the waker's process and stack, and "
+    "the process that waited.");
 
 const struct applet offwaketime_applet = OFFWAKE_APPLET(
     offwaketime, offwaketime_options,
-    "sum up the time that threads block, by both stacks: who blocks, and who wakes",
+    "sum up blocked time by both stacks: who blocks and who wakes",
     "Sums up how long threads are off the CPU because they wait, by the process and stack that "
-    "waited, together with the process and stack that ended it.");
+    "waited and those that ended the wait.");

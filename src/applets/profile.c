@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_counts.h"
@@ -31,20 +32,20 @@ struct profile_options {
     bool idle;
 };
 
-static struct profile_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct profile_options settings;
 
 #define AT(member) offsetof(struct profile_options, member)
 
 static const struct option own_options[] = {
     OPTION_HEADING("Sampling"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, NS_PER_SECOND,
-     "samples per second on each CPU (default: 49; the most: sysctl "
+     OFTEN "samples per second on each CPU (default: 49; maximum: sysctl "
      "kernel.perf_event_max_sample_rate)"},
     {'c', "count", "COUNT", option_number, AT(count), 1, MOST_COUNT,
-     "a sample at every COUNT events instead; the clocks count nanoseconds"},
+     "take a sample every COUNT events instead; clocks count nanoseconds"},
     {'e', "event", "EVENT", option_string, AT(event), 0, 0,
-     "what gives the samples, if not cpu-clock: see above"},
-    {'I', "include-idle", NULL, option_flag, AT(idle), 0, 0, "CPUs on which nobody runs, too"},
+     OFTEN "sample this event instead of cpu-clock: see above"},
+    {'I', "include-idle", NULL, option_flag, AT(idle), 0, 0, "sample idle CPUs, too"},
     OPTION_LETTER('A', "verbose"),
     {0},
 };
@@ -52,41 +53,40 @@ static const struct option own_options[] = {
 static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
 
 static const struct manual_row events[] = {
-    {"cpu-clock", "time on a CPU (the default)"},
-    {"task-clock", "the same by another clock of the kernel"},
-    {"cycles, instructions", "of the processor: these four where it has counters for them"},
-    {"cache-misses", "accesses that the last cache could not serve"},
+    {"cpu-clock", "CPU time (default)"},
+    {"task-clock", "the same, by another clock"},
+    {"cycles, instructions", "hardware events: these four need the processor's counters"},
+    {"cache-misses", "accesses that missed the last-level cache"},
     {"branch-misses", "mispredicted branches"},
-    {"page-faults", "accesses to memory that was not mapped yet"},
-    {"context-switches", "tasks that leave a CPU"},
+    {"page-faults", "page faults"},
+    {"context-switches", "context switches"},
     {0},
 };
 
 static const struct manual_section sections[] = {{"Events", events}, {0}};
 
 static const struct manual_row examples[] = {
-    {"profile 5", "what this machine does, for five seconds"},
+    {"profile 5", "sample all CPUs for five seconds"},
     {"profile -p 185 -F 997", "one process, until Ctrl-C"},
     {"profile -o out.svg 30", "a flame graph"},
-    {"profile -U -C 0 5", "user stacks of one CPU"},
+    {"profile -U -C 0 5", "user stacks on one CPU"},
     {"profile -e page-faults -c 1 -p 185 5", "each page fault of a process"},
-    {"profile -i 10 -T --top 5", "the five greatest stacks of every ten seconds"},
+    {"profile -i 10 -T --top 5", "the top five stacks of every ten seconds"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, "
-     "which some systems have, root; and below that nothing for your own programs (-p, -- COMMAND)."},
-    {NULL, "Clocks have a fixed period, on every CPU, and so the samples of a stack are the time "
-     "that it took: HZ of them are a second on a CPU. What a virtual machine's host takes away from "
-     "it gives no samples. With other events -F is a frequency that the kernel seeks, and -c is "
-     "exact."},
-    {NULL, "The hardware's events are there where the processor has counters and a virtual "
-     "machine's host passes them on."},
-    {NULL, "A sample that hits while the kernel runs a BPF program on that CPU is lost."},
-    {NULL, "CPUs that come are sampled from half a second after that on, at the latest."},
-    {NULL, "Names and stacks of user programs are as stackcount(1) has them, along unwind tables or frame "
-     "pointers. --hash-storage-size of bcc's profile is taken, and ignored."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
+     "above 2, as on some systems; nothing for your own programs (-p, -- COMMAND) if it is 2 or "
+     "less."},
+    {NULL, "Clocks tick at a fixed rate on every CPU, so samples are time: HZ samples are one "
+     "second on a CPU. Time stolen by a hypervisor has no samples. For other events, the kernel "
+     "adjusts to -F as best it can, and -c is exact."},
+    {NULL, "Hardware events need counters, which many virtual machines lack."},
+    {NULL, "Samples that hit a CPU while it runs a BPF program are missed."},
+    {NULL, "CPU hotplug is handled: a new CPU is sampled within half a second."},
+    {NULL, "For user stacks and names see stackcount(1). --hash-storage-size of bcc's profile is "
+     "accepted and ignored."},
     {0},
 };
 
@@ -302,19 +302,19 @@ static void check_rate(const struct sampling_event *event, struct text *error)
     uint64_t limit = sampling_rate_limit();
 
     if (settings.frequency > limit)
-        text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu "
-                    "(sysctl kernel.perf_event_max_sample_rate)",
+        text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu (sysctl "
+                    "kernel.perf_event_max_sample_rate)",
                     (unsigned long long)settings.frequency, (unsigned long long)limit);
     else if (settings.count && event->clock && settings.count < NS_PER_SECOND / limit)
-        text_format(error, "-c: %llu ns of %s are less than this kernel allows: it takes %llu or "
-                    "more (sysctl kernel.perf_event_max_sample_rate)",
+        text_format(error, "-c: %llu ns of %s are less than this kernel allows: it takes %llu or more "
+                    "(sysctl kernel.perf_event_max_sample_rate)",
                     (unsigned long long)settings.count, event->name,
                     (unsigned long long)(NS_PER_SECOND / limit));
 }
 
 static void refuse_unknown_event(struct text *error)
 {
-    text_format(error, "-e: \"%s\" is none of", settings.event);
+    text_format(error, "-e: \"%s\" is not one of", settings.event);
     for (const struct sampling_event *event = sampling_events; event->name; event++)
         text_format(error, "%s %s", event == sampling_events ? "" : ",", event->name);
 }
@@ -328,7 +328,8 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
         !trace_options_choose_files(&settings.trace, error) &&
         !trace_options_take_duration(&settings.trace, arguments, error)) {
         if (settings.frequency && settings.count)
-            text_add(error, "-F and -c exclude each other: a sample is taken by time or by events");
+            text_add(error, "-F and -c cannot be combined: samples are taken by time or by "
+                            "events");
         else if (!*event)
             refuse_unknown_event(error);
     }
@@ -417,16 +418,16 @@ static int run(const struct arguments *arguments)
 
 const struct applet profile_applet = {
     .name = "profile",
-    .summary = "count the stacks that CPUs are in, by sampling them",
+    .summary = "count the stacks that CPUs run, by sampling",
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",
-    .about = "Looks at each CPU 49 times a second and counts in which stack it is. It runs until "
-             "Ctrl-C, or for SECONDS (as with -D), and then prints each stack, leaf first, with its "
-             "process and how often it was seen, the greatest last. CPUs on which nobody runs are "
-             "left out.",
+    .about = "Samples each CPU 49 times a second and counts the stacks it finds. Runs until "
+             "Ctrl-C, or for SECONDS (as with -D), then prints each stack, leaf first, with its "
+             "process and count, the greatest last. Idle CPUs are left out.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

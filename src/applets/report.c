@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "draw/drawing.h"
@@ -34,6 +35,8 @@ static struct settings {
 static int take_flat(const struct option *option, const char *text, void *destination, struct text *error)
 {
     (void)destination;
+    if (!HAS_SHARES)
+        return part_refuse("shares", error);
     settings.flat.wanted = true;
     return text ? option_number(option, text, &settings.show.functions, error) : 0;
 }
@@ -41,58 +44,60 @@ static int take_flat(const struct option *option, const char *text, void *destin
 static const struct option own_options[] = {
     OPTION_HEADING("Names"),
     {0, "symfs", "DIR", option_string, AT(show.symfs), 0, 0,
-     "look for programs, libraries and their debug files below DIR: a copy of the recorded machine's root, or "
-     "of parts of it"},
+     OFTEN "look for programs, libraries and debug files below DIR, a copy of the recorded "
+     "machine's root or parts of it"},
     {0, "missing", NULL, option_flag, AT(show.missing), 0, 0,
-     "print the build ids of files whose symbols were not found, one a line, and no report: "
-     "debuginfod-find(1) takes them"},
+     "print only the build ids of files without symbols, one per line, for debuginfod-find(1)"},
     {0, "raw-names", NULL, option_flag, AT(show.raw_names), 0, 0,
-     "names of functions as the symbol tables have them: those of C++ and Rust are not made readable"},
-    {0, "shorten", NULL, option_flag, AT(show.names.shorten), 0, 0,
-     "template arguments of C++ and generic ones of Rust as <...>"},
+     "do not demangle C++ and Rust names"},
+    {0, "shorten", NULL, trace_option_shorten, AT(show.names.shorten), 0, 0, !HAS_NAMES ? NULL :
+     "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Two recordings"),
     {0, "diff", NULL, option_flag, AT(diff), 0, 0,
-     "compare two, the older first: a line for each function whose own count has changed; -o FILE.svg draws "
-     "it"},
+     OFTEN "compare two, the older first: one line per function whose own count changed; -o "
+     "FILE.svg draws it"},
     {0, "normalize", NULL, option_flag, AT(normalize), 0, 0, "compare shares, not counts"},
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
-     "one line per stack, root first, as flame graph tools take it"},
+     OFTEN "one line per stack, root first, as flame graph tools read it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     "the report as a file, in the format that its ending says: .txt, .folded, .flat, .svg (a flame graph), "
-     ".pb.gz (pprof), .speedscope.json; may be there several times"},
+     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded, .flat, .svg "
+     "(a flame graph), .pb.gz (pprof), .speedscope.json; may be repeated"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "text, folded, flat, svg, pprof or speedscope on stdout, and in files whose ending says none"},
+     "format of stdout and of files with other extensions: text, folded, flat, svg, pprof or "
+     "speedscope"},
     {0, "flat", "[N]", take_flat, AT(flat), 1, UINT64_MAX,
-     "functions with their share alone (self) and with what they call (total) instead of stacks; the N "
-     "greatest, if a whole number comes right after it"},
+     OFTEN "functions instead of stacks: their own share (self) and that including callees "
+     "(total); the top N if a number follows"},
     {'d', "delimited", NULL, option_flag, AT(show.delimited), 0, 0,
-     "a delimiter between kernel and user stacks: --, in folded output -"},
-    {'s', "offset", NULL, option_flag, AT(show.offset), 0, 0, "offsets within functions: name+0x1f"},
+     "print -- between kernel and user stack; - in folded output"},
+    {'s', "offset", NULL, option_flag, AT(show.offset), 0, 0, "print offsets within functions: "
+                                                              "name+0x1f"},
     {'v', "verbose", NULL, option_flag, AT(show.verbose), 0, 0,
-     "raw addresses, and the modules of kernel functions"},
-    {'a', "annotations", NULL, option_flag, AT(show.annotations), 0, 0, "_[k] after kernel functions"},
+     "print addresses, and modules of kernel functions"},
+    {'a', "annotations", NULL, option_flag, AT(show.annotations), 0, 0, "print _[k] after kernel "
+                                                                        "functions"},
     {0, "top", "N", option_number, AT(show.top), 1, UINT64_MAX,
-     "the N greatest stacks only; what is left out is said"},
+     OFTEN "the top N stacks only; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(show.by), 0, 0,
-     "whom to tell apart: process, name, or thread, where --by thread recorded them"},
-    {0, "by-name", NULL, trace_option_by_name, AT(show.by), 0, 0, "the same as --by name"},
+     "count stacks by process, name, or thread (if recorded with --by thread)"},
+    {0, "by-name", NULL, trace_option_by_name, AT(show.by), 0, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "debug", NULL, option_flag, AT(show.debug), 0, 0,
-     "what was recorded, when and on which machine, and the account of its events, on stderr"},
+     "print on stderr what was recorded, when and where, and the account of events"},
     {0},
 };
 
 static const struct option *const options[] = {own_options, common_options, NULL};
 
 static const struct manual_row names[] = {
-    {NULL, "A recording has the addresses of stacks and which files they are in, by build id, or by size and a "
-     "hash where a file has none; of the kernel, of just-in-time compilers and of the vDSO it has the names. "
-     "A file here names something only if it is the recorded one."},
-    {NULL, "Files are looked for by their path, below --symfs where that is given; then by build id, in "
-     ".build-id and usr/lib/.build-id below --symfs, in /usr/lib/.build-id, and where debuginfod-find(1) keeps "
-     "what it has fetched (DEBUGINFOD_CACHE_PATH, or ~/.cache/debuginfod_client). Debug files are looked for "
-     "in the same places, and in usr/lib/debug."},
+    {NULL, "A recording holds the addresses of stacks and identifies their files by build id, or "
+     "by size and hash; for the kernel, JIT-compiled code and the vDSO it holds names. Only the "
+     "very file that was recorded is used for names."},
+    {NULL, "Files are looked up by path, below --symfs if given; then by build id, in .build-id "
+     "and usr/lib/.build-id below --symfs, in /usr/lib/.build-id, and in the cache of "
+     "debuginfod-find(1) (DEBUGINFOD_CACHE_PATH, or ~/.cache/debuginfod_client). Debug files are "
+     "looked up in the same places and in usr/lib/debug."},
     {0},
 };
 
@@ -100,19 +105,21 @@ static const struct manual_section sections[] = {{"Names", names}, {0}};
 
 static const struct manual_row examples[] = {
     {"report run.sbx", "what `profile -o run.sbx 10` recorded, as text"},
-    {"report --symfs sysroot -o out.svg run.sbx", "a flame graph, with symbols from a copy of the machine"},
+    {"report --symfs sysroot -o out.svg run.sbx", "a flame graph, with symbols from a copy of "
+                                                  "that machine"},
     {"report --missing run.sbx", "build ids for debuginfod-find debuginfo"},
-    {"report --flat 10 monday.sbx tuesday.sbx", "the sum of two"},
-    {"report --diff before.sbx after.sbx", "what has changed"},
+    {"report --flat 10 monday.sbx tuesday.sbx", "the sum of both"},
+    {"report --diff before.sbx after.sbx", "what changed"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "What was asked for when it was recorded (-d, -s, -v, -a, --top, --by and the like) is so in its "
-     "report, too; options here add to that. Several recordings of one kind of event are added up."},
-    {NULL, "Recordings may come from anybody: they are read by a process that may do nothing else, and the "
-     "paths in them open plain files alone, none of them out of --symfs. A recording itself is readable by its "
-     "owner alone (mode 0600), for it has addresses of the kernel."},
+    {NULL, "Options given when recording (-d, -s, -v, -a, --top, --by and the like) apply to the "
+     "report, too; options here add to them. Several recordings of the same kind of event are "
+     "added up."},
+    {NULL, "Recordings need not be trusted: a sandboxed process reads them, and the paths in them "
+     "only open regular files, below --symfs if given. A recording is readable only by its owner "
+     "(mode 0600), since it contains kernel addresses."},
     {0},
 };
 
@@ -235,7 +242,7 @@ static int choose_formats(const struct report_files *files, struct text *error)
         while (at < wishes->format_count && wishes->formats[at] != format)
             at++;
         if (format == REPORT_SBX)
-            text_add(error, "a recording becomes a report, not a recording: any other format will do" SEE_HELP);
+            text_add(error, "report does not write recordings: use another format" SEE_HELP);
         else if (settings.diff && (format == REPORT_PPROF || format == REPORT_SPEEDSCOPE || format == REPORT_FLAT))
             text_add(error, "--diff: a comparison is text, svg or folded" SEE_HELP);
         else if (at == wishes->format_count)
@@ -251,19 +258,19 @@ static int check_words(const struct arguments *arguments, struct text *error)
     for (size_t i = 0; i < arguments->count; i++)
         stdins += drawing_is_stdin(arguments->words[i]);
     if (arguments->command)
-        text_add(error, "--: no command is run; a file is a word of its own, such as ./--" SEE_HELP);
+        text_add(error, "--: no command is run; for a file of that name give ./--" SEE_HELP);
     else if (!arguments->count)
-        text_add(error, "which recording? -o FILE.sbx of an applet that counts makes one" SEE_HELP);
+        text_add(error, "which recording? make one with -o FILE.sbx of an applet that counts" SEE_HELP);
     else if (stdins > 1)
-        text_add(error, "-: stdin can be read once" SEE_HELP);
+        text_add(error, "-: stdin can only be read once" SEE_HELP);
     else if (settings.diff && arguments->count != 2)
-        text_add(error, "--diff: takes two recordings, the older first" SEE_HELP);
+        text_add(error, "--diff: needs two recordings, the older first" SEE_HELP);
     else if (settings.normalize && !settings.diff)
-        text_add(error, "--normalize: takes --diff, whose older one it scales" SEE_HELP);
+        text_add(error, "--normalize: needs --diff, whose older recording it scales" SEE_HELP);
     else if (settings.diff && settings.show.missing)
-        text_add(error, "--diff and --missing exclude each other" SEE_HELP);
+        text_add(error, "--diff and --missing cannot be combined" SEE_HELP);
     else if (settings.show.raw_names && settings.show.names.shorten)
-        text_add(error, "--shorten: --raw-names leaves nothing to shorten: one of the two" SEE_HELP);
+        text_add(error, "--shorten and --raw-names cannot be combined" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
 
@@ -303,13 +310,13 @@ static int run(const struct arguments *arguments)
 
 const struct applet report_applet = {
     .name = "report",
-    .summary = "name what was recorded elsewhere, in any format",
+    .summary = "turn recordings into reports, in any format",
     .usage = "[options] FILE.sbx...",
-    .about = "Reads recordings, as -o FILE.sbx of the applets that count makes them, and makes the report that "
-             "they would have made, with the files and debug files that are here.",
+    .about = "Turns recordings, made by -o FILE.sbx of the applets that count, into the reports "
+             "those applets would have made, naming functions by the files and debug files here.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
     .filter = true,

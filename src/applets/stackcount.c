@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -31,7 +32,7 @@ struct stackcount_options {
     const char *attach, *condition, *sum, *unit;
 };
 
-static struct stackcount_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct stackcount_options settings;
 
 #define AT(member) offsetof(struct stackcount_options, member)
 
@@ -39,20 +40,20 @@ static const struct option own_options[] = {
     OPTION_HEADING("Counting"),
     OPTION_LETTER('c', "cpu"), /* as bcc has it */
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
-     "patterns are extended regular expressions, found anywhere in a name"},
+     OFTEN "patterns are extended regular expressions that match anywhere in a name"},
     {'P', "perpid", NULL, trace_option_by_process, AT(trace.by), 0, 0,
-     "the same as --by process; -K alone leaves out whose the stacks are"},
-    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, ASKING_IF_HELP},
+     "the same as --by process; without it -K alone does not tell processes apart"},
+    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, OFTEN ASKING_IF_HELP},
     {0, "sum", "VALUE", option_string, AT(sum), 0, 0,
-     "add up this value of events: see Values"},
+     OFTEN "sum up this value instead of counting events: see Values"},
     {0, "unit", "UNIT", option_string, AT(unit), 0, 0,
-     "of the sum (default: bytes, if the value's name says so)"},
+     "unit of the sum (default: bytes, if the value's name suggests it)"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
-     "print what would be traced, as patterns, one a line, and trace nothing"},
+     OFTEN "print what would be traced, one pattern per line, and exit"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
-     "do not ask first where there are so many functions that attaching and detaching takes long"},
+     "trace even if there are so many functions that it takes long to attach"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
-     "how functions are probed: multi, pmu or tracefs (default: the first that works)"},
+     "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     {0},
 };
 
@@ -63,36 +64,32 @@ static const struct manual_section sections[] = {
 
 static const struct manual_row examples[] = {
     {"stackcount -D 5 vfs_read", "who reads files, for five seconds"},
-    {"stackcount -K 'tcp_send*'", "kernel stacks to any of these functions"},
-    {"stackcount -p 185 t:syscalls:sys_enter_futex", "one process's waits for locks"},
+    {"stackcount -K 'tcp_send*'", "kernel stacks leading to any of these functions"},
+    {"stackcount -p 185 t:syscalls:sys_enter_futex", "where a process waits for locks"},
     {"stackcount -i 1 -T r::vfs_read", "returns from a function, every second"},
     {"stackcount -p 185 c:malloc", "who allocates in one process"},
-    {"stackcount c:malloc -- make", "who allocates in a command and all that it starts"},
+    {"stackcount c:malloc -- make", "who allocates in a command and its children"},
     {"stackcount --sum arg1 --unit bytes c:malloc", "how many bytes are allocated"},
-    {"stackcount --if 'ret < 0' r::vfs_read", "who reads in vain"},
+    {"stackcount --if 'ret < 0' r::vfs_read", "which reads fail"},
     {"stackcount --list 'u:stdc++:*'", "the USDT probes of the C++ library"},
     {"stackcount -o out.svg t:block:block_rq_insert", "a flame graph"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON where no tracefs is needed: check(1) says what works "
-     "here. Probes of kernel functions need a kernel with CONFIG_KPROBES; tracepoints need tracefs, which "
-     "need not be mounted: then it is mounted for this process alone."},
-    {NULL, "A function that the compiler put into its callers cannot be traced, and some the "
-     "kernel keeps probes out of. /proc/kallsyms and, in tracefs, available_filter_functions tell "
-     "what there is."},
-    {NULL, "Names of user frames come from the file's symbol table, else from its separate debug "
-     "file (by build id or .gnu_debuglink, below /usr/lib/debug), else from what it exports; a "
-     "just-in-time compiler's from /tmp/perf-PID.map. A frame without a name is file+0xADDR: "
-     "addr2line(1) takes the address, with -e and the file."},
-    {NULL, "A process that ended before the report has its names, too, also when its file was "
-     "deleted or replaced: what processes map is followed while tracing runs."},
-    {NULL, "Stacks of user programs are walked along the unwind tables of their files (Linux 5.10 and BTF), "
-     "else along frame pointers: then code that was compiled without them hides its callers. What does not reach "
-     "the program's start ends with [truncated]."},
-    {NULL, "--hash-storage-size of bcc's stackcount is taken, and ignored: the table of counts has "
-     "the size that the stacks need."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed: check(1) tells "
+     "what works here. Kernel functions need CONFIG_KPROBES; tracepoints need tracefs, which is "
+     "mounted for this process alone if it is not mounted yet."},
+    {NULL, "Inlined functions cannot be traced, nor can those that the kernel protects from "
+     "probes. --list prints what can."},
+    {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
+     "build id or .gnu_debuglink, below /usr/lib/debug), else its exported symbols; JIT-compiled "
+     "code by /tmp/perf-PID.map."},
+    {NULL, "Processes that exit before the report have names, too, even if their files were "
+     "deleted or replaced: mappings are tracked during the run."},
+    {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
+     "else by frame pointers; then code compiled without them hides its callers."},
+    {NULL, "--hash-storage-size of bcc's stackcount is accepted and ignored."},
     {0},
 };
 
@@ -260,7 +257,7 @@ static int trace(struct counting *counting, struct tracing *tracing)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
     }
     if (result)
-        say("the program cannot be made: %s", why.data ? why.data : "out of memory");
+        say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
         status = trace_with(counting, tracing, linked);
     text_free(&why);
@@ -344,7 +341,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         return -EINVAL;
     }
     if (settings.list && arguments->command) {
-        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+        text_add(error, "--list: traces nothing, so it takes no command" SEE_HELP);
         return -EINVAL;
     }
     if (attaching_check_words(arguments, SEE_HELP, error))
@@ -354,7 +351,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         result = asking_parse(&tracing->asking, settings.condition, "--sum", settings.sum, 1, error);
     if (!result && settings.unit &&
         (!settings.sum || !*settings.unit || settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])) {
-        text_add(error, "--unit: takes a word of small letters, for what --sum adds up" SEE_HELP);
+        text_add(error, "--unit: takes a lowercase word, and needs --sum" SEE_HELP);
         result = -EINVAL;
     }
     return result ? result
@@ -418,16 +415,17 @@ static int run(const struct arguments *arguments)
 
 const struct applet stackcount_applet = {
     .name = "stackcount",
-    .summary = "count the stacks that lead to an event",
+    .summary = "count stacks that lead to an event",
     .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
-    .about = "Counts how often each stack leads to a function of the kernel, of a program or of a "
-             "library, to a tracepoint or to a USDT probe. It runs until Ctrl-C, for -D seconds, "
-             "or while COMMAND does, and then prints each stack, leaf first, with its process and its "
-             "count, the greatest last.",
+    .about = "Counts the stacks that lead to a function of the kernel, a program or a library, to "
+             "a tracepoint or to a USDT probe. Runs until Ctrl-C, for -D seconds, or until "
+             "COMMAND exits, then prints each stack, leaf first, with its process and count, the "
+             "greatest last.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

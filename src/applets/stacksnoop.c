@@ -7,6 +7,7 @@
 
 #include "applets/applets.h"
 #include "base/exits.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_events.h"
@@ -29,32 +30,33 @@ struct stacksnoop_options {
     uint64_t most, buffer_size;
 };
 
-static struct stacksnoop_options settings = {.trace = TRACE_OPTIONS_DEFAULTS};
+static struct stacksnoop_options settings;
 
 #define AT(member) offsetof(struct stacksnoop_options, member)
 
 static const struct option own_options[] = {
     OPTION_HEADING("Events"),
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
-     "patterns are extended regular expressions, found anywhere in a name"},
-    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, ASKING_IF_HELP},
+     "patterns are extended regular expressions that match anywhere in a name"},
+    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, OFTEN ASKING_IF_HELP},
     {0, "print", "VALUE[,VALUE]", option_string, AT(print), 0, 0,
-     "these values of each event: see Values"},
-    {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events"},
+     OFTEN "print these values of each event: see Values"},
+    {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, OFTEN "stop after N events"},
     {0, "format", "FORMAT", option_string, AT(trace.format), 0, 0,
-     "text; perf: what perf script prints, for its readers; or json: a line for each event (default: text)"},
+     "text (default); perf: like perf script, for tools that read it; or json: one line per "
+     "event"},
     {'T', "timestamp", NULL, option_flag, AT(trace.timestamp), 0, 0,
-     "the time of day; else times are from the first event on"},
+     "print the time of day instead of the time since the first event"},
     {0, "buffer-size", "KB", option_number, AT(buffer_size), 1, 1 << 20,
-     "room for events that wait to be printed (default: by the memory that is there, 32768 at most)"},
+     "buffer for events not printed yet (default: depends on free memory, at most 32768)"},
     {0, "buffer", "KIND", option_string, AT(buffer), 0, 0,
-     "what they wait in: ring or perf (default: the first that this kernel has)"},
+     "kind of buffer: ring or perf (default: the first this kernel has)"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
-     "print what would be traced, as patterns, one a line, and trace nothing"},
+     OFTEN "print what would be traced, one pattern per line, and exit"},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
-     "do not ask first where there are so many functions that attaching and detaching takes long"},
+     "trace even if there are so many functions that it takes long to attach"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
-     "how functions are probed: multi, pmu or tracefs (default: the first that works)"},
+     "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     /* There are no reports here: these are refused, and not listed. */
     {'i', "interval", "S", option_seconds, AT(trace.interval), 0, 0, NULL},
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
@@ -66,7 +68,7 @@ static const struct option own_options[] = {
     {0, "top", "N", option_number, AT(trace.top), 1, UINT64_MAX, NULL},
     {0, "stack-storage-size", "N", option_number, AT(trace.storage), 1, 1 << 24, NULL},
     {0, "by", "WHO", trace_option_by, AT(trace.by), 0, 0,
-     "process or thread, both of which each event tells; there is nothing to put together by name"},
+     "process or thread; has no effect, since each event shows both"},
     {0, "by-name", NULL, trace_option_by_name, AT(trace.by), 0, 0, NULL},
     {0},
 };
@@ -77,29 +79,31 @@ static const struct manual_section sections[] = {
     {"Patterns", attaching_patterns}, {"Values", asking_values}, {0}};
 
 static const struct manual_row examples[] = {
-    {"stacksnoop -p 185 c:malloc", "each allocation of one process"},
-    {"stacksnoop --max 10 'tcp_connect*'", "who makes the next ten connections"},
+    {"stacksnoop -p 185 c:malloc", "each allocation of a process"},
+    {"stacksnoop --max 10 'tcp_connect*'", "who opens the next ten connections"},
     {"stacksnoop -T t:sched:sched_process_exec", "each exec, with the time of day"},
     {"stacksnoop --print arg1 --if 'arg1>=1M' c:malloc", "large allocations, and how large they are"},
     {"stacksnoop -K -d -s r::vfs_unlink", "returns from a function, with offsets"},
     {"stacksnoop t:sched:sched_process_exec -- make -j4", "each program that a build runs"},
     {"stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf",
-     "input for what reads perf script"},
-    {"stacksnoop --format json --max 10 c:malloc", "a line for each, for jq and programs"},
+     "for tools that read perf script"},
+    {"stacksnoop --format json --max 10 c:malloc", "one line per event, for jq and programs"},
+    {0},
+};
+
+static const struct manual_row output[] = {
+    {"TIME(s) COMM PID TID CPU EVENT", "each event: seconds since the first one (-T: the time of day), the "
+     "thread, the CPU, and what was hit, after r: if it is a return; then its stack, leaf first, and an "
+     "empty line"},
     {0},
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "A line for each event: the time in seconds since the first, the name, pid and tid of the "
-     "thread, the CPU, and what was hit; r: before it is a return. Below it the stack, leaf first, "
-     "the kernel's part and then the user's, and an empty line. Events are in the order of their "
-     "times, whichever CPU they came from."},
-    {NULL, "An event that finds the buffer full is lost, and how many were is said at the end: the "
-     "events are those that were printed and those that are said to be lost. Of events that come "
-     "faster than they can be printed stackcount(1) makes counts, and loses none."},
-    {NULL, "Where functions are not probed by links each has a program of its own, which tells "
-     "what was hit."},
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON where no tracefs is needed. stackcount(1) "
+    {NULL, "Events are printed in the order of their times, whichever CPU they came from."},
+    {NULL, "Events that find the buffer full are lost, and their number is printed at the end: "
+     "printed + lost = all events. For events that are faster than a terminal or disk, use "
+     "stackcount(1), which counts them in the kernel."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed. stackcount(1) "
      "says more on what can be traced and where names come from."},
     {0},
 };
@@ -220,7 +224,7 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
             attaching_say_program(&settings.trace, which, &programs[which], &request.programs[which]);
     }
     if (result)
-        say("the program cannot be made: %s", why.data ? why.data : "out of memory");
+        say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
         status = trace_with(snooping, tracing, &request);
     text_free(&why);
@@ -257,26 +261,25 @@ static void refuse_reports(struct text *error)
     const struct trace_options *trace = &settings.trace;
 
     if (trace->folded)
-        text_add(error, "-f: each event is printed as it comes, and none is counted; --format perf "
-                        "is what flame graph tools take" SEE_HELP);
+        text_add(error, "-f: stacksnoop does not count; flame graph tools read --format "
+                        "perf" SEE_HELP);
     else if (trace->outputs.count)
-        text_add(error, "-o: each event is printed as it comes, on stdout: there are no reports"
+        text_add(error, "-o: stacksnoop prints events to stdout and writes no reports"
                  SEE_HELP);
     else if (trace->flat || trace->tree || trace->live)
-        text_format(error, "--%s: each event is printed as it comes, and none is counted" SEE_HELP,
+        text_format(error, "--%s: stacksnoop prints events and does not count" SEE_HELP,
                     trace->flat ? "flat" : trace->tree ? "tree" : "live");
     else if (trace->interval || keep_is_asked(&trace->keep))
-        text_format(error, "%s: each event is printed as it comes: there are no reports" SEE_HELP,
+        text_format(error, "%s: stacksnoop prints events and makes no reports" SEE_HELP,
                     trace->interval ? "-i" : "--keep");
     else if (trace->top)
-        text_add(error, "--top: each event is printed as it comes: none is greater than another; "
-                        "--max stops after so many" SEE_HELP);
+        text_add(error, "--top: stacksnoop does not count; --max stops after N events" SEE_HELP);
     else if (trace->by == WHO_NAME)
-        text_add(error, "--by name: each event is printed as it comes, with its own process and thread"
+        text_add(error, "--by name: stacksnoop prints each event with its process and thread"
                  SEE_HELP);
     else if (trace->storage)
-        text_add(error, "--stack-storage-size: no stacks are kept; --buffer-size is the room for "
-                        "events that wait to be printed" SEE_HELP);
+        text_add(error, "--stack-storage-size: stacksnoop keeps no stacks; use "
+                        "--buffer-size" SEE_HELP);
 }
 
 static int parse_format(struct tracing *tracing, struct text *error)
@@ -290,10 +293,10 @@ static int parse_format(struct tracing *tracing, struct text *error)
         return 0;
     enum report_format report;
     if (format_by_name(format, &report))
-        text_format(error, "--format: each event is printed as it comes, and there are no reports, as "
-                    "%s is one", format);
+        text_format(error, "--format: stacksnoop prints events: %s is a format of "
+                    "reports", format);
     else
-        text_format(error, "--format: \"%s\" is none of text, perf, json", format);
+        text_format(error, "--format: \"%s\" is not one of text, perf, json", format);
     return -EINVAL;
 }
 
@@ -306,7 +309,7 @@ static int parse_buffer(struct tracing *tracing, struct text *error)
     tracing->buffer = !strcmp(buffer, "ring") ? RECORDER_RING : RECORDER_PERF;
     if (tracing->buffer == RECORDER_RING || !strcmp(buffer, "perf"))
         return 0;
-    text_format(error, "--buffer: \"%s\" is none of ring, perf", buffer);
+    text_format(error, "--buffer: \"%s\" is not one of ring, perf", buffer);
     return -EINVAL;
 }
 
@@ -322,7 +325,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         return -EINVAL;
     }
     if (settings.list && arguments->command)
-        text_add(error, "--list: traces nothing, so there is no command to run" SEE_HELP);
+        text_add(error, "--list: traces nothing, so it takes no command" SEE_HELP);
     if (error->length || attaching_check_words(arguments, SEE_HELP, error))
         return -EINVAL;
     int result = parse_format(tracing, error);
@@ -397,16 +400,18 @@ static int run(const struct arguments *arguments)
 
 const struct applet stacksnoop_applet = {
     .name = "stacksnoop",
-    .summary = "print each event with its stack, as it comes",
+    .summary = "print each event with its stack as it happens",
     .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
-    .about = "Prints each hit of a function of the kernel, of a program or of a library, of a "
+    .about = "Prints each hit of a function of the kernel, a program or a library, of a "
              "tracepoint or of a USDT probe: the time, the thread, and the stack that led to it, "
-             "leaf first. It runs until Ctrl-C, for -D seconds, until --max events, or while COMMAND "
-             "does.",
+             "leaf first. Runs until Ctrl-C, for -D seconds, for --max events, or until COMMAND "
+             "exits.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .output = HAS_MANUAL ? output : NULL,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = trace_options_begin,
     .run = run,
 };

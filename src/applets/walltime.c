@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "applets/applets.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "counting/offwaking.h"
 #include "kernel/sampling.h"
@@ -18,16 +19,17 @@ struct wall_options {
     uint64_t least; /* us */
 };
 
-static struct wall_options settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequency = DEFAULT_FREQUENCY};
+static struct wall_options settings;
 
 #define AT(member) offsetof(struct wall_options, member)
 
 static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
-     "samples per second on each CPU (default: 499)"},
+     OFTEN "samples per second on each CPU (default: 499)"},
     {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
-     "stacks of so many microseconds and more off the CPU only: the rest is [no stack]"},
+     OFTEN "only stacks that were off the CPU for at least US microseconds; the rest are summed "
+           "up as [no stack]"},
     {0},
 };
 
@@ -35,21 +37,26 @@ static const struct option *const options[] = {own_options, trace_options, commo
 static const struct manual_section sections[] = {{0}};
 
 static const struct manual_row examples[] = {
-    {"walltime -p 185 10", "where the time of a process goes, for ten seconds"},
-    {"walltime --tree -- make", "that of a command and all that comes of it, as a tree"},
-    {"walltime --by thread -p 185 5", "each thread by itself"},
+    {"walltime -p 185 10", "where a process spends its time, for ten seconds"},
+    {"walltime --tree -- make", "a command and its children, as a tree"},
+    {"walltime --by thread -p 185 5", "each thread on its own"},
     {"walltime -o out.svg -p 185 10", "a flame graph"},
     {0},
 };
 
+static const struct manual_row output[] = {
+    {"[running]", "on a CPU, by sampled stacks; [running, not sampled] is the time that no sample hit"},
+    {"[runnable]", "waiting for a CPU, by the stack with which the thread left it"},
+    {"[blocked]", "waiting for anything else, by that stack; [blocked all along] never ran"},
+    {0},
+};
+
 static const struct manual_row notes[] = {
-    {NULL, "Below each name are [running], [runnable] (it could run, and waits for a CPU) and [blocked], the latter "
-     "two by the stacks with which threads left the CPU. Times are exact; samples only divide those stretches of "
-     "running that they hit: what no sample hit is [running, not sampled]."},
-    {NULL, "A thread that is stopped is blocked. What it was in when the run began has no stack, but that of "
-     "/proc/TID/stack where it is blocked all along."},
-    {NULL, "It needs root, or CAP_BPF and CAP_PERFMON; with kernel.perf_event_paranoid above 2, which "
-     "some systems have, root."},
+    {NULL, "Times are exact; samples only divide up the running time between stacks."},
+    {NULL, "A thread that is stopped is blocked. What it waits for when the run begins has the stack of "
+     "/proc/TID/stack, the kernel's alone."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
+     "above 2, as on some systems."},
     {0},
 };
 
@@ -63,9 +70,9 @@ static int check_usage(const struct arguments *arguments, struct text *error)
         !trace_options_choose_files(&settings.trace, error) &&
         !trace_options_take_duration(&settings.trace, arguments, error)) {
         if (!trace->pids.count && !trace->tids.count && !trace->cgroup && !trace->command)
-            text_add(error, "whose time is asked for? -p, -t, --cgroup or -- COMMAND says it");
+            text_add(error, "no threads selected: give -p, -t, --cgroup or -- COMMAND");
         else if (trace->cpu >= 0)
-            text_add(error, "-C: a thread that is blocked is on no CPU: leave it out");
+            text_add(error, "-C: blocked threads are on no CPU: leave it out");
         else if (settings.frequency > limit)
             text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu "
                         "(sysctl kernel.perf_event_max_sample_rate)",
@@ -75,6 +82,12 @@ static int check_usage(const struct arguments *arguments, struct text *error)
         return 0;
     text_add(error, SEE_HELP);
     return -EINVAL;
+}
+
+static void begin(void *memory)
+{
+    trace_options_begin(memory);
+    settings.frequency = DEFAULT_FREQUENCY;
 }
 
 static int run(const struct arguments *arguments)
@@ -98,14 +111,17 @@ static int run(const struct arguments *arguments)
 
 const struct applet walltime_applet = {
     .name = "walltime",
-    .summary = "sum up all the time of threads: running, waiting for a CPU, blocked",
+    .summary = "sum up all of threads' time: running, waiting for a CPU, blocked",
     .usage = "[options] [SECONDS] -p PID | -- COMMAND [ARG]...",
-    .about = "Sums up where all the time of threads goes, in microseconds: what they run, how long they wait for "
-             "a CPU, and how long they are blocked, by their stacks. Its sum is how long they lived meanwhile.",
+    .about = "Sums up where threads spend their time, in microseconds, by their stacks: running, "
+             "waiting for a CPU, or blocked. The total is how long the threads existed during the "
+             "run.",
     .sections = sections,
     .examples = examples,
-    .notes = notes,
+    .output = HAS_MANUAL ? output : NULL,
+    .notes = HAS_MANUAL ? notes : NULL,
     .options = options,
     .settings = &settings,
+    .begin = begin,
     .run = run,
 };

@@ -192,6 +192,7 @@ static const struct need needs[] = {
     {PATTERNS, "functions of programs", CHECK_USER_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS, COLLECT_BEST},
     {" profile ", "-e cycles and the like", CHECK_HARDWARE, COLLECT_BEST},
+    {PATTERNS, "--if, --sum, --print", CHECK_BPF, COLLECT_RINGS},
     {TRACERS, "-- COMMAND", CHECK_COMMANDS, COLLECT_BPF},
     {TRACERS, "--cgroup", CHECK_CGROUPS, COLLECT_BEST},
     {TRACERS, "names of kernel functions", CHECK_KALLSYMS, COLLECT_BEST},

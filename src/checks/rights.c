@@ -46,7 +46,7 @@ static void check_kallsyms(struct check *check)
     if (!result && names.hidden)
         check_refuse(check, refusal_hidden_names);
     else
-        text_format(&check->detail, "/proc/kallsyms cannot be read, so the kernel's functions have no "
+        text_format(&check->detail, "/proc/kallsyms cannot be read, so kernel functions have no "
                     "names (%s): is /proc mounted?", result ? strerror(-result) : "it is empty");
 }
 
@@ -142,8 +142,8 @@ static void check_capabilities(struct check *check)
     }
     check->yes = !missing.length;
     if (!check->yes)
-        text_format(&check->detail, "missing are %s; ", missing.data);
-    text_format(&check->detail, "held are %s", held.length ? held.data : "none");
+        text_format(&check->detail, "missing: %s; ", missing.data);
+    text_format(&check->detail, "held: %s", held.length ? held.data : "none");
     if (!check->yes)
         text_add(&check->detail, ": run it as root, or give it those that are wanted");
     text_free(&missing);
@@ -156,8 +156,8 @@ static void check_lockdown(struct check *check)
 
     check->yes = !refusal_locked_down(&level);
     if (!check->yes)
-        text_format(&check->detail, "this kernel is locked down (%s), which keeps tracers out of what is "
-                    "no above: boot with lockdown=none, or without secure boot", level.data);
+        text_format(&check->detail, "this kernel is locked down (%s), which blocks what is no "
+                    "above: boot with lockdown=none, or without secure boot", level.data);
     text_free(&level);
 }
 

@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Whether stacks of user code can be walked along the tables of its files. */
+#include <errno.h>
+
+#include "base/parts.h"
 #include "base/text.h"
 #include "checks/look.h"
+#include "machine/machine.h"
 #include "unwind/learn.h"
+
+/* By rings that is done here, and nothing of the kernel has to be known. */
+static int try_walk(struct learned *learned, struct text *log)
+{
+    const struct machine *machine = machine_of_kernel();
+
+    if (!check_rings)
+        return learned_open(learned, log);
+    return HAS_UNWIND && machine->walk && machine == machine_ours() ? 0 : -EOPNOTSUPP;
+}
 
 void check_unwinding(struct checks *checks)
 {
     struct check *check = &checks->of[CHECK_UNWINDING];
     struct learned learned = LEARNED_NONE;
     struct text log = {0};
-    const int result = learned_open(&learned, &log);
+    const int result = try_walk(&learned, &log);
 
     check->yes = !result;
     if (result) {

@@ -58,19 +58,19 @@ void bpf_counts_add_losses(const struct collector *collector, struct missing *mi
     const struct account *sum = &store->sum;
 
     missing_add(missing, &(struct loss){.count = sum->table_full},
-                "are only in the sum, as [table full]: the table of %u counts was full; raise "
+                "are only in the total, as [table full]: the table of %u counts was full; raise "
                 "--stack-storage-size (it was %u)", store->main.entries[BANK_COUNTS], store->stacks);
     missing_add(missing, &(struct loss){.count = sum->slots_taken, .beside = true},
-                "were not counted: more than %d programs were interrupted on a CPU at once; "
-                "shorter stacks (--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
+                "were not counted: more than %d BPF programs were nested on a CPU; shorter stacks "
+                "(--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
     missing_add(missing, &(struct loss){.count = sum->negative},
-                "are in no sum: their value was below 0");
+                "are in no sum: their value was negative");
     missing_add(missing, &(struct loss){.count = store_wraps(store) ? MISSING_UNCOUNTED : 0, .events = "sums"},
-                "are too small: 2^64 was lost %llu times",
+                "are too small: they overflowed 2^64 %llu times",
                 (unsigned long long)store_wraps(store));
     missing_add(missing, &(struct loss){.count = losses->walks_failed},
-                "are counted without their stack: the kernel could not walk it; -K does without "
-                "those of users");
+                "are counted without their stack: the kernel could not walk it; -K avoids user "
+                "stacks");
     missing_add(missing, &(struct loss){.count = losses->stacks_lost},
                 "are counted without their stack: stack storage was full; raise "
                 "--stack-storage-size (it was %u)", store->stacks);

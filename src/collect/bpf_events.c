@@ -39,7 +39,7 @@ static int open_events(struct collector *collector, struct text *why)
     if (!result)
         return 0;
     if (result == -EINVAL && wanted.kind == RECORDER_RING) {
-        text_add(why, "--buffer: this kernel has no ring buffers (they came with Linux 5.8)");
+        text_add(why, "--buffer: this kernel has no ring buffers (Linux 5.8)");
         return result;
     }
     refusal_explain(REFUSED_MAPS, result, events->recorder.bytes, &refusal);
@@ -92,13 +92,13 @@ static void add_losses(const struct collector *collector, struct missing *missin
 
     missing_add(missing, &untold, "cannot be told: %s", strerror(-result));
     missing_add(missing, &(struct loss){.count = sum.table_full, .beside = true},
-                "were lost: they came faster than they were printed, and the buffer of "
-                "%llu KB was full; raise --buffer-size, or narrow the pattern or the filters",
+                "were lost: they came faster than they were printed and filled the buffer of %llu "
+                "KB; raise --buffer-size, or narrow the pattern or filters",
                 (unsigned long long)events->recorder.bytes / 1024);
     missing_add(missing, &(struct loss){.count = sum.slots_taken, .beside = true},
-                "were lost: more than %d programs were interrupted on a CPU at once", SLOTS_PER_CPU);
+                "were lost: more than %d BPF programs were nested on a CPU", SLOTS_PER_CPU);
     missing_add(missing, &(struct loss){.count = events->walks_failed},
-                "are without their stack: the kernel could not walk it");
+                "have no stack: the kernel could not walk it");
 }
 
 static void describe(const struct collector *collector, bool again, struct text *lines)

@@ -54,12 +54,12 @@ static void add_losses(const struct collector *collector, struct missing *missin
     };
 
     bpf_counts_add_losses(collector, missing);
-    missing_add(missing, &unseen, "were not seen: the map of waits has room for %u threads, by the "
-                "memory that was free; -p, -t or --cgroup select fewer",
+    missing_add(missing, &unseen, "were not seen: free memory allowed for only %u waiting "
+                "threads; select fewer with -p, -t or --cgroup",
                 seen_waits_of(collector)->waits.entries);
     missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true},
-                "are not counted: the kernel did not show their threads come to the CPU again; "
-                "shorter stacks (--depth, -K, -U) make that rarer");
+                "are not counted: the kernel did not show their threads running again; shorter "
+                "stacks (--depth, -K, -U) make that rarer");
 }
 
 static void describe(const struct collector *collector, bool again, struct text *lines)

@@ -27,8 +27,8 @@ void missing_add_recursion(struct missing *missing, const char *events, uint64_t
 {
     const struct loss loss = {count, events, .at_most = true, .beside = true};
 
-    missing_add(missing, &loss, "were missed: they came while a program ran on the same CPU already; "
-                "shorter stacks (--depth, -K, -U) make that rarer");
+    missing_add(missing, &loss, "were missed: they hit while a BPF program was already running on "
+                "that CPU; shorter stacks (--depth, -K, -U) make that rarer");
 }
 
 void missing_free(struct missing *missing)
@@ -130,7 +130,7 @@ void missing_add_summary(const struct missing *missing, uint64_t events, const c
         text_format(line, ", %s", what_of(missing, greatest));
     }
     if (missing->count > 1)
-        text_format(line, " (and %zu more kind%s of loss, which --debug tells)", missing->count - 1,
+        text_format(line, " (and %zu more kind%s of loss: see --debug)", missing->count - 1,
                     missing->count > 2 ? "s" : "");
     text_add(line, "\n");
 }

@@ -13,6 +13,7 @@
 #include "kernel/limits.h"
 #include "kernel/own_version.h"
 #include "kernel/refusal.h"
+#include "kernel/saved_frames.h"
 #include "machine/machine.h"
 #include "processes/process.h"
 
@@ -61,7 +62,8 @@ static int choose_depth(struct walk_counts *counts, struct text *why)
     const uint32_t most = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
 
     if (counts->wishes.depth > most) {
-        text_format(why, "--depth: \"%llu\" is more than can be walked in a program of this kernel: it takes 1 to %u%s",
+        text_format(why, "--depth: \"%llu\" is more than a BPF program can walk on this kernel: "
+                         "it takes 1 to %u%s",
                     (unsigned long long)counts->wishes.depth, most, both ? ", more with -K or -U" : "");
         return -EINVAL;
     }
@@ -96,6 +98,7 @@ static int open_counts(struct collector *collector, struct text *why)
     const size_t frames = stacks * counts->unrolled.depth;
     counts->bucket_bytes = (uint32_t)WALK_BUCKET_BYTES(frames);
     counts->scratch_bytes = (uint32_t)WALK_SCRATCH_BYTES(frames);
+    counts->unrolled.from_regs = kernel_saves_frames();
     choose_bits(counts);
     counts->value = malloc(counts->bucket_bytes + counts->scratch_bytes);
     result = counts->value ? create_maps(counts) : -ENOMEM;
@@ -186,7 +189,7 @@ static void add_losses(const struct collector *collector, struct missing *missin
     const struct walk_counts *counts = seen_counts_of(collector);
 
     missing_add(missing, &(struct loss){.count = counts->sum.table_full},
-                "are only in the sum, as [table full]: a table of %u stacks had no place for theirs; raise "
+                "are only in the total, as [table full]: the table of %u stacks was full; raise "
                 "--stack-storage-size", 1u << counts->unrolled.bits);
 }
 
@@ -313,7 +316,6 @@ void walk_counts_init(struct walk_counts *counts, const struct walk_counts_wishe
         .unrolled = {
             .kernel_stack = own.kernel, .user_stack = own.user,
             .per_process = own.per_process, .per_thread = own.per_thread,
-            .from_regs = own_version() >= VERSION(4, 17),
             .machine = machine_of_kernel(),
             .steps = UNROLLED_MOST_OF_BOTH,
             .control = -1, .scratches = -1, .buckets = -1,

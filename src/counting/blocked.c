@@ -67,22 +67,17 @@ static int add_thread(void *context, const struct asleep *thread)
                ? stack_texts_add(&adding->texts, thread->stack, &adding->frames[index]) : 0;
 }
 
-/* Frames of functions that are in no symbol table are left out: there is nothing to show. */
-static int add_stacks(struct adding *adding)
+static int add_stacks(const struct adding *adding)
 {
-    const struct stack_frame *frame = adding->texts.frames;
-    uint64_t *addresses = calloc(adding->texts.count + 1, sizeof(*addresses));
-    int result = addresses ? 0 : -ENOMEM;
+    size_t frame = 0;
+    int result = 0;
 
     for (size_t i = adding->first; i < adding->tally->count && !result; i++) {
-        size_t count = 0;
-        for (size_t left = adding->frames[i - adding->first]; left; left--, frame++)
-            if (frame->address)
-                addresses[count++] = frame->address;
-        result = tally_add_stack(adding->tally, &adding->tally->entries[i].task.kernel, addresses,
-                                 count);
+        size_t count = adding->frames[i - adding->first];
+        result = stack_texts_put(&adding->texts, frame, count, adding->tally,
+                                 &adding->tally->entries[i].task.kernel);
+        frame += count;
     }
-    free(addresses);
     return result;
 }
 

@@ -338,7 +338,7 @@ static bool is_reported(struct counting *counting, enum run_event event)
     }
     if (!report_files_print_document(&counting->files))
         return true;
-    say("no report now: stdout takes one document in this format; -o FILE takes several");
+    say("no report now: stdout takes only one document in this format; use -o FILE");
     return false;
 }
 
@@ -392,8 +392,8 @@ void counting_say_account(const struct counting *counting, uint64_t missed)
             (unsigned long long)account.filtered, (unsigned long long)account.lost,
             (unsigned long long)account.open, (unsigned long long)missed);
     if (counting->has_all && (account.unknown || counting->does_not_close))
-        say("the account does not close: of %llu events that were seen %lld are neither counted nor "
-            "known to be lost; please report that", (unsigned long long)account.seen,
+        say("the account does not add up: of %llu events seen, %lld are neither counted nor known "
+            "to be lost; please report this", (unsigned long long)account.seen,
             (long long)account.unknown);
 }
 

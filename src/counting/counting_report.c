@@ -89,7 +89,7 @@ static void finish_facts(struct counting *counting)
     counting_add_losses(counting, &missing);
     missing_add_lines(&missing, &counting->facts.losses);
     if (counting->files.unwritten)
-        text_format(&counting->facts.losses, "%llu reports before this one could not be written\n",
+        text_format(&counting->facts.losses, "%llu earlier reports could not be written\n",
                     (unsigned long long)counting->files.unwritten);
     missing_free(&missing);
     facts_count(&counting->facts, events);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parts.h"
+
 #define MATTERS 100 /* less than one in so many is not worth a line */
 
 static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file, uint64_t events)
@@ -48,6 +50,8 @@ static const uint32_t *see_party(struct cut_stacks *stacks, const struct symbols
 
 void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally, const struct symbols *symbols)
 {
+    if (!HAS_UNWIND)
+        return;
     for (size_t i = 0; i < tally->count; i++) {
         const struct tally_entry *entry = &tally->entries[i];
         const uint32_t *frames = symbols->frames + symbols->first[i];
@@ -62,17 +66,18 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
 
     switch (cause->end) {
     case UNWIND_END_DEPTH:
-        text_add(line, "they are deeper than the kernel lets anybody take (sysctl kernel.perf_event_max_stack)");
+        text_add(line, "they are deeper than the kernel allows (sysctl "
+                       "kernel.perf_event_max_stack)");
         break;
     case UNWIND_END_NO_TABLE:
-        text_format(line, "no unwind tables for some code of %s; if it keeps frame pointers, --unwind fp "
-                          "follows them", file);
+        text_format(line, "no unwind tables for some code of %s; if it keeps frame pointers, use "
+                          "--unwind fp", file);
         break;
     case UNWIND_END_UNSUPPORTED:
-        text_format(line, "unwind tables of %s say what is not understood", file);
+        text_format(line, "unwind tables of %s that are not understood", file);
         break;
     case UNWIND_END_UNMAPPED:
-        text_format(line, "%s returns to where no code is", file);
+        text_format(line, "a return address in %s is not code", file);
         break;
     case UNWIND_END_UNREADABLE:
         text_add(line, "the stack could not be read");
@@ -81,8 +86,8 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
         text_format(line, "%s ran for the first time, and there was no room or time to keep them", file);
         break;
     case UNWIND_END_BEYOND:
-        text_add(line, "they are deeper than what a sample has of a stack; programs in the kernel (--collect bpf) "
-                       "see all of it");
+        text_add(line, "they are deeper than a sample's copy of the stack; BPF programs "
+                       "(--collect bpf) see all of it");
         break;
     case UNWIND_END_UNREAD:
         text_format(line, "the file of %s could not be read", file);
@@ -92,7 +97,7 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
         break;
     default:
         if (*file == '[')
-            text_format(line, "code of a just-in-time compiler (%s) keeps no frame pointers", file);
+            text_format(line, "JIT-compiled code (%s) keeps no frame pointers", file);
         else
             text_format(line, "in %s they lead nowhere", file);
     }
@@ -108,6 +113,8 @@ static void add_line(const struct cut_cause *cause, uint64_t cut, uint64_t stack
 
 void cut_stacks_add_lines(const struct cut_stacks *stacks, bool all, struct text *lines)
 {
+    if (!HAS_UNWIND)
+        return;
     const struct cut_cause *greatest = NULL;
 
     for (size_t i = 0; i < stacks->count; i++) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/exits.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/util.h"
 #include "counting/counting_report.h"
@@ -23,8 +24,7 @@
 static int share_with_command(void)
 {
     if (isatty(STDERR_FILENO)) {
-        say("--live: what the command prints would stand in the view: give that another place, such as "
-            "2>FILE");
+        say("--live: the command's output would garble the view: redirect it, such as 2>FILE");
         return EXIT_USAGE;
     }
     int nothing = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
@@ -38,11 +38,12 @@ static int share_with_command(void)
 int live_open(struct live *live, const struct trace_options *options)
 {
     *live = (struct live){.options = options};
-    if (!options->live)
+    if (!HAS_LIVE || !options->live)
         return 0;
     int result = terminal_open();
     if (result && result != -ENOTTY)
-        say("reports come one after the other: the terminal cannot be guarded: %s", strerror(-result));
+        say("reports are printed one after another: the terminal could not be set up: "
+            "%s", strerror(-result));
     live->drawn = !result;
     screen_init(&live->screen);
     return live->drawn && options->command ? share_with_command() : 0;
@@ -57,6 +58,8 @@ static void keep_what_is_said(struct live *live)
 
 void live_close(struct live *live)
 {
+    if (!HAS_LIVE)
+        return;
     terminal_close();
     live->drawn = false;
     if (say_aside == &live->said) {
@@ -77,7 +80,7 @@ void live_look(struct live *live)
     struct terminal_size size;
     bool anew;
 
-    if (!live->drawn || !terminal_enter(&anew))
+    if (!HAS_LIVE || !live->drawn || !terminal_enter(&anew))
         return;
     if (anew) {
         keep_what_is_said(live);
@@ -97,7 +100,7 @@ void live_look(struct live *live)
 
 bool live_is_due(const struct live *live)
 {
-    return live->options->live && !live->screen.paused && now_ns() >= live->due;
+    return HAS_LIVE && live->options->live && !live->screen.paused && now_ns() >= live->due;
 }
 
 static int make_report(struct live *live, struct counting *counting)
@@ -132,6 +135,8 @@ static int print_report(struct counting *counting)
 
 int live_show(struct live *live, struct counting *counting, uint64_t lost)
 {
+    if (!HAS_LIVE)
+        return 0;
     uint64_t began = now_ns();
     int result = live->drawn ? make_report(live, counting) : print_report(counting);
 
@@ -148,6 +153,8 @@ int live_show(struct live *live, struct counting *counting, uint64_t lost)
 
 bool live_read_keys(struct live *live)
 {
+    if (!HAS_LIVE)
+        return false;
     unsigned char typed[64];
     ssize_t got = read(terminal_keys(), typed, sizeof(typed));
 

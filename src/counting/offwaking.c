@@ -14,8 +14,7 @@
 #include "collect/bpf_waits.h"
 #include "counting/blocked.h"
 #include "counting/counting.h"
-#include "counting/sampled.h"
-#include "insns/wall.h"
+#include "counting/wall_time.h"
 #include "kernel/bpf.h"
 #include "kernel/tracefs.h"
 #include "kernel/refusal.h"
@@ -43,9 +42,7 @@ struct tracing {
     struct bpf_waits collector;
     struct ring_waits rings; /* instead, where there is no bpf(2) */
     struct switches switches;
-    struct sampled sampled; /* of VIEW_WALL */
-    struct asleep_wishes strangers;
-    bool open_account;      /* it was said that its times do not add up */
+    struct wall_time wall; /* of VIEW_WALL */
     struct interrupts interrupts;
     struct waiting_text waiting; /* where a flat table is to have it */
     bool knows_interrupts;
@@ -110,7 +107,7 @@ static void say_refused(const struct switches_refusal *refusal)
 
     refusal_explain_program(refusal->what, refusal->error, &refusal->log, &why);
     if (refusal->no_field)
-        say("this kernel has no tracepoint sched:%s with the fields that are needed",
+        say("this kernel has no tracepoint sched:%s with the fields needed",
             refusal->event);
     else if (refusal->what == REFUSED_TRACEFS)
         say("cannot read %s%s: %s", refusal->event ? "the format of sched:" : "tracefs",
@@ -119,21 +116,6 @@ static void say_refused(const struct switches_refusal *refusal)
         say("cannot trace sched:%s: %s", refusal->event ? refusal->event : "sched_switch",
             why.data ? why.data : strerror(-refusal->error));
     text_free(&why);
-}
-
-static int attach_samples(struct tracing *tracing, const struct offwake_wishes *wishes)
-{
-    struct program program = {0};
-
-    tracing->sampled.wishes.event = sampling_events;
-    tracing->sampled.wishes.frequency = tracing->wishes->frequency;
-    tracing->sampled.wishes.cpu = -1;
-    emit_wall_sample(&program, wishes);
-    int status = sampled_load(&tracing->sampled, &program, tracing->wishes->trace);
-    if (status)
-        return status;
-    int result = sampling_open(&tracing->sampled.sampling, &tracing->sampled.wishes);
-    return result ? sampled_refuse(result, &(struct text){0}) : 0;
 }
 
 /* 0 or the exit status. */
@@ -157,7 +139,9 @@ static int attach(struct tracing *tracing)
     text_free(&refusal.log);
     if (result)
         return EXIT_FAILURE;
-    return wishes.view == VIEW_WALL ? attach_samples(tracing, &wishes) : 0;
+    return wishes.view == VIEW_WALL
+               ? wall_time_attach(&tracing->wall, &wishes, tracing->wishes->trace, tracing->wishes->frequency)
+               : 0;
 }
 
 static int attach_to_rings(struct tracing *tracing)
@@ -165,7 +149,7 @@ static int attach_to_rings(struct tracing *tracing)
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
 
     if (tracing->wishes->view == VIEW_WALL) {
-        say("--collect rings: walltime takes programs in the kernel");
+        say("--collect rings: walltime needs programs in the kernel");
         return EXIT_FAILURE;
     }
     int tracefs = tracefs_open();
@@ -259,11 +243,10 @@ static struct asleep_wishes wish_asleep(const struct tracing *tracing)
     };
 }
 
-static int add_all_along(const struct tracing *tracing, struct tally *tally)
+static int add_all_along(struct tracing *tracing, struct tally *tally)
 {
     const struct trace_options *trace = tracing->wishes->trace;
     const struct waits *waits = &tracing->collector.waits;
-    const struct walling *walling = &tracing->collector.walling;
     struct asleep_wishes wishes = wish_asleep(tracing);
     struct blocked_all_along all_along = {
         .wishes = &wishes,
@@ -273,33 +256,14 @@ static int add_all_along(const struct tracing *tracing, struct tally *tally)
         .kernel = !trace->user_only,
         .kallsyms = tracing->counting.session.kallsyms,
     };
+
     /* Who comes of a command has not been here before it. */
     if (trace->command)
         return 0;
-    if (tracing->wishes->view != VIEW_WALL)
-        return all_along.time < waits->least || all_along.time > waits->most
-                   ? 0 : blocked_add_all_along(&all_along, tally);
-    all_along.time = walling->ended - walling->began;
-    all_along.mark = MARK_BLOCKED;
-    int result = blocked_add_all_along(&all_along, tally);
-    wishes.states = "R";
-    all_along.mark = MARK_NOT_SAMPLED;
-    all_along.kernel = false;
-    return result ? result : blocked_add_all_along(&all_along, tally);
-}
-
-/* Each thread's time has one beginning and one end, whatever there was in between. */
-static void check_sum(struct tracing *tracing)
-{
-    const struct walling *walling = &tracing->collector.walling;
-    uint64_t gap = walling->spent > walling->lived ? walling->spent - walling->lived
-                                                   : walling->lived - walling->spent;
-
-    if (gap <= walling->lived / 100 + walling->doubt || tracing->open_account)
-        return;
-    tracing->open_account = true;
-    say("the account does not close: of %.6f s that threads lived %.6f s are told; please report that",
-        (double)walling->lived / 1e9, (double)walling->spent / 1e9);
+    if (tracing->wishes->view == VIEW_WALL)
+        return wall_time_add(&tracing->wall, &tracing->collector.walling, &all_along, tally);
+    return all_along.time < waits->least || all_along.time > waits->most
+               ? 0 : blocked_add_all_along(&all_along, tally);
 }
 
 static int complete(void *context, bool again, struct tally *tally)
@@ -308,7 +272,7 @@ static int complete(void *context, bool again, struct tally *tally)
     int result = 0;
 
     if (tracing->wishes->view == VIEW_WALL) {
-        check_sum(tracing);
+        wall_time_check(&tracing->wall, &tracing->collector.walling);
         return add_all_along(tracing, tally);
     }
     if (tracing->wishes->view != VIEW_OFFCPU)
@@ -332,13 +296,10 @@ static void debug_cost(const struct tracepoint *tracepoint, const char *event)
 static void add_losses(void *context, struct missing *missing)
 {
     struct tracing *tracing = context;
-    struct sampling_stops stops = {.samples = 0};
 
     missing_add_recursion(missing, "switches and wakes", switches_missed(&tracing->switches));
-    if (tracing->wishes->view != VIEW_WALL)
-        return;
-    sampling_stops(&tracing->sampled.sampling, &stops);
-    sampled_add_stops(&tracing->sampled, &stops, missing);
+    if (tracing->wishes->view == VIEW_WALL)
+        wall_time_add_losses(&tracing->wall, missing);
 }
 
 static void say_account(const struct tracing *tracing)
@@ -351,8 +312,8 @@ static void say_account(const struct tracing *tracing)
     }
     counting_say_account(&tracing->counting, switches_missed(&tracing->switches));
     if (waits->waiting && !tracing->wishes->unfinished)
-        say("%llu %s still blocked at the end, for %.6f s in all until then, which is in no "
-            "report; --unfinished shows it", (unsigned long long)waits->waiting,
+        say("%llu %s still blocked at the end, for %.6f s so far, which no report includes; "
+            "--unfinished shows it", (unsigned long long)waits->waiting,
             waits->waiting == 1 ? "thread was" : "threads were", (double)waits->waited / 1e9);
 }
 
@@ -363,14 +324,17 @@ static int count(struct tracing *tracing)
     clock_gettime(CLOCK_BOOTTIME, &now);
     tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     /* In a pid namespace /proc has other numbers than programs see. */
-    if (!tracing->wishes->trace->command && !tracing->counting.session.scope.filter.in_namespace) {
-        tracing->strangers = wish_asleep(tracing);
-        tracing->strangers.states = "RSDTtPI";
-        tracing->collector.walling.strangers = &tracing->strangers;
-    }
+    const bool looks = tracing->wishes->view == VIEW_WALL && !tracing->wishes->trace->command &&
+                       !tracing->counting.session.scope.filter.in_namespace;
+    const struct asleep_wishes threads = wish_asleep(tracing);
+    if (looks)
+        wall_time_begin(&tracing->wall, &threads, &tracing->collector.walling);
     int status = counting_start(&tracing->counting);
     if (status)
         return status;
+    /* With a least time those of shorter waits have no stack, either. */
+    if (looks && !tracing->wishes->trace->user_only && !tracing->wishes->least)
+        wall_time_look(&tracing->wall, tracing->collector.waits.map);
     print_header(tracing);
     status = counting_run(&tracing->counting);
     say_account(tracing);
@@ -409,7 +373,7 @@ static int trace(struct tracing *tracing)
     if (tracing->wishes->view == VIEW_WALL) {
         counting->report.measure = (struct report_measure){"stretches", "wall", "microseconds", 0};
         counting->tick = sampled_look;
-        counting->ticking = &tracing->sampled;
+        counting->ticking = &tracing->wall.sampled;
     }
     counting->report.pairs = tracing->wishes->pairs;
     counting->report.waiting = &tracing->waiting;
@@ -426,15 +390,14 @@ static int trace(struct tracing *tracing)
     if (!status)
         status = count(tracing);
     switches_close(&tracing->switches);
-    sampled_close(&tracing->sampled);
+    wall_time_close(&tracing->wall);
     interrupts_free(&tracing->interrupts);
     return counting_close(counting, status);
 }
 
 int offwaking_run(const struct offwaking_wishes *wishes)
 {
-    struct tracing tracing = {.wishes = wishes, .switches = SWITCHES_NONE,
-                              .sampled.wishes.program = -1};
+    struct tracing tracing = {.wishes = wishes, .switches = SWITCHES_NONE, .wall = WALL_TIME_NONE};
 
     return trace(&tracing);
 }

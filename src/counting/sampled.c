@@ -77,9 +77,9 @@ void sampled_add_stops(const struct sampled *sampled, const struct sampling_stop
         .beside = true,
     };
 
-    missing_add(missing, &loss, "were missed: they came faster than the kernel takes them (sysctl "
-                "kernel.perf_event_max_sample_rate), and it stopped %llu times, for %.3f s of all CPUs' "
-                "time; take fewer (-F, -c)", (unsigned long long)stops->times,
+    missing_add(missing, &loss, "were missed: they were too frequent for the kernel (sysctl "
+                "kernel.perf_event_max_sample_rate), which throttled %llu times, for %.3f s of "
+                "CPU time; sample less (-F, -c)", (unsigned long long)stops->times,
                 (double)stops->nanoseconds / 1e9);
 }
 

@@ -114,7 +114,7 @@ static int read_all(struct drawing *drawing, const struct arguments *arguments)
     int status = drawing->wishes->old ? read_input(drawing, &drawing->old, drawing->wishes->old) : 0;
 
     if (!arguments->count && isatty(STDIN_FILENO))
-        say("reading folded stacks from the terminal; Ctrl-D ends them");
+        say("reading folded stacks from the terminal; end with Ctrl-D");
     if (!arguments->count && !status)
         status = read_input(drawing, &drawing->now, "-");
     for (size_t i = 0; i < arguments->count && !status; i++)
@@ -227,7 +227,7 @@ static int write_all(struct drawing *drawing)
             (unsigned long long)root->value,
             drawing->svg.count_name ? drawing->svg.count_name : "samples");
     if (!root->value)
-        say("there is no stack with a count%s", drawing->wishes->old && root->before ? " now" : "");
+        say("no stacks with a count%s", drawing->wishes->old && root->before ? " now" : "");
     return drawing->files.failed || !root->value ? EXIT_FAILURE : 0;
 }
 
@@ -238,7 +238,7 @@ static int give_verdict(const struct drawing *drawing)
     size_t grown;
 
     if (!drawing->flame.nodes[0].before) {
-        say("there is no stack with a count before");
+        say("no stacks with a count before");
         return EXIT_FAILURE;
     }
     errno = 0;

@@ -72,7 +72,8 @@ static int take_field(struct search *search, const char *name, struct event_valu
     if (field.is_text)
         return 0;
     text_format(search->error, field.is_elsewhere ? "\"%s\" of %s is a text of any length, which is not read"
-                                                  : "\"%s\" of %s is no number", name, search->place->name);
+                                                  : "\"%s\" of %s is not a "
+                                                    "number", name, search->place->name);
     return -EINVAL;
 }
 
@@ -172,16 +173,16 @@ static int check_test(struct search *search, const struct test_words *words, con
     const uint64_t number = test->number;
 
     if (!value->bits != test->is_text)
-        text_format(search->error, test->is_text ? "\"%s\" is a number, and no text"
+        text_format(search->error, test->is_text ? "\"%s\" is a number, not a text"
                                                  : "\"%s\" is a text: compare it with one, in \"\"", name);
     else if (test->is_text && strlen(test->text) > value->size)
         text_format(search->error, "\"%s\" is a text of %u bytes at most", name, value->size);
     else if (!test->is_text && !value->is_signed &&
              (words->is_negative || (!number && (test->comparison == IS_LESS ||
                                                  test->comparison == IS_GREATER_OR_EQUAL))))
-        text_format(search->error, "\"%s\" has no sign; \"%s:i32\" has one, or i64", name, name);
-    else if (!test->is_text && value->is_signed && !words->is_negative && number > INT64_MAX)
-        text_format(search->error, "\"%s\" is never so great", name);
+        text_format(search->error, "\"%s\" is unsigned; use \"%s:i32\" or i64", name, name);
+    else if (!test->is_text && !words->is_negative && number > UINT64_MAX >> (64 - value->bits + value->is_signed))
+        text_format(search->error, "\"%s\" is never that large", name);
     else
         return 0;
     return -EINVAL;
@@ -203,7 +204,7 @@ static int find_values(struct search *search, const struct asked_values *asked, 
     for (size_t i = 0; i < asked->count && !result; i++) {
         result = find_value(search, &asked->values[i], &values->values[i], &values->are_addresses[i]);
         if (!result && !values->values[i].bits) {
-            text_format(search->error, "\"%s\" is a text: numbers are wanted", asked->values[i].name);
+            text_format(search->error, "\"%s\" is a text, not a number", asked->values[i].name);
             result = -EINVAL;
         }
     }

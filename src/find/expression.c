@@ -199,7 +199,7 @@ static int parse_ways(struct parser *parser);
 static int parse_group(struct parser *parser)
 {
     if (++parser->nested > MOST_NESTED)
-        return refuse(parser, "its ( are too deep in each other");
+        return refuse(parser, "its ( are nested too deeply");
     int result = parse_ways(parser);
     parser->nested--;
     if (!result && *parser->at++ != ')')
@@ -219,7 +219,7 @@ static int parse_atom(struct parser *parser)
     case '^': return add_edge(parser, EDGE_START);
     case '$': return add_edge(parser, EDGE_END);
     case '*': case '+': case '?': case '{':
-        return refuse(parser, "nothing stands before what says how often");
+        return refuse(parser, "nothing to repeat");
     case '.':
         set_turn(&any);
         return add(parser, any);
@@ -231,9 +231,9 @@ static int parse_atom(struct parser *parser)
 static int copy(const struct parser *parser, size_t from, size_t length)
 {
     const size_t end = parser->expression->count;
-    int result = make_room(parser, end, length);
+    int result = length ? make_room(parser, end, length) : 0;
 
-    if (!result)
+    if (!result && length) /* there may be no steps at all */
         memcpy(parser->expression->steps + end, parser->expression->steps + from,
                length * sizeof(*parser->expression->steps));
     return result;
@@ -293,13 +293,13 @@ static int parse_times(struct parser *parser, unsigned *least, unsigned *most)
         else if (*most > MOST_TIMES)
             return refuse(parser, "a number between { and } is above 255");
     } else if (!begins) {
-        return refuse(parser, "between { and } are no numbers");
+        return refuse(parser, "no numbers between { and }");
     }
     if (*parser->at++ != '}')
-        return refuse(parser, "between { and } are no numbers");
+        return refuse(parser, "no numbers between { and }");
     if (*least > MOST_TIMES)
         return refuse(parser, "a number between { and } is above 255");
-    return *most < *least ? refuse(parser, "between { and } the second number is the smaller") : 0;
+    return *most < *least ? refuse(parser, "the second number between { and } is smaller") : 0;
 }
 
 static int parse_piece(struct parser *parser)

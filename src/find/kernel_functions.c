@@ -118,7 +118,7 @@ static int check_offset(int kallsyms, const struct place *place, struct text *er
     int result = kallsyms_find(kallsyms, &search, &found);
 
     if (!result && (!found.found || found.start != place->address)) {
-        text_format(error, "\"%s+0x%llx\" is behind the end of %s", place->name,
+        text_format(error, "\"%s+0x%llx\" is past the end of %s", place->name,
                     (unsigned long long)place->offset, place->name);
         result = -ERANGE;
     }

@@ -263,8 +263,8 @@ static int find_by_path(struct library_search *search)
     if (result < 0)
         result = library_take_file(search, "", search->typed);
     if (result == -EISDIR || result == -EINVAL)
-        text_format(search->error, "\"%s\" is no file with functions: %s", search->typed,
-                    result == -EISDIR ? "it is a directory" : "it is no regular file");
+        text_format(search->error, "\"%s\" has no functions: %s", search->typed,
+                    result == -EISDIR ? "it is a directory" : "it is not a regular file");
     else if (result < 0)
         text_format(search->error, "cannot open \"%s\": %s", search->typed, strerror(-result));
     return result;

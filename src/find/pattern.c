@@ -129,7 +129,7 @@ static int split_offset(struct pattern *pattern, char *name, bool is_regex, stru
     if (!plus || is_of_name(name, plus))
         return 0;
     if (parse_number(plus + 1, 0, UINT32_MAX, &pattern->offset)) {
-        text_format(error, "\"%s\": what follows the + is no offset such as 0x10", pattern->typed);
+        text_format(error, "\"%s\": expected an offset such as 0x10 after +", pattern->typed);
         return -EINVAL;
     }
     /* Only the file can tell whether "f(char*)" is a name. */
@@ -151,7 +151,7 @@ static int parse_function(struct pattern *pattern, char *name, bool is_regex, st
     int result = split_offset(pattern, name, is_regex, error);
 
     if (!result && !*name) {
-        text_format(error, "\"%s\" names no function", pattern->typed);
+        text_format(error, "\"%s\" does not name a function", pattern->typed);
         result = -EINVAL;
     }
     return result ? result : matcher_make(&pattern->name, name, is_regex, error);
@@ -220,7 +220,7 @@ static int parse_address(struct pattern *pattern, const char *name, struct text 
     pattern->is_address = true;
     int result = parse_number(name, 0, UINT64_MAX, &pattern->address);
     if (result)
-        text_format(error, "\"%s\": what follows the last colon is no address such as 0x1234",
+        text_format(error, "\"%s\": expected an address such as 0x1234 after the last colon",
                     pattern->typed);
     return result ? -EINVAL : matcher_make(&pattern->name, name, false, error);
 }
@@ -249,7 +249,7 @@ static int refuse_half(const struct pattern *pattern, const char *rest, struct t
 {
     char kind = pattern->at_return ? 'r' : 'p';
 
-    text_format(error, "\"%s\" names no library: %c::%s is a function of the kernel, "
+    text_format(error, "\"%s\" does not name a library: %c::%s is a function of the kernel, "
                 "%c:LIBRARY:%s one of a library or program", pattern->typed, kind,
                 *rest ? rest : "vfs_read", kind, *rest ? rest : "malloc");
     return -EINVAL;
@@ -268,7 +268,7 @@ static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex
         return parse_user_function(pattern, rest, colon, is_regex, error);
     const char *further = next_colon(rest + 1, is_regex);
     if (further && further[1] != ':') { /* that is of the name: p::kernel::print */
-        text_format(error, "\"%s\" has a colon too many: p::vfs_read, p:c:malloc",
+        text_format(error, "\"%s\" has too many colons: write p::vfs_read or p:c:malloc",
                     pattern->typed);
         return -EINVAL;
     }

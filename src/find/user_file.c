@@ -41,7 +41,7 @@ static void explain_open(const struct user_file *file, int result, struct text *
     else if (!strncmp(head, "#!", 2))
         explain_script(path, head + 2, error);
     else
-        text_format(error, "\"%s\" is no program or library: it is no%s ELF file", path,
+        text_format(error, "\"%s\" is not a program or library: it is no%s ELF file", path,
                     strncmp(head, ELFMAG, SELFMAG) ? "" : " sound");
 }
 
@@ -53,7 +53,7 @@ static int check_kind(const struct user_file *file, struct text *error)
         text_format(error, "\"%s\" is for another kind of machine (ELF machine %u): it does not "
                     "run here", path, file->elf.machine);
     else if (file->elf.type != ET_EXEC && file->elf.type != ET_DYN)
-        text_format(error, "\"%s\" is no program or library, but an object file or a core dump",
+        text_format(error, "\"%s\" is not a program or library, but an object file or a core dump",
                     path);
     else
         return 0;

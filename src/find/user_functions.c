@@ -130,7 +130,7 @@ static void explain_none(const struct pass *pass, struct text *error)
     struct offering offering = {.near = {.wanted = pattern->name.text}};
 
     if (pass->too_far) {
-        text_format(error, "\"%s\" is behind the end of %s", pattern->typed, pattern->name.text);
+        text_format(error, "\"%s\" is past the end of %s", pattern->typed, pattern->name.text);
         return;
     }
     text_format(error, "0 functions matched by \"%s\"", pattern->typed);

@@ -49,8 +49,9 @@ static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t
     memcpy((char *)to + whole, ring->data, size - whole);
 }
 
-size_t perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint64_t head, char *record)
+size_t perf_ring_find(const struct perf_ring *ring, uint64_t at, uint64_t head, char *room, char **record)
 {
+    const size_t begin = (size_t)at & (ring->bytes - 1);
     struct perf_event_header header;
     uint64_t left = head - at;
 
@@ -59,8 +60,22 @@ size_t perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint64_t head, 
     copy_out(ring, at, &header, sizeof(header));
     if (header.size < sizeof(header) || header.size > left)
         return 0; /* no kernel writes that */
-    copy_out(ring, at, record, header.size);
+    *record = room;
+    if (header.type == PERF_RECORD_SAMPLE && !(begin & 7) && header.size <= ring->bytes - begin)
+        *record = ring->data + begin;
+    else
+        copy_out(ring, at, room, header.size);
     return header.size;
+}
+
+size_t perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint64_t head, char *record)
+{
+    char *found = record;
+    size_t size = perf_ring_find(ring, at, head, record, &found);
+
+    if (found != record)
+        memcpy(record, found, size);
+    return size;
 }
 
 void perf_ring_release(const struct perf_ring *ring, uint64_t position)

@@ -38,6 +38,12 @@ bool perf_ring_has_any(const struct perf_ring *ring);
  */
 size_t perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint64_t head, char *record);
 
+/*
+ * The same, but *record is in the ring, to be read until that is released, where it is a sample that stands there in
+ * one piece: they are large. Else it is `room`.
+ */
+size_t perf_ring_find(const struct perf_ring *ring, uint64_t at, uint64_t head, char *room, char **record);
+
 /* The kernel may write over all before this position. */
 void perf_ring_release(const struct perf_ring *ring, uint64_t position);
 

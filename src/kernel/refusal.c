@@ -85,8 +85,8 @@ static bool explain_seccomp(const char *call, struct text *sentence)
 {
     if (!under_seccomp())
         return false;
-    text_format(sentence, "a seccomp filter refuses %s: start the container or service without that "
-                "filter, or with one that allows bpf and perf_event_open", call);
+    text_format(sentence, "a seccomp filter blocks %s: start the container or service without "
+                "that filter, or with one that allows bpf and perf_event_open", call);
     return true;
 }
 
@@ -96,8 +96,8 @@ static bool explain_lockdown(struct text *sentence)
     bool locked = refusal_locked_down(&level);
 
     if (locked)
-        text_format(sentence, "this kernel is locked down (%s), which keeps tracers out of it: boot "
-                    "with lockdown=none, or without secure boot", level.data);
+        text_format(sentence, "this kernel is locked down (%s), which blocks tracing: boot with "
+                    "lockdown=none, or without secure boot", level.data);
     text_free(&level);
     return locked;
 }
@@ -120,8 +120,8 @@ static bool explain_user_namespace(struct text *sentence)
 {
     if (!in_user_namespace())
         return false;
-    text_add(sentence, "root of a user namespace has no rights over the kernel: run it as root "
-             "outside of the container");
+    text_add(sentence, "root in a user namespace has no privileges over the kernel: run it as "
+             "root outside the container");
     return true;
 }
 
@@ -135,7 +135,7 @@ static bool explain_locked_memory(uint64_t map_bytes, struct text *sentence)
                 (unsigned long long)limit.rlim_cur / 1024);
     if (map_bytes)
         text_format(sentence, " (these take about %llu KB)", (unsigned long long)map_bytes / 1024);
-    text_add(sentence, ": raise it as root (ulimit -l unlimited), or take fewer stacks "
+    text_add(sentence, ": raise it as root (ulimit -l unlimited), or ask for fewer stacks "
              "(--stack-storage-size)");
     return true;
 }
@@ -157,8 +157,8 @@ static bool explain_paranoid(struct text *sentence)
     /* Up to 2 CAP_PERFMON is enough. Higher values are Debian's and others' own. */
     if (value < 3 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
         return false;
-    text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run it "
-                "as root, or set it lower (sysctl kernel.perf_event_paranoid=2)", value);
+    text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run "
+                "it as root, or lower it (sysctl kernel.perf_event_paranoid=2)", value);
     return true;
 }
 
@@ -167,8 +167,8 @@ static bool explain_user_probes(struct text *sentence)
 {
     if (refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
         return false;
-    text_add(sentence, "CAP_SYS_ADMIN is missing, which probes in programs take on kernels without "
-             "uprobe.multi links (before Linux 6.6): run it as root, or give it CAP_SYS_ADMIN");
+    text_add(sentence, "CAP_SYS_ADMIN is missing, which user probes need without uprobe.multi "
+             "links (before Linux 6.6): run it as root, or give it CAP_SYS_ADMIN");
     return true;
 }
 
@@ -191,36 +191,36 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
         return;
     if (explain_lockdown(sentence))
         return;
-    text_add(sentence, "the kernel refuses it, and says no more (a security module may): run it as "
-             "root outside of containers");
+    text_add(sentence, "the kernel refuses without saying why (it may be a security module): run "
+             "it as root outside containers");
 }
 
 static void explain_tracefs(int error, struct text *sentence)
 {
     if (error == -ENODEV || error == -ENOENT) {
-        text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need: boot one "
-                 "that has it");
+        text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need: "
+                 "boot one that has");
         return;
     }
     if ((error == -EPERM || error == -EACCES) && explain_lockdown(sentence))
         return;
     if (error == -EPERM || error == -EACCES)
-        text_add(sentence, "tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount "
-                 "it where it is not mounted");
+        text_add(sentence, "tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to "
+                 "mount it");
     else
         text_format(sentence, "tracefs cannot be opened: %s", strerror(-error));
 }
 
 static const char no_sampling[] =
-    "this kernel runs no BPF programs at perf events: it takes Linux 4.9 with CONFIG_BPF_EVENTS";
+    "this kernel cannot run BPF programs at perf events: that needs Linux 4.9 and "
+    "CONFIG_BPF_EVENTS";
 static const char no_probes[] =
-    "this kernel has no kernel probes (CONFIG_KPROBE_EVENTS): tracepoints, such as "
-    "t:sched:sched_switch, may do";
+    "this kernel has no kprobes (CONFIG_KPROBE_EVENTS): use tracepoints, such as "
+    "t:sched:sched_switch";
 static const char no_user_probes[] =
-    "this kernel has no probes in programs (CONFIG_UPROBE_EVENTS): its own functions and tracepoints "
-    "may do";
+    "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use kernel functions or tracepoints";
 const char refusal_hidden_names[] =
-    "the kernel hides its addresses, so its functions have no names: run as root or with "
+    "the kernel hides its addresses, so kernel functions have no names: run as root or with "
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
 
 static const char *unsupported(enum refused what)
@@ -255,8 +255,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         break;
     case -ENOMEM:
         text_format(sentence, "not enough memory%s",
-                    what == REFUSED_MAPS ? " for the maps: take fewer stacks (--stack-storage-size), "
-                                           "or fewer frames of each (--depth)" : "");
+                    what == REFUSED_MAPS ? " for the maps: ask for fewer stacks "
+                                           "(--stack-storage-size), or fewer frames "
+                                           "(--depth)" : "");
         break;
     case -EMFILE:
         text_add(sentence, "too many open files: raise the limit (ulimit -n)");
@@ -297,7 +298,7 @@ static bool explain_jit(int error, const char *words, size_t length, struct text
 
     if (!memmem(words, length, "JIT", 3) && !(is_off && error == -KERNEL_ENOTSUPP))
         return false;
-    text_format(sentence, "this kernel does not interpret the program, and %s",
+    text_format(sentence, "this kernel cannot interpret the program, and %s",
                 is_off ? "net.core.bpf_jit_enable is 0: sysctl net.core.bpf_jit_enable=1"
                        : "has no JIT compiler: boot one with CONFIG_BPF_JIT");
     return true;
@@ -310,8 +311,8 @@ static bool explain_namespace(const char *words, size_t length, struct text *sen
 
     if (!memmem(words, length, " func ", 6) || !memmem(words, length, helper, strlen(helper)))
         return false;
-    text_add(sentence, "in a container, whose processes have numbers of their own, it takes Linux 5.7: run it outside, "
-             "where -p takes the numbers of the whole machine");
+    text_add(sentence, "in a container with its own PIDs this needs Linux 5.7: run it outside, "
+             "where -p takes the host's PIDs");
     return true;
 }
 
@@ -327,9 +328,10 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
     if (has_words && explain_namespace(words, length, sentence))
         return;
     if ((error == -EACCES || error == -EINVAL) && has_words) {
-        text_add(sentence, "the kernel's verifier refuses the program (\"");
+        text_add(sentence, "the kernel's verifier rejects the program (\"");
         escape_bytes(sentence, words, length);
-        text_add(sentence, "\"), which is a fault of stackbox: please report it with what --debug says");
+        text_add(sentence, "\"), which is a bug in stackbox: please report it with the output of "
+                           "--debug");
         return;
     }
     refusal_explain(what, error, 0, sentence);

@@ -151,13 +151,13 @@ static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64
     return listing->each(listing->context, &about);
 }
 
-/* The next entry of a directory that is a number, opened; below 0: there is none. */
-static int next_number(DIR *directory, uint64_t *number)
+/* The next entry of a directory that is one of these numbers, opened; below 0: there is none. */
+static int next_number(DIR *directory, const uint32_t *numbers, size_t count, uint64_t *number)
 {
     struct dirent *entry;
 
     while ((entry = readdir(directory))) {
-        if (parse_number(entry->d_name, 1, UINT32_MAX, number))
+        if (parse_number(entry->d_name, 1, UINT32_MAX, number) || !is_one_of(numbers, count, *number))
             continue;
         int opened = openat(dirfd(directory), entry->d_name,
                             O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -176,9 +176,9 @@ static int take_process(struct listing *listing, int process, uint64_t pid)
 
     if (!directory && tasks >= 0)
         close(tasks);
-    while (directory && !result && (thread = next_number(directory, &tid)) >= 0) {
-        if (is_one_of(wishes->tids, wishes->tid_count, tid))
-            result = take_thread(listing, thread, pid, tid);
+    while (directory && !result &&
+           (thread = next_number(directory, wishes->tids, wishes->tid_count, &tid)) >= 0) {
+        result = take_thread(listing, thread, pid, tid);
         close(thread);
     }
     if (directory)
@@ -195,9 +195,8 @@ int asleep_list(const struct asleep_wishes *wishes, asleep_each *each, void *con
 
     if (!directory && !result)
         result = -errno;
-    while (!result && (process = next_number(directory, &pid)) >= 0) {
-        if (is_one_of(wishes->pids, wishes->pid_count, pid))
-            result = take_process(&listing, process, pid);
+    while (!result && (process = next_number(directory, wishes->pids, wishes->pid_count, &pid)) >= 0) {
+        result = take_process(&listing, process, pid);
         close(process);
     }
     if (directory)

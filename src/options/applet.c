@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "base/exits.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 
 const struct option common_options[] = {
-    {'h', "help", NULL, option_help, 0, 0, 0, "this help"},
-    {0, "man", NULL, option_man, 0, 0, 0, "the man page, for a file or man -l -"},
+    {'h', NULL, NULL, option_brief, 0, 0, 0, NULL},
+    {0, "help", NULL, option_help, 0, 0, 0, "print this help; -h is a short one"},
+    {0, "man", NULL, option_man, 0, 0, 0, !HAS_MANUAL ? NULL : "print the man page, for man -l - or a file"},
     {0},
 };
 

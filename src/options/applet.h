@@ -22,10 +22,13 @@ struct applet {
     const char *about;    /* one paragraph */
     const struct manual_section *sections; /* up to one without a title */
     const struct manual_row *examples;     /* command lines and what they do, up to {0} */
+    const struct manual_row *output;       /* what its output means, beside what all have; man page alone; or NULL */
     const struct manual_row *notes;        /* paragraphs of the man page alone, up to {0} */
     const struct option *const *options;   /* tables, up to a NULL */
     bool filter; /* it traces nothing: no signals and no command are its own */
-    void *settings;       /* what the options are put into, holding their defaults */
+    bool no_stacks; /* it prints none */
+    void *settings;       /* what the options are put into, all zeros at first, */
+    void (*begin)(void *settings); /* and what puts the defaults there that are others; or NULL */
     /* The exit status. The words stay main()'s. */
     int (*run)(const struct arguments *arguments);
 };
@@ -36,7 +39,7 @@ struct applet {
  */
 int applet_refuse(int result, const struct text *error, bool has_command);
 
-/* The rows that every applet's tables end with: -h and --man. */
+/* The rows that every applet's tables end with: -h, --help and --man. */
 extern const struct option common_options[];
 
 #endif

@@ -64,7 +64,7 @@ static int take_type(struct parsing *parsing, struct value_words *value)
         if (length == 1 + strlen(types[i]) && !strncmp(at + 1, types[i], length - 1))
             value->bits = (uint8_t)(8 << i);
     if (!value->bits)
-        return refuse(parsing, "a type is wanted, i8 to i64 or u8 to u64");
+        return refuse(parsing, "expected a type, i8 to i64 or u8 to u64");
     value->is_signed = *at == 'i';
     parsing->at += length;
     return 0;
@@ -77,7 +77,7 @@ static int take_value(struct parsing *parsing, struct value_words *value)
 
     *value = (struct value_words){0};
     if (!length || strchr(DIGITS, *parsing->at) || length >= sizeof(value->name))
-        return refuse(parsing, "a name is wanted");
+        return refuse(parsing, "expected a name");
     memcpy(value->name, parsing->at, length);
     parsing->at += length;
     return take(parsing, ":") ? take_type(parsing, value) : 0;
@@ -92,11 +92,11 @@ int value_words_parse(struct value_words *values, size_t most, size_t *count, co
     *count = 0;
     do {
         if (*count == most)
-            return refuse(&parsing, "there are too many values");
+            return refuse(&parsing, "too many values");
         result = take_value(&parsing, &values[(*count)++]);
     } while (!result && take(&parsing, ","));
     if (!result && *parsing.at)
-        return refuse(&parsing, most > 1 ? "a comma or the end is wanted" : "the end is wanted");
+        return refuse(&parsing, most > 1 ? "expected a comma or the end" : "expected the end");
     return result;
 }
 
@@ -108,11 +108,11 @@ static int take_text(struct parsing *parsing, struct event_test *test)
     const size_t length = strcspn(begin, "\"");
 
     if (!begin[length])
-        return refuse(parsing, "a text has no \" at its end");
+        return refuse(parsing, "a text lacks its closing \"");
     if (length >= sizeof(test->text))
         return refuse(parsing, "a text is longer than 15 bytes");
     if (test->comparison > IS_NOT_EQUAL)
-        return refuse(parsing, "a text can be == or != alone");
+        return refuse(parsing, "texts only compare by == or !=");
     memcpy(test->text, begin, length);
     test->is_text = true;
     parsing->at += length + 1;
@@ -146,7 +146,7 @@ static int take_number(struct parsing *parsing, struct test_words *words)
     if (result) {
         parsing->at = begin;
         return refuse(parsing, result == -ERANGE ? "a number has more than 64 bits"
-                                                 : "a number is wanted, or a \"text\"");
+                                                 : "expected a number or a \"text\"");
     }
     words->is_negative = words->is_negative && number;
     words->test.number = words->is_negative ? 0 - number : number;
@@ -170,7 +170,7 @@ static int take_test(struct parsing *parsing)
     size_t i = 0;
 
     if (condition->count == MOST_TESTS)
-        return refuse(parsing, "there are too many comparisons");
+        return refuse(parsing, "too many comparisons");
     struct test_words *words = &condition->tests[condition->count];
     *words = (struct test_words){.test = {.yes = TEST_HOLDS, .no = TEST_FAILS}};
     int result = take_value(parsing, &words->value);
@@ -179,7 +179,7 @@ static int take_test(struct parsing *parsing)
     while (i < COUNT_OF(order) && !take(parsing, signs[order[i]]))
         i++;
     if (i == COUNT_OF(order))
-        return refuse(parsing, "a comparison is wanted, such as == or <");
+        return refuse(parsing, "expected a comparison, such as == or <");
     words->test.comparison = (enum comparison)order[i];
     snprintf(words->test.label, sizeof(words->test.label), "test%u", (unsigned char)condition->count);
     condition->count++;
@@ -211,14 +211,14 @@ static int take_one(struct parsing *parsing)
     if (*parsing->at != '!' && *parsing->at != '(')
         return take_test(parsing);
     if (parsing->nested++ == MOST_NESTED)
-        return refuse(parsing, "this is nested too deeply");
+        return refuse(parsing, "nested too deeply");
     if (take(parsing, "!")) {
         result = take_not(parsing);
     } else {
         take(parsing, "(");
         result = take_any(parsing);
         if (!result && !take(parsing, ")"))
-            result = refuse(parsing, "&&, || or ) is wanted");
+            result = refuse(parsing, "expected &&, || or )");
     }
     parsing->nested--;
     return result;
@@ -270,6 +270,6 @@ int condition_words_parse(struct condition_words *condition, const char *text, s
     condition->count = 0;
     int result = take_any(&parsing);
     if (!result && *parsing.at)
-        result = refuse(&parsing, "&&, || or the end is wanted");
+        result = refuse(&parsing, "&&, || or expected the end");
     return result;
 }

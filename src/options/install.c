@@ -49,12 +49,12 @@ static int make_link(const char *target, const char *path, const struct stat *se
     if (!symlink(target, path))
         return 0;
     if (errno != EEXIST) {
-        say("cannot make %s: %s", path, strerror(errno));
+        say("cannot create %s: %s", path, strerror(errno));
         return -1;
     }
     if (!stat(path, &there) && same_file(&there, self))
         return 0;
-    say("%s is there already, is not stackbox, and stays as it is", path);
+    say("%s exists, is not stackbox, and was left alone", path);
     return EXIT_FAILURE;
 }
 
@@ -77,11 +77,11 @@ int install_links(const char *directory, const char *called, const struct applet
     int status = 0;
 
     if (stat_directory(directory, &directory_status)) {
-        say("cannot make links in \"%s\": %s", directory, strerror(errno));
+        say("cannot create links in \"%s\": %s", directory, strerror(errno));
         return EXIT_FAILURE;
     }
     if (find_self(called, self, &self_status)) {
-        say("cannot tell where this binary is (/proc is needed): %s", strerror(errno));
+        say("cannot find this binary (/proc is needed): %s", strerror(errno));
         return EXIT_FAILURE;
     }
     const char *target = link_target(&directory_status, self);

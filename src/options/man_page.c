@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <string.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "options/manual.h"
 #include "options/manual_texts.h"
@@ -49,19 +50,24 @@ static void roff_heading(FILE *out, const char *title)
     fputc('\n', out);
 }
 
-static void roff_section(FILE *out, const struct manual_section *section)
+static void roff_rows(FILE *out, const struct manual_row *rows)
 {
-    roff_heading(out, section->title);
-    for (const struct manual_row *row = section->rows; row->text; row++) {
+    for (const struct manual_row *row = rows; row->text; row++) {
         if (row->term) {
             roff_row(out, row->term, row->text);
         } else {
-            if (row != section->rows)
+            if (row != rows)
                 fputs(".PP\n", out);
             print_roff(out, row->text);
             fputc('\n', out);
         }
     }
+}
+
+static void roff_section(FILE *out, const struct manual_section *section)
+{
+    roff_heading(out, section->title);
+    roff_rows(out, section->rows);
 }
 
 static void roff_option(FILE *out, const struct option *option, const struct option *const *tables)
@@ -78,7 +84,7 @@ static void roff_option(FILE *out, const struct option *option, const struct opt
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    print_roff(out, option->help);
+    print_roff(out, manual_option_text(option));
     fputc('\n', out);
     text_free(&names);
 }
@@ -125,6 +131,18 @@ static void roff_others(FILE *out, const char *name, const struct applet *const 
     fputs(".BR perf (1),\n.BR addr2line (1),\n.BR capabilities (7)\n", out);
 }
 
+/* An applet's own rows, and those of all that print stacks. */
+static void roff_output(FILE *out, const struct applet *applet)
+{
+    if (!applet->output && applet->no_stacks)
+        return;
+    roff_heading(out, "Output");
+    if (applet->output)
+        roff_rows(out, applet->output);
+    if (!applet->no_stacks)
+        roff_rows(out, manual_output);
+}
+
 /* The section of this title, up to one without a title; or NULL. */
 static const struct manual_section *find_section(const struct manual_section *sections,
                                                  const char *title)
@@ -137,6 +155,8 @@ static const struct manual_section *find_section(const struct manual_section *se
 
 void manual_man(FILE *out, const struct applet *applet, const struct applet *const *all)
 {
+    if (!HAS_MANUAL)
+        return;
     const struct manual_section *shared = applet->filter ? manual_filter : manual_tracing;
 
     roff_head(out, applet->name, applet->summary, applet->usage, applet->about);
@@ -144,6 +164,7 @@ void manual_man(FILE *out, const struct applet *applet, const struct applet *con
         if (!find_section(shared, own->title))
             roff_section(out, own);
     roff_options(out, applet->options);
+    roff_output(out, applet);
     for (; shared->title; shared++) {
         const struct manual_section *own = find_section(applet->sections, shared->title);
         roff_section(out, own ? own : shared);
@@ -156,9 +177,11 @@ void manual_man(FILE *out, const struct applet *applet, const struct applet *con
 void manual_main_man(FILE *out, const struct option *const *options,
                      const struct applet *const *all)
 {
+    if (!HAS_MANUAL)
+        return;
     roff_head(out, "stackbox", "stack-tracing applets in one static binary", manual_main_synopsis,
               manual_main_about);
-    roff_section(out, &(struct manual_section){"Ways to call it", manual_main_usage});
+    roff_section(out, &(struct manual_section){"Invocation", manual_main_usage});
     roff_heading(out, "Applets");
     for (const struct applet *const *applet = all; *applet; applet++)
         roff_row(out, (*applet)->name, (*applet)->summary);

@@ -7,7 +7,8 @@
 
 #include "options/applet.h"
 
-/* For a terminal of 80 columns. */
+/* For a terminal of 80 columns: what is needed most often, on one screen, and all there is. */
+void manual_brief(FILE *out, const struct applet *applet);
 void manual_help(FILE *out, const struct applet *applet);
 /* roff, by the man(7) macros. */
 void manual_man(FILE *out, const struct applet *applet, const struct applet *const *all);

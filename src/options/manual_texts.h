@@ -9,6 +9,9 @@
 /* Of applets that trace, and of those that do not: up to a row without a title. */
 extern const struct manual_section manual_tracing[], manual_filter[];
 
+/* What reports and events have in them. */
+extern const struct manual_row manual_output[];
+
 /* Of stackbox itself. */
 extern const struct manual_row manual_exit_status[], manual_main_usage[], manual_main_examples[],
     manual_main_notes[];
@@ -17,6 +20,8 @@ extern const char manual_main_synopsis[], manual_main_about[];
 /* "-t, -L, --tid": a name and its help are what a row that is listed has. */
 void manual_option_names(const struct option *option, const struct option *const *tables,
                          struct text *names);
+/* The text of a row that is listed, without the mark of those that -h lists. */
+const char *manual_option_text(const struct option *option);
 /* An applet's own row stands before the one that all have, and in its stead. */
 bool manual_lists(const struct option *option, const struct option *const *tables);
 

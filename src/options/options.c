@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -81,7 +82,7 @@ int option_numbers(const struct option *option, const char *text, void *destinat
         if (why)
             result = refuse_number(option, word, why, error);
         if (!result && list->count == MOST_NUMBERS) {
-            text_format(error, "takes %d numbers at most", MOST_NUMBERS);
+            text_format(error, "takes at most %d numbers", MOST_NUMBERS);
             result = -EINVAL;
         }
         if (!result)
@@ -107,7 +108,7 @@ int option_strings(const struct option *option, const char *text, void *destinat
 
     (void)option;
     if (list->count == MOST_STRINGS) {
-        text_format(error, "can be there %d times at most", MOST_STRINGS);
+        text_format(error, "may be given at most %d times", MOST_STRINGS);
         return -EINVAL;
     }
     list->strings[list->count++] = text;
@@ -121,6 +122,13 @@ int option_ignore(const struct option *option, const char *text, void *destinati
     return 0;
 }
 
+int option_brief(const struct option *option, const char *text, void *destination,
+                 struct text *error)
+{
+    (void)option, (void)text, (void)destination, (void)error;
+    return ASKED_BRIEF;
+}
+
 int option_help(const struct option *option, const char *text, void *destination,
                 struct text *error)
 {
@@ -131,8 +139,8 @@ int option_help(const struct option *option, const char *text, void *destination
 int option_man(const struct option *option, const char *text, void *destination,
                struct text *error)
 {
-    (void)option, (void)text, (void)destination, (void)error;
-    return ASKED_MAN;
+    (void)option, (void)text, (void)destination;
+    return HAS_MANUAL ? ASKED_MAN : part_refuse("manual", error);
 }
 
 int option_heading(const struct option *option, const char *text, void *destination,
@@ -280,10 +288,10 @@ static int refuse_long(struct walk *walk, const char *name, size_t length, size_
 {
     text_format(walk->error, "--%.*s: ", (int)length, name);
     if (clashes) {
-        text_add(walk->error, "is the beginning of several options");
+        text_add(walk->error, "is ambiguous");
         add_clashes(walk->tables, name, length, walk->error);
     } else {
-        text_add(walk->error, "there is no such option");
+        text_add(walk->error, "unknown option");
         add_near(walk->tables, name, length, walk->error);
     }
     return -EINVAL;
@@ -310,7 +318,7 @@ static int parse_long(struct walk *walk, const char *name)
 /* "-folded" is -f, -o and so on: who writes that may mean --folded. */
 static int refuse_letter(struct walk *walk, const char *shown, const char *letters)
 {
-    text_format(walk->error, "%s: there is no such option", shown);
+    text_format(walk->error, "%s: unknown option", shown);
     if (strlen(letters) > 2)
         add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
     return -EINVAL;
@@ -319,7 +327,7 @@ static int refuse_letter(struct walk *walk, const char *shown, const char *lette
 /* A long option behind one dash alone. */
 static int refuse_word(struct walk *walk, const char *letters)
 {
-    text_format(walk->error, "-%s: there is no such option", letters);
+    text_format(walk->error, "-%s: unknown option", letters);
     add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
     return -EINVAL;
 }

@@ -44,6 +44,9 @@ struct option {
     const char *help;         /* NULL: taken by its whole name, but not listed */
 };
 
+/* What the help begins with of an option that -h lists too, up to where its text goes into details. */
+#define OFTEN "\1"
+
 /* A row that is no option: help and man page put it above those that follow. */
 #define OPTION_HEADING(title) {.parse = option_heading, .help = (title)}
 
@@ -59,16 +62,18 @@ int option_seconds(const struct option *, const char *, void *, struct text *); 
 int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
 int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
 int option_strings(const struct option *, const char *, void *, struct text *); /* string_list */
-int option_help(const struct option *, const char *, void *, struct text *); /* gives ASKED_HELP */
-int option_man(const struct option *, const char *, void *, struct text *);  /* gives ASKED_MAN */
+int option_brief(const struct option *, const char *, void *, struct text *); /* gives ASKED_BRIEF */
+int option_help(const struct option *, const char *, void *, struct text *);  /* gives ASKED_HELP */
+int option_man(const struct option *, const char *, void *, struct text *);   /* gives ASKED_MAN */
 int option_ignore(const struct option *, const char *, void *, struct text *);
 /* These two mark their rows, and are never called. */
 int option_heading(const struct option *, const char *, void *, struct text *);
 int option_letter(const struct option *, const char *, void *, struct text *);
 
 enum {
-    ASKED_HELP = 1,
-    ASKED_MAN = 2,
+    ASKED_BRIEF = 1,
+    ASKED_HELP,
+    ASKED_MAN,
 };
 
 struct arguments {
@@ -82,7 +87,7 @@ struct arguments {
  * Parses argv[1] and on by `tables` (up to a NULL) into `settings`. Options and words may be mixed;
  * letters may be joined (-KU, -p12), long names cut short where that is clear (--dur=5). What an
  * option takes may also be the next word, whatever that looks like. 0, then `arguments` is set;
- * ASKED_HELP or ASKED_MAN; -EINVAL with one line in `error`, which names the option; -ENOMEM.
+ * what is ASKED; -EINVAL with one line in `error`, which names the option; -ENOMEM.
  */
 int options_parse(const struct option *const *tables, int argc, char **argv, void *settings,
                   struct arguments *arguments, struct text *error);

@@ -125,7 +125,7 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
                      struct jitmap_refusal *refusal)
 {
     char path[sizeof(refusal->path) + 32];
-    const char *reason = "it is no plain file";
+    const char *reason = "it is not a regular file";
     struct stat about;
 
     if (!root)
@@ -140,8 +140,8 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
             return fd;
         close(fd);
         fd = is_old ? -ENOENT : -EACCES;
-        reason = is_anybodys    ? "everybody may write to it"
-                 : owner->since ? "it belongs to another user than the process"
+        reason = is_anybodys    ? "it is writable by everybody"
+                 : owner->since ? "its owner is not the process's user"
                                 : "it is not root's, and whose the process was could not be seen";
     }
     if (fd != -EACCES && fd != -ENODEV)

@@ -7,6 +7,9 @@
 
 #include "base/util.h"
 
+/* Numbers of epochs have it, so that none is 0, and go round without it. */
+#define NUMBERED 0x80000000u
+
 /* Memory of no file has nothing that could be told apart. */
 bool replaced_is_same(const struct mapping *a, const struct mapping *b)
 {
@@ -85,13 +88,14 @@ uint32_t replaced_epoch(const struct replaced_list *list, uint64_t time)
 
     while (before < list->count && list->items[before].until <= time)
         before++;
-    return list->forgotten + (uint32_t)before + 1;
+    return (list->forgotten + (uint32_t)before) | NUMBERED;
 }
 
 const struct mapping *replaced_find(const struct replaced_list *list, uint32_t epoch,
                                     uint64_t address)
 {
-    size_t at = epoch - 1 > list->forgotten ? epoch - 1 - list->forgotten : 0;
+    const uint32_t ahead = (epoch - list->forgotten) & ~NUMBERED;
+    size_t at = ahead < NUMBERED / 2 ? ahead : 0;
 
     return replaced_next(list, address, 0, &at);
 }

@@ -110,21 +110,21 @@ static void tell_notes(const struct show_wishes *wishes, const struct recording 
     if (recording->losses.length)
         text_add(lines, recording->losses.data);
     if (recording->refused_map.length)
-        text_format(lines, "names of a just-in-time compiler were ignored: %s\n", recording->refused_map.data);
+        text_format(lines, "names of JIT-compiled code were ignored: %s\n", recording->refused_map.data);
     if (recording->kernel_hidden)
-        text_add(lines, "the kernel showed no addresses, so its functions have no names\n");
+        text_add(lines, "the kernel hid its addresses, so kernel functions have no names\n");
     if (notes->missing_files)
-        text_format(lines, "%u file%s, whose functions have no names: --symfs DIR is where to look for "
-                    "them, and --missing lists their build ids\n", notes->missing_files,
+        text_format(lines, "%u file%s, so their functions have no names: look for them elsewhere "
+                    "with --symfs DIR; --missing lists their build ids\n", notes->missing_files,
                     notes->missing_files == 1 ? " is not here" : "s are not here");
     if (notes->changed_file.length)
-        text_format(lines, "%s was written to since it was mapped: its functions have no names\n",
+        text_format(lines, "%s was modified after it was mapped: its functions have no names\n",
                     notes->changed_file.data);
     if (notes->packed_file.length)
         text_format(lines, "functions of a file may have no names%s: %s\n",
                     notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
     if (!recording->tally.count)
-        text_format(lines, "there are no events in %s\n", wishes->count > 1 ? "them" : "it");
+        text_format(lines, "no events in %s\n", wishes->count > 1 ? "them" : "it");
 }
 
 static void tell_run(const struct recording *recording, struct text *lines)
@@ -136,7 +136,7 @@ static void tell_run(const struct recording *recording, struct text *lines)
                 about->host, recording->machine, about->kernel, (double)(about->ended - about->began) / 1e9,
                 about->command_line);
     text_format(lines, "account: %" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered out + %" PRIu64
-                " lost, when it was written\n", account->seen, account->counted, account->filtered, account->lost);
+                " lost when it was written\n", account->seen, account->counted, account->filtered, account->lost);
 }
 
 static int make(struct showing *showing, struct recording *recording, struct symbolize_notes *notes)
@@ -260,19 +260,19 @@ void recordings_explain(int result, struct text *why)
 {
     switch (result) {
     case -ENOEXEC:
-        text_add(why, "is no recording: -o FILE.sbx of an applet that counts makes one");
+        text_add(why, "is not a recording: make one with -o FILE.sbx of an applet that counts");
         break;
     case -ENOTSUP:
-        text_add(why, "was recorded by a later stackbox: this one does not know its version");
+        text_add(why, "was recorded by a later version of stackbox: use that one");
         break;
     case -EBADMSG:
-        text_add(why, "is cut off or damaged");
+        text_add(why, "is truncated or corrupt");
         break;
     case -EXDEV:
-        text_add(why, "counts something else than those before it: there is no sum of the two");
+        text_add(why, "counts something else than those before it, so they cannot be added up");
         break;
     case -EINVAL:
-        text_add(why, "does not tell threads apart: record it with --by thread");
+        text_add(why, "has no threads: record it with --by thread");
         break;
     default:
         text_format(why, "cannot be read: %s", strerror(-result));

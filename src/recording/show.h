@@ -46,7 +46,7 @@ struct shown {
 int recordings_show(const struct show_wishes *wishes, struct shown *shown);
 /* Is what this descriptor is of a recording? Nothing is read off it: of a pipe it is not known. */
 bool recording_is_at(int fd);
-/* Appends what such an errno means: "is cut off or damaged". */
+/* Appends what such an errno means: "is truncated or corrupt". */
 void recordings_explain(int result, struct text *why);
 void shown_free(struct shown *shown);
 

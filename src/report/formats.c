@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "report/formats.h"
 
+#include <stddef.h>
 #include <string.h>
 
+#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -19,6 +21,24 @@ static const struct format {
     {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
     {"sbx", ".sbx", REPORT_SBX},
 };
+
+const char *format_lacks(enum report_format format)
+{
+    switch (format) {
+    case REPORT_FLAT:
+    case REPORT_TREE:
+        return HAS_SHARES ? NULL : "shares";
+    case REPORT_SVG:
+        return HAS_PICTURES ? NULL : "pictures";
+    case REPORT_PPROF:
+    case REPORT_SPEEDSCOPE:
+        return HAS_EXPORTS ? NULL : "exports";
+    case REPORT_SBX:
+        return HAS_RECORDINGS ? NULL : "recordings";
+    default:
+        return NULL;
+    }
+}
 
 bool format_by_name(const char *name, enum report_format *format)
 {
@@ -64,14 +84,24 @@ bool format_is_document(enum report_format format)
            format == REPORT_SBX;
 }
 
+/* Of those that there are. */
+static void add_each(struct text *text, size_t member)
+{
+    const char *between = "";
+
+    for (size_t i = 0; i < COUNT_OF(formats); i++)
+        if (!format_lacks(formats[i].format)) {
+            text_format(text, "%s%s", between, *(const char *const *)((const char *)&formats[i] + member));
+            between = ", ";
+        }
+}
+
 void formats_add_names(struct text *text)
 {
-    for (size_t i = 0; i < COUNT_OF(formats); i++)
-        text_format(text, i ? ", %s" : "%s", formats[i].name);
+    add_each(text, offsetof(struct format, name));
 }
 
 void formats_add_endings(struct text *text)
 {
-    for (size_t i = 0; i < COUNT_OF(formats); i++)
-        text_format(text, i ? ", %s" : "%s", formats[i].ending);
+    add_each(text, offsetof(struct format, ending));
 }

@@ -24,6 +24,9 @@ bool format_by_ending(const char *path, enum report_format *format);
 /* How many bytes of a path that ending is; 0: it has none of ours. */
 size_t format_ending_length(const char *path);
 
+/* The part that a build is without, and which it would need (base/parts.h); NULL: none. */
+const char *format_lacks(enum report_format format);
+
 /* Is it one document from its beginning to its end? Of the others two may follow one another. */
 bool format_is_document(enum report_format format);
 

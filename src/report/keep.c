@@ -15,7 +15,7 @@
 #define BLOCK_BYTES 512 /* of st_blocks */
 
 struct kept_file {
-    bool before; /* it seems younger than it is */
+    int rank; /* by which it goes before younger ones, whatever its time */
     char when[FILE_NAME_TIME + 1];
     uint64_t bytes;
     char *name;
@@ -72,8 +72,8 @@ int keep_check_name(const char *path, struct text *error)
 
     if (varies > 0 && (varies & FILE_NAME_HAS_TIME) && strchr(path, '%') >= name)
         return 0;
-    text_format(error, "--keep: the time in a file's name says how old it is: -o \"%s\" needs %%t, after its "
-                "directory", path);
+    text_format(error, "--keep: the time in a file's name tells its age: -o \"%s\" needs %%t, "
+                "after its directory", path);
     return -EINVAL;
 }
 
@@ -82,8 +82,8 @@ int keep_check_place(const char *path, struct text *error)
     int fd = open_directory(path);
 
     if (fd == -EPERM)
-        text_format(error, "--keep: others may put files into the directory of \"%s\", so nothing is deleted there: "
-                    "chmod go-w, or another directory", path);
+        text_format(error, "--keep: other users may write to the directory of \"%s\", so nothing "
+                    "is deleted there: chmod go-w it, or use another", path);
     else if (fd < 0)
         text_format(error, "--keep: cannot read the directory of \"%s\": %s", path, strerror(-fd));
     else
@@ -146,7 +146,7 @@ static void free_files(struct kept_files *files)
 static int compare_ages(const void *left, const void *right)
 {
     const struct kept_file *one = left, *other = right;
-    int order = other->before - one->before;
+    int order = one->rank - other->rank;
 
     order = order ? order : strcmp(one->when, other->when);
     return order ? order : strcmp(one->name, other->name);
@@ -160,12 +160,16 @@ static void see_time(struct keep_times *times, struct kept_files *files, const c
     for (size_t i = 0; i < files->count && !times->ahead[0]; i++)
         if (strcmp(files->items[i].when, times->last) > 0)
             memcpy(times->last, files->items[i].when, sizeof(times->last));
-    if (strcmp(own, times->last) <= 0 && strcmp(times->last, times->ahead) > 0)
-        memcpy(times->ahead, times->last, sizeof(times->ahead));
+    if (strcmp(own, times->last) <= 0) {
+        memcpy(times->back, own, sizeof(times->back));
+        if (strcmp(times->last, times->ahead) > 0)
+            memcpy(times->ahead, times->last, sizeof(times->ahead));
+    }
     memcpy(times->last, own, sizeof(times->last));
     for (size_t i = 0; i < files->count; i++) {
         struct kept_file *file = &files->items[i];
-        file->before = strcmp(file->when, own) > 0 && strcmp(file->when, times->ahead) <= 0;
+        const bool seems_younger = strcmp(file->when, own) > 0 && strcmp(file->when, times->ahead) <= 0;
+        file->rank = strcmp(file->when, times->back) < 0 ? 0 : seems_younger ? 1 : 2;
     }
 }
 

@@ -16,11 +16,11 @@ struct keep {
 };
 
 /*
- * The times of one run's names: the last, and how far they went before the clock was set back, or before the
- * run. Names between the two are of before, younger as they seem.
+ * The times of one run's names: the last, how far they went before the clock was set back, or before the run, and to
+ * where it was. Names between the last and that are of before, younger as they seem; older ones than `back` are, too.
  */
 struct keep_times {
-    char last[FILE_NAME_TIME + 1], ahead[FILE_NAME_TIME + 1];
+    char last[FILE_NAME_TIME + 1], ahead[FILE_NAME_TIME + 1], back[FILE_NAME_TIME + 1];
 };
 
 bool keep_is_asked(const struct keep *keep);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -25,7 +26,7 @@ struct asked {
 
 static int refuse_two(const struct asked *one, const char *other, const char *name, struct text *error)
 {
-    text_format(error, "%s and %s%s exclude each other: they are two formats", one->option, other, name);
+    text_format(error, "%s and %s%s are two formats: give one", one->option, other, name);
     return -EINVAL;
 }
 
@@ -49,18 +50,22 @@ static int find_format(const struct report_files_wishes *wishes, enum report_for
     if (!wishes->format)
         return 0;
     if (!format_by_name(wishes->format, format)) {
-        text_format(error, "--format: there is no \"%s\"; there are ", wishes->format);
+        text_format(error, "--format: unknown format \"%s\"; there are ", wishes->format);
         formats_add_names(error);
         return -EINVAL;
+    }
+    if (format_lacks(*format)) {
+        text_format(error, "--format %s: ", wishes->format);
+        return part_refuse(format_lacks(*format), error);
     }
     return one && *format != one->format ? refuse_two(one, "--format ", wishes->format, error) : 0;
 }
 
 static int refuse_ending(const char *path, struct text *error)
 {
-    text_format(error, "-o: \"%s\" does not say which format it is to have: files end in ", path);
+    text_format(error, "-o: unknown format of \"%s\": end the name in ", path);
     formats_add_endings(error);
-    text_add(error, ", or --format says it");
+    text_add(error, ", or give --format");
     return -EINVAL;
 }
 
@@ -69,11 +74,11 @@ static int check_name(const char *path, uint64_t interval, struct text *error)
     int result = file_name_varies(path);
 
     if (result < 0)
-        text_format(error, "-o: \"%s\": after %% comes n for the number of the report, t for its "
-                    "time, or another %%", path);
+        text_format(error, "-o: \"%s\": %% must be followed by n (the number of the report), t "
+                    "(its time) or another %%", path);
     else if (interval && !result)
-        text_format(error, "-o: with -i every report has a file of its own: \"%s\" needs %%n for the "
-                    "number of the report, or %%t for its time", path);
+        text_format(error, "-o: with -i each report needs a file of its own: put %%n (the number "
+                    "of the report) or %%t (its time) into \"%s\"", path);
     return error->length || error->failed ? -EINVAL : 0;
 }
 
@@ -82,7 +87,7 @@ static int refuse_twice(const struct report_files *files, const char *path, stru
     for (size_t i = 0; i < files->count; i++) {
         const char *other = files->items[i].path;
         if (path && other ? !strcmp(path, other) : path == other) {
-            text_format(error, "-o: \"%s\" is there twice", path ? path : "-");
+            text_format(error, "-o: \"%s\" is given twice", path ? path : "-");
             return -EINVAL;
         }
     }
@@ -95,13 +100,17 @@ static int add_file(struct report_files *files, const char *path, const enum rep
     struct report_file file = {.path = path};
 
     if (!*path) {
-        text_add(error, "-o: takes the name of a file");
+        text_add(error, "-o: needs the name of a file");
         return -EINVAL;
     }
     if (!format_by_ending(path, &file.format)) {
         if (!format)
             return refuse_ending(path, error);
         file.format = *format;
+    }
+    if (format_lacks(file.format)) {
+        text_format(error, "-o: \"%s\": ", path);
+        return part_refuse(format_lacks(file.format), error);
     }
     if (check_name(path, wishes->interval, error) || refuse_twice(files, path, error))
         return -EINVAL;
@@ -139,9 +148,10 @@ static int check_live(const struct report_files_wishes *wishes, enum report_form
                       struct text *error)
 {
     if (wishes->interval)
-        text_add(error, "--live and -i exclude each other: --live shows the run until now, -i parts of it");
+        text_add(error, "--live and -i cannot be combined: --live shows the run so far, -i parts "
+                        "of it");
     else if (format != REPORT_TREE && format != REPORT_FLAT)
-        text_add(error, "--live: shows --tree or --flat; -o FILE writes other formats beside it");
+        text_add(error, "--live: shows only --tree or --flat; write other formats with -o FILE");
     return error->length ? -EINVAL : 0;
 }
 
@@ -165,7 +175,7 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
         result = add_file(files, path, given ? &format : NULL, wishes, error);
     }
     if (!result && keep_is_asked(&wishes->keep) && !wishes->paths->count) {
-        text_add(error, "--keep: takes -o FILE, whose older ones it deletes");
+        text_add(error, "--keep: needs -o FILE, whose older files it deletes");
         result = -EINVAL;
     }
     if (!result && wishes->live)
@@ -174,8 +184,8 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
                     (wishes->live && !report_files_use_stdout(files))))
         files->items[files->count++] = (struct report_file){.format = format};
     if (!result && wishes->interval && report_files_print_document(files)) {
-        text_add(error, "-i: every report is a document of its own in this format: -o FILE, with %n for "
-                 "its number in the name, takes them one by one");
+        text_add(error, "-i: each report is a document of its own in this format: write them with "
+                 "-o FILE and %n in its name");
         result = -EINVAL;
     }
     return result;
@@ -202,7 +212,7 @@ static bool refuse_terminal(const struct report_files *files)
     for (size_t i = 0; i < files->count; i++)
         if (!files->items[i].path && is_binary(files->items[i].format) && isatty(STDOUT_FILENO)) {
             const bool is_pprof = files->items[i].format == REPORT_PPROF;
-            say("--format %s: its bytes are not for a terminal: -o FILE.%s takes them",
+            say("--format %s: binary output does not go to a terminal: use -o FILE.%s",
                 is_pprof ? "pprof" : "sbx", is_pprof ? "pb.gz" : "sbx");
             return true;
         }
@@ -293,7 +303,8 @@ static void prune(const struct report_files *files, struct report_file *file, co
         return;
     int result = keep_prune(&files->keep, file->path, name, &file->times);
     if (result == -EPERM)
-        say("--keep: others may write to the directory of \"%s\" now: nothing is deleted there", file->path);
+        say("--keep: other users may now write to the directory of \"%s\": nothing is deleted "
+            "there", file->path);
     else if (result)
         say("--keep: cannot delete old files of \"%s\": %s", file->path, strerror(-result));
 }
@@ -308,7 +319,7 @@ static bool write_named(struct report_files *files, struct report_file *file,
     int result = name.failed ? -ENOMEM : write_file(file, &name, turn, write, context);
     if (result) {
         say("cannot write \"%s\": %s%s", name.failed ? file->path : name.data, strerror(-result),
-            is_file(name.data) ? "; the file that is there is an older one" : "");
+            is_file(name.data) ? "; the existing file is an older one" : "");
         files->failed = true;
     }
     if (!name.failed)

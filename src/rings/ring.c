@@ -33,20 +33,21 @@ static void give_up(struct ring_reading *reading, struct ring *ring)
 static void find_next(struct ring_reading *reading, struct ring *ring)
 {
     struct ring_record *next = &ring->next;
+    char *record;
 
     for (ring->size = 0; ring->at != ring->head; ring->at += ring->size) {
-        ring->size = perf_ring_copy(&ring->ring, ring->at, ring->head, ring->bytes);
+        ring->size = perf_ring_find(&ring->ring, ring->at, ring->head, ring->bytes, &record);
         if (!ring->size) {
             give_up(reading, ring);
             return;
         }
-        ring_record_parse(ring->bytes, ring->size, &reading->shape, next);
+        ring_record_parse(record, ring->size, &reading->shape, next);
         if (next->kind == RECORD_SAMPLE || next->kind == RECORD_TASK)
             return;
         *(ring->of_tasks ? &reading->tasks_lost : &reading->lost) += next->kind == RECORD_LOST ? next->lost : 0;
         reading->broken += next->kind == RECORD_BROKEN;
         if (next->kind == RECORD_THROTTLE)
-            throttle_take(&ring->throttle, ring->bytes, ring->size);
+            throttle_take(&ring->throttle, record, ring->size);
     }
     ring->size = 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/parts.h"
 #include "kernel/limits.h"
 
 /* About what an entry takes, and the part of the free memory that may go there. */
@@ -86,7 +87,7 @@ static void add_losses(const struct collector *collector, struct missing *missin
 
     ring_source_add_losses(&counts->source, missing);
     missing_add(missing, &(struct loss){.count = counts->table_full},
-                "are only in the sum, as [table full]: the table of %zu counts was full; raise "
+                "are only in the total, as [table full]: the table of %zu counts was full; raise "
                 "--stack-storage-size", counts->table.most);
 }
 
@@ -151,5 +152,7 @@ static const struct collector_calls calls = {
 
 void ring_counts_init(struct ring_counts *counts, const struct ring_wishes *wishes)
 {
+    if (!HAS_RINGS)
+        return;
     *counts = (struct ring_counts){.collector.calls = &calls, .source.wishes = *wishes};
 }

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "kernel/cpus.h"
 #include "kernel/limits.h"
@@ -23,6 +24,7 @@
 #define MOST_WITH_STACKS (64u << 20) /* of each CPU, where samples have a piece of the user's stack */
 #define LEAST_BYTES 16384
 #define MOST_SHARE 16
+#define MOST_SHARE_WITH_STACKS 8
 #define WAKING_SHARE 8 /* of a ring: then who reads is woken */
 
 #define LOOK_NS 200000000
@@ -99,8 +101,9 @@ static int count_cpu(void *count, unsigned cpu)
 
 static uint64_t most_bytes(const struct rings *rings)
 {
-    const uint64_t free_memory = kernel_free_memory(), share = free_memory / MOST_SHARE;
     const bool has_stacks = rings->wishes.registers;
+    const uint64_t free_memory = kernel_free_memory();
+    const uint64_t share = free_memory / (has_stacks ? MOST_SHARE_WITH_STACKS : MOST_SHARE);
     uint64_t cpus = 0, all = rings->wishes.bytes;
     uint64_t bytes = all ? 1u << 30 : has_stacks ? MOST_WITH_STACKS : MOST_BYTES;
 
@@ -193,6 +196,8 @@ void rings_have_losses_told(const struct rings *rings)
 
 void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanoseconds)
 {
+    if (!HAS_RINGS)
+        return;
     *times = *nanoseconds = 0;
     for (size_t i = 0; i < rings->reading.count; i++) {
         *times += rings->reading.rings[i].throttle.times;

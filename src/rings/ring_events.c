@@ -11,8 +11,9 @@
 #include "rings/ring_cpus.h"
 #include "rings/ring_frames.h"
 
-#define SAMPLES_AT_LEAST 8
+#define USUAL_STACK 8192
 #define LEAST_STACK 4096
+#define LEAST_SAMPLES 8
 #define OF_TASKS UINT32_MAX /* the number of what is not asked for */
 
 /* ---- Attributes ---- */
@@ -150,11 +151,16 @@ int rings_open_events(struct rings *rings, size_t at)
     return result;
 }
 
-/* A ring that may be only small has room for some samples at least: with less of each stack, or none of it. */
+/*
+ * As many samples as were asked for fit into a ring of some size, with less of each stack. One that may be only small
+ * has room for some at least, be it with little of each, or none of it.
+ */
 static void fit_stacks(struct rings *rings)
 {
     struct rings_wishes *wishes = &rings->wishes;
-    const uint32_t most = (uint32_t)(rings->bytes / SAMPLES_AT_LEAST) & ~7u;
+    const size_t share = wishes->samples ? rings->bytes / wishes->samples & ~(size_t)7 : 0;
+    const size_t usual = share > USUAL_STACK ? share : USUAL_STACK, room = rings->bytes / LEAST_SAMPLES & ~(size_t)7;
+    const uint32_t most = (uint32_t)(usual < room ? usual : room);
 
     if (wishes->stack_bytes > most)
         wishes->stack_bytes = most;

@@ -22,7 +22,8 @@ struct rings_wishes {
     bool raw;             /* fields of tracepoints and probes */
     uint64_t bytes;       /* of all rings; 0: by the memory that is there */
     uint64_t registers;   /* of users, with so many bytes of their stacks; 0: neither */
-    uint32_t stack_bytes;
+    uint32_t stack_bytes; /* or with less: so many samples are to fit into a ring */
+    uint32_t samples;
 };
 
 /* What overflows, and how often: as struct perf_event_attr has it. */

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "base/parts.h"
 #include "base/reading.h"
 #include "kernel/refusal.h"
 #include "rings/ring_source.h"
@@ -20,15 +21,16 @@ static void explain_memory(struct text *sentence)
     struct text own = {0};
     struct rlimit limit;
 
-    text_add(sentence, "the kernel refuses the memory of the rings");
+    text_add(sentence, "the kernel refuses the memory for the rings");
     if (!read_file(AT_FDCWD, "/proc/sys/kernel/perf_event_mlock_kb", 64, &own) && own.data &&
         !getrlimit(RLIMIT_MEMLOCK, &limit)) {
-        text_format(sentence, ", of which a user may have %lu KB for each CPU", strtoul(own.data, NULL, 10));
+        text_format(sentence, ", of which a user may have %lu KB per CPU", strtoul(own.data, NULL, 10));
         if (limit.rlim_cur != RLIM_INFINITY)
-            text_format(sentence, " and %llu KB beside that", (unsigned long long)limit.rlim_cur / 1024);
+            text_format(sentence, " plus %llu KB", (unsigned long long)limit.rlim_cur / 1024);
     }
     text_free(&own);
-    text_add(sentence, ": end other tracers, or raise sysctl kernel.perf_event_mlock_kb or ulimit -l");
+    text_add(sentence, ": stop other tracers, or raise sysctl kernel.perf_event_mlock_kb or "
+                       "ulimit -l");
 }
 
 /* A filter says EPERM; the kernel, where perf_event_paranoid is the reason, EACCES. */
@@ -40,17 +42,17 @@ static void explain_no_right(int error, struct text *sentence)
     const long paranoid = refusal_paranoid();
 
     if (filtered && !perfmon)
-        text_add(sentence, "a seccomp filter refuses perf_event_open(2): give the container CAP_PERFMON "
-                 "(--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)");
+        text_add(sentence, "a seccomp filter blocks perf_event_open(2): give the container "
+                 "CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)");
     else if (filtered)
-        text_add(sentence, "a seccomp filter refuses perf_event_open(2): start the container or service with a "
-                 "filter that allows it");
+        text_add(sentence, "a seccomp filter blocks perf_event_open(2): start the container or "
+                 "service with a filter that allows it");
     else if (paranoid > 2 && !admin)
-        text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run it as root, "
-                    "or set it lower (sysctl kernel.perf_event_paranoid=2)", paranoid);
+        text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: "
+                    "run it as root, or lower it (sysctl kernel.perf_event_paranoid=2)", paranoid);
     else if (!perfmon)
-        text_add(sentence, "without CAP_PERFMON only what you run yourself can be looked at: name it (-p PID, or "
-                 "-- COMMAND), or run this as root");
+        text_add(sentence, "without CAP_PERFMON you can only trace your own processes: give -p "
+                 "PID or -- COMMAND, or run it as root");
     else
         refusal_explain(REFUSED_SAMPLING, error, 0, sentence);
 }
@@ -69,11 +71,13 @@ void rings_explain(int error, struct text *sentence)
 
 void ring_source_explain(const struct ring_source *source, int error, struct text *sentence)
 {
+    if (!HAS_RINGS)
+        return;
     if (error == -EINVAL && source->wishes.scope->filter.cgroup)
-        text_add(sentence, "this kernel tells no events of cgroups apart (CONFIG_CGROUP_PERF)");
+        text_add(sentence, "this kernel cannot filter by cgroup (CONFIG_CGROUP_PERF)");
     else if (error == -ENODATA)
-        text_add(sentence, "perf knows nothing of this cgroup: let one above it hand down a controller "
-                 "(echo +pids >cgroup.subtree_control)");
+        text_add(sentence, "perf does not see this cgroup: enable a controller in its parent "
+                 "(echo +pids >cgroup.subtree_control), on Linux 4.11 or later");
     else if (error == -ENODEV)
         text_format(sentence, "CPU %lld is offline: bring it online", (long long)source->wishes.scope->filter.cpu);
     else

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parts.h"
+
 static struct ring_snoops *snoops_of(struct collector *collector)
 {
     return (struct ring_snoops *)collector;
@@ -172,5 +174,7 @@ static const struct collector_calls calls = {
 
 void ring_snoops_init(struct ring_snoops *snoops, const struct ring_wishes *wishes)
 {
+    if (!HAS_RINGS)
+        return;
     *snoops = (struct ring_snoops){.collector.calls = &calls, .source.wishes = *wishes};
 }

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "insns/layout.h"
 #include "maps/callers.h"
@@ -20,6 +22,7 @@
 #define READ_OFTEN_MS 5 /* where there are more than can be waited for */
 #define MOST_POLLED 256
 #define SETTLES_NS 1000000
+#define FIRST_OF_ALL (-20) /* a nice value, which is the thread's own */
 
 /* ---- Opening ---- */
 
@@ -63,6 +66,8 @@ static int open_rings(struct ring_source *source)
 
 int ring_source_open(struct ring_source *source, ring_take_record *take, void *context, struct text *why)
 {
+    if (!HAS_RINGS)
+        return -EOPNOTSUPP;
     const uint32_t limit = (uint32_t)store_depth_limit();
 
     source->take = take;
@@ -102,12 +107,16 @@ static void end_reader(struct ring_source *source)
 
 void ring_source_detach(struct ring_source *source)
 {
+    if (!HAS_RINGS)
+        return;
     end_reader(source);
     rings_close_events(&source->rings);
 }
 
 void ring_source_close(struct ring_source *source)
 {
+    if (!HAS_RINGS)
+        return;
     end_reader(source);
     if (source->is_open) {
         pthread_mutex_destroy(&source->lock);
@@ -122,6 +131,8 @@ void ring_source_close(struct ring_source *source)
 
 int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place)
 {
+    if (!HAS_RINGS)
+        return -EOPNOTSUPP;
     if (array_reserve(&source->places, &source->place_room, source->place_count + 1, sizeof(*source->places)))
         return -ENOMEM;
     source->places[source->place_count] = *place;
@@ -189,10 +200,12 @@ static void await_records(const struct ring_source *source)
     (void)poll(polled, count, reading->count >= MOST_POLLED ? READ_OFTEN_MS : READ_MS);
 }
 
+/* Before others, so that it keeps up with who fills the rings, be that on its own CPU; where it may. */
 static void *keep_reading(void *context)
 {
     struct ring_source *source = context;
 
+    (void)setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
     while (!__atomic_load_n(&source->ends, __ATOMIC_RELAXED)) {
         await_records(source);
         pthread_mutex_lock(&source->lock);
@@ -342,23 +355,25 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
     const struct ring_reading *reading = &source->rings.reading;
 
     missing_add(missing, &(struct loss){.count = reading->lost, .beside = true},
-                "were lost: they came faster than they were read, and the rings of %zu KB of each CPU were "
-                "full; narrow the pattern or the filters, or take smaller samples (-K, --unwind fp)",
+                "were lost: they came faster than they were read and filled each CPU's ring of "
+                "%zu KB; narrow the pattern or filters, or take smaller samples (-K, --unwind fp)",
                 source->rings.bytes / 1024);
     missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "records"},
                 "of what tasks did were lost: they came faster than they were read, and names may be wrong");
     missing_add(missing, &(struct loss){.count = source->rings.came ? MISSING_UNCOUNTED : 0, .beside = true},
-                "of CPUs that came online meanwhile are missing, until half a second after that");
+                "of CPUs that came online during the run are missing, for up to half a second "
+                "each");
     missing_add(missing, &(struct loss){.count = source->rings.refused ? MISSING_UNCOUNTED : 0, .beside = true},
                 "of a CPU that came online are missing: %s", strerror(-source->rings.refused));
     missing_add(missing, &(struct loss){.count = reading->broken ? MISSING_UNCOUNTED : 0, .events = "records",
                                         .beside = true},
-                "of the kernel made no sense, and were left out with all that was behind them");
+                "of the kernel were malformed, and were dropped with all that followed in the "
+                "ring");
 }
 
 void ring_source_describe(const struct ring_source *source, struct text *lines)
 {
     text_format(lines, "rings: %zu, of %zu KB each, events of %s%s\n", source->rings.cpu_count,
                 source->rings.bytes / 1024, source->rings.wishes.tid_count ? "tasks" : "all",
-                source->rings.user_part_alone ? ", their user part alone" : "");
+                source->rings.user_part_alone ? ", in user mode only" : "");
 }

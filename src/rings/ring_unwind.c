@@ -8,10 +8,13 @@
 
 /*
  * Of a compiler's and an interpreter's stacks 99 of 100 end before the first, 97 before the second; half of that cut
- * sort's, all of which have a buffer. Each takes as much of the ring, be its stack as small as it may.
+ * sort's, all of which have a buffer. Each takes as much of the ring, be its stack as small as it may. Calls come in
+ * bursts, and who reads takes some ten milliseconds to get to them.
  */
 #define FEW_BYTES 32768
+#define FEW_SAMPLES 8
 #define MANY_BYTES 16384
+#define MANY_SAMPLES 4096
 
 void ring_unwind_ask(struct ring_unwind *unwind, bool few, struct rings_wishes *wishes)
 {
@@ -20,6 +23,7 @@ void ring_unwind_ask(struct ring_unwind *unwind, bool few, struct rings_wishes *
     unwind->stack_bytes = few ? FEW_BYTES : MANY_BYTES;
     wishes->registers = unwind->machine->walk->sampled;
     wishes->stack_bytes = unwind->stack_bytes;
+    wishes->samples = few ? FEW_SAMPLES : MANY_SAMPLES;
 }
 
 static void copy_registers(const struct machine_walk *walk, const struct ring_sample *sample, uint64_t *words)
@@ -29,6 +33,29 @@ static void copy_registers(const struct machine_walk *walk, const struct ring_sa
 
     for (size_t i = 0; i < count; i++)
         memcpy(&words[walk->sampled_words ? (size_t)walk->sampled_words[i] : i], from + i, sizeof(*words));
+}
+
+/*
+ * The kernel's own walk knew what it had saved: its second frame is the return address above the frame pointer. That
+ * is looked for in the stack, and the third where the one found there points to. UNKNOWN: it is not there.
+ */
+static uint64_t find_frame(const struct ring_sample *sample, uint64_t sp)
+{
+    const unsigned char *stack = sample->stack;
+    uint64_t pair[2], next[2];
+
+    for (size_t at = 0; sample->user_count > 1 && at + sizeof(pair) <= sample->stack_bytes; at += sizeof(*pair)) {
+        memcpy(pair, stack + at, sizeof(pair));
+        const uint64_t beside = pair[0] - sp;
+        if (pair[1] != sample->user[1])
+            continue;
+        if (sample->user_count == 2 || beside > sample->stack_bytes - sizeof(next))
+            return sp + at;
+        memcpy(next, stack + beside, sizeof(next));
+        if (next[1] == sample->user[2])
+            return sp + at;
+    }
+    return UNKNOWN;
 }
 
 static bool has_room(const uint64_t *frames, size_t count)
@@ -56,7 +83,10 @@ bool ring_unwind_walk(struct ring_unwind *unwind, const struct ring_sample *samp
     copy_registers(machine->walk, sample, state.registers);
     state.pc = state.registers[machine->pc.word];
     state.sp = state.registers[machine->sp.word];
-    state.frame = state.registers[machine->frame.word];
+    uint64_t *frame = &state.registers[machine->frame.word];
+    if (*frame == UNKNOWN)
+        *frame = find_frame(sample, state.sp);
+    state.frame = *frame;
     state.frame_lost = state.frame == UNKNOWN;
     if (machine->walk->has_base && state.registers[machine_word_of(machine->walk, UNWIND_BASE)] == UNKNOWN)
         state.base = UNWIND_BASE_LOST;

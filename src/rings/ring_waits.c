@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "insns/layout.h"
 #include "rings/ring_counts.h"
@@ -251,6 +252,8 @@ static int add(struct ring_waits *of, int tracefs, const char *event, enum event
 
 int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
 {
+    if (!HAS_RINGS)
+        return -EOPNOTSUPP;
     *event = "sched_switch";
     int result = tracefs_find_field(tracefs, "sched", "sched_switch", "prev_pid", &of->prev_pid);
     if (!result)
@@ -290,9 +293,9 @@ static void add_losses(const struct collector *collector, struct missing *missin
 
     ring_source_add_losses(&of->source, missing);
     missing_add(missing, &(struct loss){of->ends_unseen, "waits", .beside = true},
-                "are not counted: their threads were not seen to come to the CPU again");
+                "are not counted: their threads were not seen running again");
     missing_add(missing, &(struct loss){.count = of->table_full},
-                "are only in the sum, as [table full]: the table of %zu counts was full; raise "
+                "are only in the total, as [table full]: the table of %zu counts was full; raise "
                 "--stack-storage-size", of->table.most);
 }
 
@@ -313,6 +316,7 @@ static void close_waits(struct collector *collector)
     of->by_tid = NULL;
     of->count = 0;
     ring_table_free(&of->table);
+    waits_close(of->waits);
 }
 
 static enum collector_news look(struct collector *collector)
@@ -397,5 +401,7 @@ static const struct collector_calls calls = {
 
 void ring_waits_init(struct ring_waits *collector, const struct ring_waits_wishes *wishes, struct waits *waits)
 {
+    if (!HAS_RINGS)
+        return;
     *collector = (struct ring_waits){.collector.calls = &calls, .wishes = *wishes, .waits = waits};
 }

@@ -7,13 +7,13 @@
 #include "base/say.h"
 
 const struct manual_row asking_values[] = {
-    {"arg1 ... arg6", "arguments of a function, without sign: those in registers"},
-    {"ret", "what it returns, at r::, a long"},
-    {"arg1:i32", "the lower bits alone, an int: i8 to i64, or u8 to u64 without sign"},
+    {"arg1 ... arg6", "a function's arguments in registers, unsigned"},
+    {"ret", "its return value, at r::, a long"},
+    {"arg1:i32", "its lower bits as an int: i8 to i64, or u8 to u64 (unsigned)"},
     {"NAME", "a tracepoint's field"},
     {"comm", "the thread's name, in conditions"},
-    {NULL, "Conditions compare by ==, !=, <, <=, > and >= with numbers, such as 4096, 0x1000, 4K or -11, or with a "
-     "\"text\"; &&, ||, ! and parentheses combine them."},
+    {NULL, "Conditions compare with ==, !=, <, <=, > and >=: to a number such as 4096, 0x1000, 4K "
+     "or -11, or to a \"text\"; &&, ||, ! and parentheses combine them."},
     {0},
 };
 
@@ -50,7 +50,7 @@ static int find_at(struct asking *asking, const struct values_where *where, cons
         firsts[which] = place;
         asking->found[which] = found;
     } else if (!event_values_equal(&asking->found[which], &found)) {
-        text_format(error, "\"%s\" and \"%s\" have it in different places: trace them one by one",
+        text_format(error, "\"%s\" and \"%s\" have it in different places: trace them separately",
                     firsts[which]->name, place->name);
         return -1;
     }
@@ -72,7 +72,7 @@ int asking_find(struct asking *asking, const struct find *find, bool by_rings)
     if (!asking_any(asking))
         return 0;
     if (by_rings) {
-        say("--if, --sum and --print: values are read by programs in the kernel, and not from rings");
+        say("--if, --sum and --print: values are read by BPF programs, not from rings");
         return EXIT_FAILURE;
     }
     for (size_t i = 0; i < find->places.count && !result; i++)

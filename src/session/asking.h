@@ -13,7 +13,7 @@ struct asking {
     struct event_values found[ATTACH_PROGRAMS]; /* where the events of each program have it */
 };
 
-#define ASKING_IF_HELP "only events for which this holds: see Values"
+#define ASKING_IF_HELP "only events for which this is true: see Values"
 /* The section of that name. */
 extern const struct manual_row asking_values[];
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/exits.h"
+#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -28,22 +29,22 @@
 
 const struct manual_row attaching_patterns[] = {
     {"vfs_read, p::vfs_read", "a kernel function"},
-    {"vfs_read+0x10", "the instruction at this offset in it"},
+    {"vfs_read+0x10", "the instruction at this offset"},
     {"r::vfs_read", "a return from it"},
-    {"sys_getppid", "a system call: this machine's own function for it, such as __x64_sys_getppid"},
-    {"tcp_*", "all functions whose whole name matches; * is the only wildcard"},
-    {"t:sched:sched_switch", "a tracepoint; t:sched:* all of a category"},
-    {"c:malloc, p:c:malloc", "a function of a library, found as the dynamic linker finds it"},
-    {"bash:readline", "of a program in PATH, where no library has that name"},
-    {"/path/file:func", "of this file; also func+0x10, and a wildcard"},
+    {"sys_getppid", "a system call, whatever its function is called here: __x64_sys_getppid"},
+    {"tcp_*", "all functions that match; * is the only wildcard"},
+    {"t:sched:sched_switch", "a tracepoint; t:sched:* is all of a category"},
+    {"c:malloc, p:c:malloc", "a library function; libraries are found as the dynamic linker does"},
+    {"bash:readline", "a function of a program in PATH, if no library has that name"},
+    {"/path/file:func", "a function of this file; +0x10 and * work here too"},
     {"r:c:malloc", "a return from it"},
-    {"/path/file:0x1234", "the instruction at this address of the file, as addr2line takes it"},
+    {"/path/file:0x1234", "the instruction at this address, as addr2line takes it"},
     {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
-    {"kprobe:f, uprobe:lib:f, ...", "kretprobe, uretprobe, tracepoint and usdt, as other tools have it; "
-     "a:b, where there is such a tracepoint"},
-    {NULL, "Functions that cannot be traced are skipped, and that is said. With -r names are "
-     "extended regular expressions, found anywhere as grep -E does. With -p libraries and paths "
-     "are those of that process, in its mount namespace."},
+    {"kprobe:f, uprobe:lib:f, ...", "also kretprobe, uretprobe, tracepoint and usdt, as in other "
+     "tools; and a:b, if there is such a tracepoint"},
+    {NULL, "Functions that cannot be traced are skipped, and a line says so. With -r, names are "
+     "extended regular expressions that match anywhere, as in grep -E. With -p, libraries and "
+     "paths are looked up in that process's mount namespace."},
     {0},
 };
 
@@ -138,7 +139,7 @@ static void say_skipped(const struct attachment *attachment, const struct places
     for (size_t i = 0; i < places->count && listed < MOST_LISTED; i++)
         if (places->items[i].error && places->items[i].error != ATTACH_LEFT_OUT)
             text_format(&names, "%s%s", listed++ ? ", " : "", places->items[i].name);
-    say("skipped %zu of %zu, which this kernel does not let trace: %s%s", failed,
+    say("skipped %zu of %zu, which this kernel does not allow to be traced: %s%s", failed,
         places->count, names.data ? names.data : "", failed > listed ? ", ..." : "");
     text_free(&names);
 }
@@ -146,9 +147,9 @@ static void say_skipped(const struct attachment *attachment, const struct places
 static void say_left_out(const struct attachment *attachment)
 {
     if (attachment->left_out)
-        say("left out %zu functions that tracing itself runs through, such as those of BPF, of stack "
-            "walks, of locks and of clocks: with so many others probed they would bring the machine "
-            "to a stand; named without a wildcard they are traced", attachment->left_out);
+        say("left out %zu functions that tracing itself calls (BPF, stack walks, locks, clocks), "
+            "since probing them along with so many others could hang the machine; name them "
+            "without a wildcard to trace them", attachment->left_out);
 }
 
 /* Functions are told apart by their addresses: without, several names are a matter of luck. */
@@ -162,9 +163,9 @@ static void say_undistinguished(const struct find *find)
         hidden += find->places.items[i].kind == PLACE_KERNEL_FUNCTION &&
                   !find->places.items[i].address;
     if (hidden && matched > 1)
-        say("the kernel hides its addresses: a function with several of these names counts for each, "
-            "and of several with one name one is traced; run as root or with CAP_SYSLOG, and with "
-            "kernel.kptr_restrict below 2");
+        say("the kernel hides its addresses, so a function with several of these names counts for "
+            "each, and of several with the same name only one is traced: run as root or with "
+            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
 }
 
 static void say_inexact(const struct find *find)
@@ -173,7 +174,7 @@ static void say_inexact(const struct find *find)
     const struct place *place = exact_instead(&find->places, find->kallsyms, &pattern);
 
     if (place)
-        say("\"t:%s\" may miss events on this kernel, where several threads come by it on one CPU; \"%s\" "
+        say("\"t:%s\" may miss events on this kernel if several threads hit it on one CPU; \"%s\" "
             "misses none", place->name, pattern.data);
     text_free(&pattern);
 }
@@ -184,27 +185,27 @@ static void say_none_traced(const struct places *places)
     const struct place *first = &places->items[0];
 
     if (places->count > 1)
-        say("none of the %zu functions can be traced: the kernel keeps probes out of them, or freed "
+        say("none of the %zu functions can be traced: the kernel forbids probes in them, or freed "
             "them after boot (\"%s\", ...)", places->count, first->name);
     else if (first->at_return && machine_of_kernel()->entry_patch)
-        say("returns from \"%s\" cannot be traced: this kernel takes no probes at the first instructions of "
-            "functions, from where it would see them", first->name);
+        say("returns from \"%s\" cannot be traced: this kernel accepts no probes at the first "
+            "instructions of functions, which that needs", first->name);
     else if (first->offset)
-        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel keeps probes "
-            "out of it", first->name, (unsigned long long)first->offset);
+        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel forbids "
+            "probes there", first->name, (unsigned long long)first->offset);
     else
-        say("\"%s\" cannot be traced: the kernel keeps probes out of it, or freed it after boot",
+        say("\"%s\" cannot be traced: the kernel forbids probes in it, or freed it after boot",
             first->name);
 }
 
 static void say_too_many(const struct attachment *attachment)
 {
     if (attachment->seconds > 0)
-        say("%zu functions one by one would take about %.0f s to attach and detach on this kernel: "
-            "narrow the pattern, or say --force", attachment->too_many, attachment->seconds);
+        say("attaching and detaching %zu functions one by one would take about %.0f s on this "
+            "kernel: narrow the pattern, or give --force", attachment->too_many, attachment->seconds);
     else
-        say("%zu functions are more than the %d that are traced without asking, and each of their calls "
-            "would take longer while they are: narrow the pattern, or say --force",
+        say("%zu functions are more than the %d traced without asking, and every call to them "
+            "would get slower: narrow the pattern, or give --force",
             attachment->too_many, ATTACH_MOST_AT_ONCE);
 }
 
@@ -232,8 +233,8 @@ static int say_not_attached(const struct attachment *attachment, const struct at
         return EXIT_FAILURE;
     }
     if (error == ATTACH_UNARMED) {
-        say("a program passes by \"%s\" only while somebody counts as listening, and this kernel (before Linux "
-            "4.20) counts nobody: trace one process that runs (-p PID)", places->items[0].name);
+        say("\"%s\" has a semaphore, which this kernel (before Linux 4.20) does not raise: trace "
+            "one running process (-p PID)", places->items[0].name);
         return EXIT_FAILURE;
     }
     if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
@@ -295,7 +296,7 @@ void attaching_detach(struct attachment *attachment, bool debug)
     if (debug && attached)
         say("detached %zu places, in %.3f s", attached, (double)(now_ns() - start) / 1e9);
     if (result)
-        say("probes are left in tracefs: %s; the next run with --attach-by tracefs removes them",
+        say("probes were left in tracefs: %s; the next run with --attach-by tracefs removes them",
             strerror(-result));
 }
 
@@ -307,14 +308,14 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
     struct attach_request request = *wishes;
 
     if (request.way == ATTACH_MULTI) {
-        say("--attach-by multi: links are of programs in the kernel, and with rings there are none: take pmu or "
+        say("--attach-by multi: links need BPF programs, which rings do without: use pmu or "
             "tracefs");
         return EXIT_USAGE;
     }
     if (find->tracefs < 0)
         find->tracefs = tracefs_open();
     request.tracefs = find->tracefs;
-    request.instead = &ring_attach;
+    request.instead = HAS_RINGS ? &ring_attach : NULL;
     request.context = source;
     return attaching_attach(attachment, &request, find, debug);
 }

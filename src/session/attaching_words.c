@@ -23,7 +23,7 @@ int attaching_parse_way(enum attach_way *way, const char *typed, struct text *er
             *way = ways[i].way;
             return 0;
         }
-    text_format(error, "--attach-by: \"%s\" is none of multi, pmu, tracefs", typed);
+    text_format(error, "--attach-by: \"%s\" is not one of multi, pmu, tracefs", typed);
     return -EINVAL;
 }
 
@@ -62,12 +62,14 @@ int attaching_check_words(const struct arguments *arguments, const char *see_hel
                                ? first_command(arguments->words, number) : number;
 
     if (!arguments->count)
-        text_format(error, "takes a PATTERN, such as vfs_read or t:sched:sched_switch%s", see_help);
+        text_format(error, "needs a PATTERN, such as vfs_read or "
+                           "t:sched:sched_switch%s", see_help);
     else if (command < number) {
-        text_format(error, "\"%s\" is no pattern; ", arguments->words[command]);
+        text_format(error, "\"%s\" is not a pattern; ", arguments->words[command]);
         command_suggest(arguments->words + command, arguments->count - command, error);
     } else if (number < arguments->count)
-        text_format(error, "\"%s\" is no pattern; did you mean -D %s?", arguments->words[number],
+        text_format(error, "\"%s\" is not a pattern; did you mean -D "
+                           "%s?", arguments->words[number],
                     arguments->words[number]);
     return error->length || error->failed ? -EINVAL : 0;
 }

@@ -112,7 +112,7 @@ static const char *why_not_first(int refused)
 {
     return refused == -ENOSYS ? "this kernel has no bpf(2)"
            : refused == -EPERM || refused == -EACCES ? "bpf(2) is refused"
-                                                     : "bpf(2) of this kernel takes none";
+                                                     : "this kernel's bpf(2) cannot";
 }
 
 void collecting_choose(struct trace_options *options, const struct collecting_wishes *wishes)

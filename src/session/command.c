@@ -224,7 +224,7 @@ static int wait_for(pid_t pid)
     while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
         ;
     if (reaped < 0) {
-        say("cannot tell how the command ended: %s", strerror(errno));
+        say("cannot get the command's exit status: %s", strerror(errno));
         return EXIT_TRACER;
     }
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

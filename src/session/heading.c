@@ -18,7 +18,7 @@ void heading_add_whose(struct text *line, const struct trace_options *options,
     if (options->pids.count)
         add_numbers(line, "PID", &options->pids);
     if (options->follow)
-        text_add(line, " and what it forks");
+        text_add(line, " and its children");
     if (options->pids.count && options->tids.count)
         text_add(line, ", ");
     if (options->tids.count)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "apart/apart_rights.h"
@@ -40,8 +41,8 @@ static int open_run(struct session *session)
 
     if (result == -ESRCH)
         say("there is no %s %u%s", by_tid ? "thread" : "process", missing,
-            session->scope.filter.in_namespace ? " that can be seen from this pid namespace: pids are "
-                                            "taken as they are numbered in it" : "");
+            session->scope.filter.in_namespace ? " in this PID namespace: give the PIDs seen from "
+                                            "here" : "");
     else if (result)
         say("cannot start: %s", strerror(-result));
     return result ? EXIT_FAILURE : 0;
@@ -63,14 +64,14 @@ static int open_processes(struct session *session)
 
     int result = processes_open(&session->processes, &wishes);
     if (result) {
-        say("cannot look at processes: %s", strerror(-result));
+        say("cannot inspect processes: %s", strerror(-result));
         return EXIT_FAILURE;
     }
     int listening = processes_listening(session->processes);
     if (!options->by_rings && !options->by_walk)
         scope_tell_lives(&session->scope);
     if (options->debug && listening)
-        say("processes are looked up in /proc alone: %s", strerror(-listening));
+        say("processes are only looked up in /proc: %s", strerror(-listening));
     processes_begin(session->processes);
     run_watch(&session->run, processes_fd(session->processes));
     return 0;
@@ -83,7 +84,7 @@ static int check_depth(const struct trace_options *options)
 
     if (options->depth <= limit)
         return 0;
-    say("--depth: \"%llu\" is more than this kernel gives: it takes 1 to %llu%s",
+    say("--depth: \"%llu\" is more than this kernel allows: it takes 1 to %llu%s",
         (unsigned long long)options->depth, (unsigned long long)limit,
         limit == kernel_stack_depth() ? " (sysctl kernel.perf_event_max_stack)" : "");
     return EXIT_USAGE;
@@ -110,7 +111,9 @@ static int follow(struct session *session)
     if (!result)
         return is_command ? start_command(session) : 0;
     say("cannot follow %s: %s", is_command ? "a command" : "what processes fork",
-        why.data ? why.data : strerror(-result));
+        session->options->by_walk && result == -EINVAL ? "--collect walk needs Linux 4.17 for that: use --collect rings"
+        : why.data                                     ? why.data
+                                                       : strerror(-result));
     text_free(&why);
     return EXIT_FAILURE;
 }
@@ -123,8 +126,8 @@ static int check_stdout(const struct session *session)
 
     if (session->stdout_is_free || (!closed && (flags & O_ACCMODE) != O_RDONLY))
         return 0;
-    say("stdout is %s, and what is printed there would be lost: give it a place, such as >FILE",
-        closed ? "closed" : "open for reading only");
+    say("stdout is %s, so output would be lost: redirect it, such as to >FILE",
+        closed ? "closed" : "not open for writing");
     return EXIT_FAILURE;
 }
 
@@ -157,11 +160,11 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (!status)
         status = check_stdout(session);
     if (!status && options->collect == COLLECT_RINGS && !options->by_rings) {
-        say("--collect rings: this is collected by bpf alone");
+        say("--collect rings: this is only collected by bpf");
         status = EXIT_USAGE;
     }
     if (!status && options->collect == COLLECT_WALK && !options->by_walk) {
-        say("--collect walk: it is for what stackcount counts at functions of the kernel");
+        say("--collect walk: only for stackcount of kernel functions");
         status = EXIT_USAGE;
     }
     if (!status)
@@ -170,7 +173,14 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         status = session_filter_open(&session->scope.filter, options);
     if (!status && !options->include_self)
         scope_leave_own_out(&session->scope, options->by_rings);
-    return status || !(options->command || options->follow) ? status : follow(session);
+    if (!status && (options->command || options->follow))
+        status = follow(session);
+    /* The command is there by now, and all that we fork or begin is to come. */
+    if (!status && options->nice && setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)options->nice)) {
+        say("--nice: %s", strerror(errno));
+        status = EXIT_FAILURE;
+    }
+    return status;
 }
 
 /* Where nobody asked for tables, they are not missed on machines that never have them. */
@@ -180,16 +190,16 @@ static void say_no_tables(const struct session *session)
     struct text why = {0};
 
     if (session->options->by_walk && session->options->unwind == UNWIND_WAY_TABLES)
-        say("user stacks are walked along frame pointers, not along tables: --collect bpf has those");
+        say("user stacks are unwound by frame pointers, not tables: those need --collect bpf");
     if (session->unwinding.wishes.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
-        say("user stacks are their first function alone, and its caller where a probe is at its start: "
-            "code of this machine keeps no frames that could be walked");
+        say("user stacks are only the first function, and its caller if the probe is at its "
+            "start: code on this architecture keeps no frame pointers");
         return;
     }
     if (!refused || (refused == -EOPNOTSUPP && session->options->unwind == UNWIND_WAY_BEST))
         return;
     learned_explain(refused, &why);
-    say("user stacks are walked along frame pointers, not along tables: %s",
+    say("user stacks are unwound by frame pointers, not tables: %s",
         why.data ? why.data : strerror(-refused));
     text_free(&why);
 }
@@ -243,7 +253,7 @@ static void print_header(struct session *session, const char *what, uint64_t dur
     if (!raw.failed && !line.failed)
         fprintf(out, "%s\n", line.data);
     else
-        say("what is traced cannot be said: out of memory");
+        say("cannot print what is traced: out of memory");
     /* What is wrong with stdout shows when there is something to report. */
     fflush(out);
     text_free(&raw);
@@ -267,7 +277,7 @@ void session_shed_rights(void)
     int result = rights_keep_tracing();
 
     if (result)
-        say("rights that are not needed any more could not be given up: %s", strerror(-result));
+        say("cannot drop privileges that are no longer needed: %s", strerror(-result));
 }
 
 void session_header(struct session *session, const char *what)
@@ -289,7 +299,7 @@ static bool say_no_proc(const struct session *session)
 
     if (!lacks_names || !access("/proc/self/stat", F_OK))
         return false;
-    say("functions have no names, because /proc is not mounted: mount -t proc proc /proc");
+    say("functions have no names because /proc is not mounted: mount -t proc proc /proc");
     return true;
 }
 
@@ -318,57 +328,57 @@ void session_say_names_lost(const struct session *session)
     int listening = 0;
 
     if (scope.follow_missed)
-        say("%llu forks and execs were missed by the kernel: what comes of those may not be in the "
-            "report", (unsigned long long)scope.follow_missed);
+        say("the kernel missed %llu forks and execs: those processes and their children may not "
+            "be in the report", (unsigned long long)scope.follow_missed);
     if (scope.outgrown)
-        say("kernel.pid_max was raised meanwhile: processes with numbers above %u are "
-            "not in the report", scope.outgrown);
+        say("kernel.pid_max was raised during the run: processes with PIDs above %u are not in "
+            "the report", scope.outgrown);
 
     if (session->processes) {
         lost = processes_lost(session->processes);
         listening = processes_listening(session->processes);
     }
     if (notes->unknown_frames && listening && listening != -ECANCELED)
-        say("what processes do could not be followed: %s; frames of those that had ended have no "
+        say("cannot track processes: %s; frames of processes that have exited have no "
             "names", strerror(-listening));
     if (session->scope.lives_refused)
-        say("execs and ends of processes are not counted: %s; frames of those may have wrong names "
-            "or none", strerror(-session->scope.lives_refused));
+        say("cannot track execs and exits: %s; frames of such processes may have wrong names or "
+            "none", strerror(-session->scope.lives_refused));
     if (lost.unread)
-        say("%llu times it could not be seen what a process has mapped: its frames may have no names",
+        say("the mappings of a process could not be read %llu times: its frames may have no names",
             (unsigned long long)lost.unread);
     if (lost.records)
-        say("%llu mmap/exec records were lost: some user frames may have no name, or "
-            "that of an earlier program", (unsigned long long)lost.records);
+        say("%llu mmap/exec records were lost: some user frames may have no name, or an earlier "
+            "program's", (unsigned long long)lost.records);
     if (lost.forgotten)
-        say("%llu ended programs were forgotten before the report: their frames have no names; "
-            "shorter intervals (-i) help", (unsigned long long)lost.forgotten);
+        say("%llu exited programs were dropped from memory before the report: their frames have "
+            "no names; shorter intervals (-i) help", (unsigned long long)lost.forgotten);
     if (lost.doubtful)
-        say("%llu times a process had the number of one that ended so long ago that this was "
-            "forgotten: its frames have no names; a shorter run helps",
+        say("%llu processes reused the PID of one no longer in memory: their frames have no "
+            "names; a shorter run helps",
             (unsigned long long)lost.doubtful);
     if (scope.crowded_out)
-        say("%llu programs were started while more ran than can be kept in mind: their frames may "
+        say("%llu programs were started while too many were running to track: their frames may "
             "have no names", (unsigned long long)scope.crowded_out);
     if (lost.files)
-        say("%llu files were not opened, for want of descriptors: their functions have no names; "
-            "raise the limit (ulimit -n)", (unsigned long long)lost.files);
+        say("%llu files were not opened, for lack of file descriptors: their functions have no "
+            "names; raise the limit (ulimit -n)", (unsigned long long)lost.files);
     if (scope.lives_missed && notes->user_frames)
-        say("%llu execs and ends of processes were missed by the kernel: frames of those may have "
-            "wrong names", (unsigned long long)scope.lives_missed);
+        say("the kernel missed %llu execs and exits: frames of those processes may have wrong "
+            "names", (unsigned long long)scope.lives_missed);
     if (notes->unread.length)
         say("user frames may have no names: the process that reads their files %s",
             notes->unread.data);
     if (notes->refused_map.length)
-        say("names of a just-in-time compiler are ignored: %s", notes->refused_map.data);
+        say("names of JIT-compiled code are ignored: %s", notes->refused_map.data);
     if (notes->changed_file.length)
-        say("%s was written to since it was mapped: its functions have no names",
+        say("%s was modified after it was mapped: its functions have no names",
             notes->changed_file.data);
     if (say_no_proc(session))
         return;
     say_files_unread(notes);
     if (notes->kernel_hidden && session->kallsyms < 0)
-        say("/proc/kallsyms cannot be read, so the kernel's functions have no names");
+        say("/proc/kallsyms cannot be read, so kernel functions have no names");
     else if (notes->kernel_hidden)
         say("%s", refusal_hidden_names);
 }

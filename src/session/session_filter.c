@@ -101,10 +101,10 @@ static int open_cgroup(struct event_filter *filter, const char *path, bool by_ri
         return 0;
     }
     if ((map == -EBADF || map == -EINVAL) && is_of_cgroup_v1(path))
-        say("--cgroup: \"%s\" is of cgroup version 1, which is not told to programs: mount version 2 "
-            "(mount -t cgroup2 none DIR) and name a directory of that", path);
+        say("--cgroup: \"%s\" is cgroup version 1, which BPF programs cannot see: mount version 2 "
+            "(mount -t cgroup2 none DIR) and name a directory in it", path);
     else if (map == -EBADF || map == -EINVAL)
-        say("--cgroup: \"%s\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup",
+        say("--cgroup: \"%s\" is not a cgroup v2 directory, as found below /sys/fs/cgroup",
             path);
     else
         say("--cgroup: \"%s\": %s", path, strerror(-map));

@@ -48,13 +48,15 @@ struct trace_options {
     enum collect_way collect;
     bool by_rings, by_walk;      /* what that came to: see collecting.h; */
     const char *not_by_bpf;      /* why it is not programs in the kernel, where nobody asked for others */
+    uint64_t nice;               /* by so much the priority is lower; 0: as it is */
     bool graph;                  /* -g of perf: stacks are taken anyway */
     char **command, **line;      /* the arguments' own: the check sets them */
 };
 
-/* What settings start from. */
+/* What settings start from: it has no place of its own in the binary, as a variable's would. */
 #define TRACE_OPTIONS_DEFAULTS {.cpu = -1, .narrow = TREE_PERCENT, .live_every = LIVE_NS}
 #define LIVE_NS 2000000000
+void trace_options_begin(void *settings);
 
 /* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
 extern const struct option trace_options[];
@@ -74,6 +76,10 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
 
 /* Decides where reports go. 0, or -EINVAL with one line in `error`. */
 int trace_options_choose_files(struct trace_options *options, struct text *error);
+
+/* The parsers of --shorten and --dump-program. */
+int trace_option_shorten(const struct option *, const char *, void *, struct text *);
+int trace_option_dump(const struct option *, const char *, void *, struct text *);
 
 /* The parsers of --by, and of its older spellings --by-name and -P. */
 int trace_option_by(const struct option *, const char *, void *, struct text *);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "find/needed.h"
@@ -35,6 +36,12 @@
 #define COLD_STEP_NS 5000000
 #define MAKING_MS 1
 #define MATTERS 100 /* less than one stack in so many is not worth a line */
+
+/* Where a build is without them, there never are any. */
+static bool has_tables(const struct unwinding *unwinding)
+{
+    return HAS_UNWIND && unwinding->objects;
+}
 
 void unwinding_init(struct unwinding *unwinding)
 {
@@ -146,7 +153,7 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
 
     unwinding->processes = processes;
     unwinding->wishes.asked = wishes->asked;
-    unwinding->refused = open_all(unwinding, depth, wishes->by_rings);
+    unwinding->refused = HAS_UNWIND ? open_all(unwinding, depth, wishes->by_rings) : -EOPNOTSUPP;
     if (unwinding->refused) {
         const int refused = unwinding->refused;
         unwinding_close(unwinding);
@@ -174,7 +181,7 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
 
 void unwinding_close(struct unwinding *unwinding)
 {
-    if (unwinding->processes) {
+    if (HAS_UNWIND && unwinding->processes) {
         processes_watch(unwinding->processes, NULL);
         objects_close(unwinding->objects);
         cold_close(unwinding->cold);
@@ -209,7 +216,7 @@ static void see_file(struct unwinding *unwinding, const char *path)
 void unwinding_see_command(struct unwinding *unwinding, const char *name)
 {
     struct text paths = {0};
-    char *program = unwinding->objects ? path_walk_find(name) : NULL;
+    char *program = has_tables(unwinding) ? path_walk_find(name) : NULL;
 
     if (program && !needed_find(program, &paths))
         for (size_t at = 0; at < paths.length; at += strlen(paths.data + at) + 1)
@@ -237,7 +244,7 @@ void unwinding_look_at_all(struct unwinding *unwinding)
 {
     const uint64_t last = now_ns() + MOST_WAIT_NS;
 
-    while (unwinding->objects && !run_stopped && now_ns() < last &&
+    while (has_tables(unwinding) && !run_stopped && now_ns() < last &&
            make(unwinding, now_ns() + STEP_NS))
         ;
 }
@@ -246,7 +253,7 @@ void unwinding_look(struct unwinding *unwinding, uint64_t most)
 {
     const uint64_t until = unwinding->is_behind ? 0 : now_ns() + most;
 
-    if (!unwinding->objects)
+    if (!has_tables(unwinding))
         return;
     unwinding->is_behind = make(unwinding, until);
     unwinding_settle(unwinding, 0);
@@ -257,7 +264,7 @@ void unwinding_settle(struct unwinding *unwinding, uint64_t most)
     const uint64_t last = now_ns() + most;
     uint64_t now;
 
-    if (!unwinding->objects)
+    if (!has_tables(unwinding))
         return;
     processes_hold(unwinding->processes);
     unwinding->cold_objects.is_settled = false;
@@ -285,7 +292,7 @@ static int complete(struct unwinding *unwinding, struct tally *tally, struct sta
 
 int unwinding_complete(struct unwinding *unwinding, struct tally *tally, bool for_good)
 {
-    if (!unwinding->objects)
+    if (!has_tables(unwinding))
         return 0;
     uint64_t *whole = calloc(unwinding->wishes.depth + 1, sizeof(*whole));
     int result = whole ? 0 : -ENOMEM;
@@ -324,16 +331,16 @@ void unwinding_add_lines(const struct unwinding *unwinding, bool all, struct tex
 {
     struct unwind_counts counts;
 
-    if (!unwinding->objects)
+    if (!has_tables(unwinding))
         return;
     add_counts(unwinding, &counts);
     if (counts.fell_back && (all || counts.fell_back > counts.walks / MATTERS))
-        text_format(lines, "%.3g %% of user stacks were walked along frame pointers: no memory or time for "
-                    "unwind tables\n", 100.0 * (double)counts.fell_back / (double)counts.walks);
+        text_format(lines, "%.3g %% of user stacks were unwound by frame pointers: no memory or "
+                    "time for unwind tables\n", 100.0 * (double)counts.fell_back / (double)counts.walks);
     const struct cold_figures figures = cold_figures(unwinding->cold);
     const uint64_t gone = counts.not_kept + figures.forgotten;
     if (all && figures.taken)
-        text_format(lines, "%llu user stacks were walked later\n", (unsigned long long)figures.taken);
+        text_format(lines, "%llu user stacks were unwound later\n", (unsigned long long)figures.taken);
     if (all && gone)
         text_format(lines, "%llu user stacks end where a table was missing: no room to keep them\n",
                     (unsigned long long)gone);
@@ -341,5 +348,5 @@ void unwinding_add_lines(const struct unwinding *unwinding, bool all, struct tex
 
 const struct unwind_wishes *unwinding_wishes(const struct unwinding *unwinding)
 {
-    return unwinding->objects || unwinding->wishes.first_alone ? &unwinding->wishes : NULL;
+    return has_tables(unwinding) || unwinding->wishes.first_alone ? &unwinding->wishes : NULL;
 }

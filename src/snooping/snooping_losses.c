@@ -18,8 +18,8 @@ static void say_account(const struct snooping *snooping, uint64_t missed)
             (unsigned long long)account.lost, (unsigned long long)snooping->printed,
             (unsigned long long)missed);
     if (snooping->has_all && account.unknown)
-        say("the account does not close: of %llu events that were seen %lld are neither recorded nor "
-            "known to be lost; please report that", (unsigned long long)account.seen,
+        say("the account does not add up: of %llu events seen, %lld are neither recorded nor "
+            "known to be lost; please report this", (unsigned long long)account.seen,
             (long long)account.unknown);
 }
 
@@ -31,8 +31,9 @@ void snooping_say_losses(const struct snooping *snooping, uint64_t missed)
     struct text lines = {0};
 
     snooping->collector->calls->add_losses(snooping->collector, &missing);
-    missing_add(&missing, &kept, "were missed: they came while a program ran on the same CPU already");
-    missing_add(&missing, &late, "are not in the order of their times: the clock of this machine went back");
+    missing_add(&missing, &kept, "were missed: they hit while a BPF program was already running "
+                                 "on that CPU");
+    missing_add(&missing, &late, "are out of order: this machine's clock went back");
     missing_add_lines(&missing, &lines);
     unwinding_add_lines(&snooping->session.unwinding, snooping->options->debug, &lines);
     say_lines(&lines);

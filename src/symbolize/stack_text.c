@@ -8,6 +8,8 @@
 #include "base/util.h"
 #include "kernel/kallsyms.h"
 
+#define MOST_FRAMES 64 /* of a text: the kernel's MAX_STACK_TRACE_DEPTH */
+
 /* One line, up to its newline. False: it is no frame. */
 static bool parse_line(const char *line, size_t length, struct stack_frame *frame)
 {
@@ -109,6 +111,18 @@ int stack_texts_find(struct stack_texts *texts, int kallsyms)
     }
     free(finding.sorted);
     return result;
+}
+
+int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count, struct tally *tally,
+                    struct stack *stack)
+{
+    uint64_t addresses[MOST_FRAMES];
+    size_t kept = 0;
+
+    for (size_t i = first; i < first + count && kept < MOST_FRAMES; i++)
+        if (texts->frames[i].address)
+            addresses[kept++] = texts->frames[i].address;
+    return tally_add_stack(tally, stack, addresses, kept);
 }
 
 void stack_texts_free(struct stack_texts *texts)

@@ -6,9 +6,7 @@
 #ifndef STACKBOX_SYMBOLIZE_STACK_TEXT_H
 #define STACKBOX_SYMBOLIZE_STACK_TEXT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tally/tally.h"
 
 struct stack_frame {
     char *name, *module; /* module: NULL for the kernel itself */
@@ -29,6 +27,13 @@ int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count);
 
 /* Finds the addresses in /proc/kallsyms, open as `kallsyms`. 0 or a negative errno. */
 int stack_texts_find(struct stack_texts *texts, int kallsyms);
+
+/*
+ * Makes so many frames from the first on a stack of the tally. Those of functions that are in no symbol table are
+ * left out: there is nothing to show. 0 or -ENOMEM.
+ */
+int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count, struct tally *tally,
+                    struct stack *stack);
 void stack_texts_free(struct stack_texts *texts);
 
 #endif

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
@@ -173,6 +174,8 @@ int learned_open(struct learned *learned, struct text *log)
     int result = machine->walk && machine == machine_ours() ? 0 : -EOPNOTSUPP;
 
     *learned = (struct learned)LEARNED_NONE;
+    if (!HAS_UNWIND)
+        return -EOPNOTSUPP;
     learned->machine = machine;
     if (!result)
         result = unwind_fields_find(&learned->fields);
@@ -187,20 +190,24 @@ void learned_explain(int error, struct text *why)
 {
     switch (-error) {
     case EOPNOTSUPP:
-        text_add(why, "stackbox does that on x86-64, arm64 and riscv64 alone");
+        if (!HAS_UNWIND)
+            (void)part_refuse("unwind", why);
+        else
+            text_add(why, "stackbox only does that on x86-64, arm64 and riscv64");
         break;
     case ENOENT:
-        text_add(why, "this kernel does not tell its types: mount /sys, or boot one with CONFIG_DEBUG_INFO_BTF");
+        text_add(why, "this kernel has no BTF: mount /sys, or boot one with "
+                      "CONFIG_DEBUG_INFO_BTF");
         break;
     case ENOMEM:
         text_add(why, "there is too little free memory for them");
         break;
     case ENODATA:
-        text_add(why, "this kernel keeps registers or mappings where they are not known");
+        text_add(why, "this kernel's layout of registers or mappings is unknown");
         break;
     case EINVAL:
     case KERNEL_ENOTSUPP:
-        text_add(why, "that takes Linux 5.10 or later");
+        text_add(why, "that needs Linux 5.10 or later");
         break;
     default:
         text_add(why, strerror(-error));

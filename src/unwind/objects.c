@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "insns/unwind.h"
 #include "unwind/objects_parts.h"
 
 /* ---- Who is seen ---- */
@@ -88,11 +89,11 @@ static const char *why_none(int why)
     case -E2BIG:
         return "its unwind tables are too large";
     case -EBADMSG:
-        return "its unwind tables make no sense";
+        return "its unwind tables are malformed";
     case APART_KEEPS_RIGHTS:
-        return "its reader could not give up its rights";
+        return "its reader could not drop its privileges";
     case -ENODATA:
-        return "the kernel knows it by no key";
+        return "the kernel has no key for it";
     }
     return strerror(-why);
 }

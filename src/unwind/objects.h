@@ -8,11 +8,12 @@
 #ifndef STACKBOX_UNWIND_OBJECTS_H
 #define STACKBOX_UNWIND_OBJECTS_H
 
-#include "insns/unwind.h"
+#include "insns/unwind_layout.h"
 #include "unwind/table.h"
 #include "processes/mapped_files.h"
 
 struct objects;
+struct unwind_maps;
 
 /* The kernel's key for the file that we mapped at this address. 0 or a negative errno. */
 typedef int objects_key(void *context, const void *mapped, struct unwind_key *key);

@@ -58,8 +58,8 @@ folds "one count among two" 'a 1 2\nb 3\n' 'a 1 2\nb 3 3' \
 folds "the greatest number" 'a 18446744073709551615\n' 'a 18446744073709551615'
 folds "sums beyond it" 'a 18446744073709551615\nb 1\nc 18446744073709551616\n' 'a 18446744073709551615' \
     '2 lines left out, with counts that are too large to be added up; the first is line 2 of stdin|'
-folds "nothing" '' '' 'there is no stack with a count|' 1
-folds "counts of 0" 'a 0\n' '' 'there is no stack with a count|' 1
+folds "nothing" '' '' 'no stacks with a count|' 1
+folds "counts of 0" 'a 0\n' '' 'no stacks with a count|' 1
 
 # ---- beside awk
 
@@ -250,9 +250,9 @@ run --diff --fail-above 5% old new
 is "verdict: names are matched without their endings" "$status $(cat out)" "0 no function grew by more than 5% of all"
 : >empty
 run --diff --fail-above 5% empty new
-is "verdict: nothing before" "$status $(tail -n 1 err)" "1 flamegraph: there is no stack with a count before"
+is "verdict: nothing before" "$status $(tail -n 1 err)" "1 flamegraph: no stacks with a count before"
 run --diff --fail-above 5% new empty
-is "verdict: nothing now" "$status $(tail -n 1 err)" "1 flamegraph: there is no stack with a count now"
+is "verdict: nothing now" "$status $(tail -n 1 err)" "1 flamegraph: no stacks with a count now"
 if [ -w /dev/full ]; then
     "$STACKBOX" flamegraph --diff --fail-above 5% old new >/dev/full 2>err
     is "verdict: a full disk" "$? $(tail -n 1 err)" "1 flamegraph: cannot write: No space left on device"
@@ -335,7 +335,7 @@ is "reading that fails" "$status $(cat out err | sed 's/mem": .*/mem": why/')" \
     "1 flamegraph: cannot read \"/proc/self/mem\": why"
 : >in
 run
-is "no input: status" "$status $(cat err)" "1 flamegraph: there is no stack with a count"
+is "no input: status" "$status $(cat err)" "1 flamegraph: no stacks with a count"
 contains "no input: a picture all the same" out "</svg>"
 head -c 300000 "$STACKBOX" >in
 run --format folded
@@ -388,40 +388,40 @@ refuses()
     is "$*" "$status $(cat out err)" "2 flamegraph: $line (see flamegraph -h)"
 }
 
-refuses '--normalize: takes --diff OLD, which it scales' --normalize in
+refuses '--normalize: needs --diff OLD, which it scales' --normalize in
 refuses '--diff: takes OLD' --diff
 refuses '--diff: takes OLD' --fail-above 5 --diff
-refuses '--fail-above: takes --diff OLD, which it compares with' --fail-above 5% in
-refuses '--fail-above: with --reverse no function'"'"'s own share is known' --diff in --reverse --fail-above 5% in
+refuses '--fail-above: needs --diff OLD to compare with' --fail-above 5% in
+refuses '--fail-above: cannot be combined with --reverse, which loses functions'"'"' own shares' --diff in --reverse --fail-above 5% in
 for share in '' x -1 101 5%% 1e1 nan; do
-    refuses "--fail-above: \"$share\" is no share: it takes 0% to 100%" --diff --fail-above "$share" in in
+    refuses "--fail-above: invalid share \"$share\": it takes 0% to 100%" --diff --fail-above "$share" in in
 done
-refuses '-: stdin can be read once' - -
-refuses '-: stdin can be read once' --diff -
+refuses '-: stdin can only be read once' - -
+refuses '-: stdin can only be read once' --diff -
 printf 'm;a_[k].isra.0 3\nm;a 4\n' >old
 printf 'm;a 4\n' >in
 run --format text --diff old
 is "an ending that hides another kind stays" "$status $(cat out)" "0 before 7, now 4
 -75.0% -> a_[k].isra.0"
-refuses '--minwidth: "x" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth x
-refuses '--minwidth: "1px" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth=1px
+refuses '--minwidth: invalid width "x": it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth x
+refuses '--minwidth: invalid width "1px": it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth=1px
 refuses '--minwidth: "100000000000" is out of range: it takes at most 1000000 px' --minwidth 100000000000
-refuses '--minwidth: "-1" is no width: it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth -1
+refuses '--minwidth: invalid width "-1": it takes pixels, such as 0.5, or a share, such as 0.1%' --minwidth -1
 refuses '--width: "99" is out of range: it takes 100 to 1000000' --width 99
 refuses '--width: "1200px" is not a whole number' --width 1200px
-refuses '--flamechart: stacks are merged and in the order of their names; their order in time is not drawn' \
+refuses '--flamechart: not supported: stacks are merged and sorted by name, not by time' \
     --flamechart
-refuses '--total: counts are drawn as they are read, and the whole is their sum' --total 5
-refuses '--factor: counts are drawn as they are read, and the whole is their sum' --factor=2
-refuses '--nameattr: frames have no attributes of their own' --nameattr file
-refuses '--: no command is run; a file is a word of its own, such as ./--' -- ls
-refuses '--titel: there is no such option; near: --title' --titel x
+refuses '--total: not supported: counts are drawn as they are' --total 5
+refuses '--factor: not supported: counts are drawn as they are' --factor=2
+refuses '--nameattr: not supported: frames have no attributes' --nameattr file
+refuses '--: no command is run; for a file of that name give ./--' -- ls
+refuses '--titel: unknown option; near: --title' --titel x
 run --colors nothing
 is "--colors: a palette that is not there" "$status $(sed 's/; there are .*//' err)" \
     '2 flamegraph: --colors: there is no "nothing"'
 run --format jpeg
 is "--format: one that is not there" "$status $(sed 's/; there are .*//' err)" \
-    '2 flamegraph: --format: there is no "jpeg"'
+    '2 flamegraph: --format: unknown format "jpeg"'
 printf 'a 1\n' >in
 run --title T --subtitle S --width 800 --minwidth 0.1% --countname us --inverted --reverse --negate \
     --notes N --cp --hash --random --height 17 --fontsize 11 --fontwidth 0.5 --fonttype Arial --encoding UTF-8 \

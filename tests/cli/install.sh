@@ -55,8 +55,8 @@ taken()
     before=$(ls -l "$scratch/taken/stackcount")
     "$STACKBOX" --install "$scratch/taken" >"$scratch/out" 2>&1
     is "$1 is an error" $? 1
-    is "$1 is named" "$(cat "$scratch/out")" "stackbox: $scratch/taken/stackcount is there\
- already, is not stackbox, and stays as it is"
+    is "$1 is named" "$(cat "$scratch/out")" "stackbox: $scratch/taken/stackcount exists,\
+ is not stackbox, and was left alone"
     is "$1 is as it was" "$(ls -l "$scratch/taken/stackcount")" "$before"
     rm -r "$scratch/taken/stackcount"
 }
@@ -112,7 +112,7 @@ echo precious >"$scratch/a place/bin/stackcount"
 if (cd "$scratch" && sh "$install_sh" "a place" "$STACKBOX") >"$scratch/out" 2>&1; then
     fail "another program of that name" "install.sh said nothing of it"
 else
-    contains "another program of that name: named" "$scratch/out" "a place/bin/stackcount is there"
+    contains "another program of that name: named" "$scratch/out" "a place/bin/stackcount exists"
 fi
 is "another program of that name: stays" "$(cat "$scratch/a place/bin/stackcount")" precious
 rm "$scratch/a place/bin/stackcount"

@@ -51,7 +51,7 @@ listed_is_taken()
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
         grep -v '^--help\|^--man' >"$scratch/options"
     while read -r option argument; do
-        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ] ||
+        if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ] || [ "$option" = --nice ] ||
             [ "$applet$option" = flamegraph--diff ]; then
             # The argument may be left out.
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
@@ -126,19 +126,19 @@ sees_others()
 form stackbox
 sees_others stackbox
 is "stackbox: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|WAYS TO CALL IT|APPLETS|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|INVOCATION|APPLETS|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help install man version "
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
 by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow force format help if include-self \
-interval keep kernel-stacks-only list live man \
+interval keep kernel-stacks-only list live man nice \
 offset output perpid pid raw-names regex shorten stack-storage-size sum symfs tid timestamp top tree unit unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
-    CDKLPTUacdfhioprstv
+    CDKLPTUacdfioprstv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|OUTPUT|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
 
 listed_is_taken
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
@@ -153,7 +153,7 @@ read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded follow format frequency help \
 include-idle include-self interval keep \
-kernel-stacks-only live man offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
+kernel-stacks-only live man nice offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
@@ -165,7 +165,7 @@ for name in offcputime wakeuptime offwaketime; do
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format help include-self interval keep \
-kernel-stacks-only kernel-threads-only live man max-block-time min-block-time offset output ${pairs}pid \
+kernel-stacks-only kernel-threads-only live man max-block-time min-block-time nice offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
 symfs tid timestamp top tree unfinished unwind user-stacks-only user-threads-only verbose "
     listed_is_taken
@@ -175,7 +175,7 @@ done
 read_applet walltime
 is "walltime: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format frequency help include-self \
-interval keep kernel-stacks-only live man min-block-time offset output pid raw-names shorten stack-storage-size \
+interval keep kernel-stacks-only live man min-block-time nice offset output pid raw-names shorten stack-storage-size \
 symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 examples
@@ -185,7 +185,7 @@ read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
 best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration follow force format help if \
 include-self \
-kernel-stacks-only list man max offset pid print raw-names regex shorten symfs tid timestamp unwind user-stacks-only verbose "
+kernel-stacks-only list man max nice offset pid print raw-names regex shorten symfs tid timestamp unwind user-stacks-only verbose "
 listed_is_taken
 letters "-p -t -L -C -D "
 examples
@@ -194,7 +194,7 @@ read_applet report
 is "report: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations by by-name debug delimited diff flat \
 folded format help man missing normalize offset output raw-names shorten symfs top verbose "
 is "report: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|NAMES|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|NAMES|OPTIONS|OUTPUT|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken
 examples
 
@@ -202,13 +202,13 @@ read_applet flamegraph
 is "flamegraph: its options" "$(listed_by_help | sort | tr '\n' ' ')" "colors countname diff fail-above format help \
 inverted man minwidth negate normalize notes output reverse subtitle symfs title width "
 is "flamegraph: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|INPUT|TEXT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|INPUT|OUTPUT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken
 examples
 
 read_applet check
 is "check: its options" "$(listed_by_help | sort | tr '\n' ' ')" "format help man "
 is "check: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
-    "NAME|SYNOPSIS|DESCRIPTION|LINES|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
+    "NAME|SYNOPSIS|DESCRIPTION|OUTPUT|OPTIONS|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken
 examples

@@ -45,17 +45,39 @@ for words in -h --help help; do
     is "$words: exit status" $status 0
     contains "$words: lists applets" "$scratch/out" "  stackcount "
 done
-run stackcount -h
+
+# -h: about a screen, of what --help has, which is all. Examples come first.
+for applet in $("$STACKBOX" | cut -d ' ' -f 1); do
+    run "$applet" --help
+    cp "$scratch/out" "$scratch/help"
+    run "$applet" -h
+    is "$applet -h: exit status" $status 0
+    is "$applet -h: begins as --help" "$(sed '/^$/q' "$scratch/out")" "$(sed '/^$/q' "$scratch/help")"
+    between "$applet -h: a screen" "$(wc -l <"$scratch/out")" 12 42
+    is "$applet -h: within 80 columns" "$(awk 'length($0) > 80' "$scratch/out")" ""
+    is "$applet -h: its parts" "$(sed -n 's/^\([EO].*\):$/\1/p' "$scratch/out" | tr '\n' '|')" \
+        "Examples|Options ($applet --help lists all)|"
+    sed -n 's/^  \(\(-., \)*--[a-z-]*\( [][A-Z,]*\)\{0,1\}\).*/\1/p' "$scratch/out" >"$scratch/listed"
+    between "$applet -h: lists options" "$(wc -l <"$scratch/listed")" 1 20
+    while read -r option; do
+        grep -qF -e "  $option" "$scratch/help" || fail "$applet -h: $option" "--help does not list it"
+    done <"$scratch/listed"
+done
+
+run stackcount --help
 cp "$scratch/out" "$scratch/help"
-is "stackcount -h: exit status" $status 0
-contains "stackcount -h: shows how" "$scratch/out" "Usage: stackcount [options] PATTERN..."
-for words in "stackcount --help" "help stackcount" "stackcount vfs_read -KUh"; do
+is "stackcount --help: exit status" $status 0
+contains "stackcount --help: shows how" "$scratch/out" "Usage: stackcount [options] PATTERN..."
+run stackcount -h
+cp "$scratch/out" "$scratch/brief"
+is "stackcount vfs_read -KUh: as -h" "$("$STACKBOX" stackcount vfs_read -KUh)" "$(cat "$scratch/brief")"
+for words in "help stackcount" "stackcount vfs_read --help"; do
     # shellcheck disable=SC2086 # several words
     run $words
     is "$words: the same" "$status $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
 done
 ln -s "$STACKBOX" "$scratch/stackcount"
-"$scratch/stackcount" -h >"$scratch/out"
+"$scratch/stackcount" --help >"$scratch/out"
 is "a link named after the applet" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
 ln -s "$STACKBOX" "$scratch/another"
 is "a link with another name" "$("$scratch/another" --version)" "$("$STACKBOX" --version)"
@@ -66,11 +88,11 @@ refuses 'stackbox: there is no applet "ls" (stackbox alone lists them)' ls
 refuses 'stackbox: there is no applet "a\x1b[31m" (stackbox alone lists them)' \
     "$(printf 'a\033[31m')"
 refuses 'stackbox: there is no applet "ls" (stackbox alone lists them)' help ls
-refuses 'stackbox: --verison: there is no such option; near: --version (see stackbox -h)' --verison
+refuses 'stackbox: --verison: unknown option; near: --version (see stackbox -h)' --verison
 refuses 'stackbox: --version: takes no value (see stackbox -h)' --version=2
 refuses 'stackbox: unexpected argument "vfs_read": an applet comes first (see stackbox -h)' \
     --version vfs_read
-refuses 'stackbox: -D: there is no such option (see stackbox -h)' -D 5 stackcount vfs_read
+refuses 'stackbox: -D: unknown option (see stackbox -h)' -D 5 stackcount vfs_read
 refuses 'stackbox: --install: takes DIR (see stackbox -h)' --install
 refuses 'stackbox: there is no applet "" (stackbox alone lists them)' ''
 for word in - --; do
@@ -82,7 +104,7 @@ if command -v bash >/dev/null; then
         is "called \"$name\"" "$(bash -c 'exec -a "$0" "$@"' "$name" "$STACKBOX" --version)" \
             "$("$STACKBOX" --version)"
     done
-    is "called as an applet" "$(bash -c 'exec -a stackcount "$@"' "" "$STACKBOX" -h | cksum)" \
+    is "called as an applet" "$(bash -c 'exec -a stackcount "$@"' "" "$STACKBOX" --help | cksum)" \
         "$(cksum <"$scratch/help")"
 else
     skip "other names to be called by" "bash is not installed"
@@ -90,19 +112,18 @@ fi
 
 # ---- an applet's options
 
-wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
-wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -K
-wrong '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
-wrong '--by-name: processes, threads or names are told apart, one of the three: --by process (-P), '"\
---by thread or --by name (--by-name)" -P --by-name vfs_read
-wrong '--by: "pid" is none of process, thread, name' --by pid vfs_read
-wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' -- ls -l
-wrong '--: takes a command after it, such as -- make -j4' vfs_read --
-wrong '-p: with -- COMMAND that command is traced, and all that comes of it' -p 1 vfs_read -- ls
-wrong '-t: with -- COMMAND that command is traced, and all that comes of it' -t 1 vfs_read -- ls
-wrong '--best-effort: takes a command to run, -- COMMAND' --best-effort vfs_read
-wrong '--best-effort: takes a command to run, -- COMMAND' vfs_read --best
-wrong '--list: traces nothing, so there is no command to run' --list vfs_read -- ls
+wrong 'needs a PATTERN, such as vfs_read or t:sched:sched_switch'
+wrong 'needs a PATTERN, such as vfs_read or t:sched:sched_switch' -K
+wrong '-U and -K cannot be combined: without either, both stacks are shown' -KU vfs_read
+wrong '--by-name: --by process (-P), --by thread and --by name (--by-name) cannot be combined' -P --by-name vfs_read
+wrong '--by: "pid" is not one of process, thread, name' --by pid vfs_read
+wrong 'needs a PATTERN, such as vfs_read or t:sched:sched_switch' -- ls -l
+wrong '--: needs a command after it, such as -- make -j4' vfs_read --
+wrong '-p: cannot be combined with -- COMMAND, which traces the command and its children' -p 1 vfs_read -- ls
+wrong '-t: cannot be combined with -- COMMAND, which traces the command and its children' -t 1 vfs_read -- ls
+wrong '--best-effort: needs -- COMMAND' --best-effort vfs_read
+wrong '--best-effort: needs -- COMMAND' vfs_read --best
+wrong '--list: traces nothing, so it takes no command' --list vfs_read -- ls
 wrong '-D: invalid duration "x": it takes seconds, such as 5 or 0.5' --best-effort -D x vfs_read -- ls
 wrong '-p: "12x" is not a whole number' -p 12x vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
@@ -128,16 +149,16 @@ wrong '--stack-storage-size: "16777217" is out of range: it takes 1 to 16777216'
     --stack-storage-size 16777217 vfs_read
 wrong '--folded: takes no value' --folded=yes vfs_read
 wrong '--attach-by: takes WAY' vfs_read --attach-by
-wrong '--d: is the beginning of several options: --depth, --duration, --delimited, --debug, --dump-program' \
+wrong '--d: is ambiguous: --depth, --duration, --delimited, --debug, --dump-program' \
     --d 5 vfs_read
-wrong '--cgroupmap: filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes' \
+wrong '--cgroupmap: filters in pinned maps are not supported; --cgroup takes a cgroup, -p takes processes' \
     --cgroupmap /sys/fs/bpf/map vfs_read
-wrong '--mntnsmap: filters are not taken from pinned maps; --cgroup takes a cgroup, -p takes processes' \
+wrong '--mntnsmap: filters in pinned maps are not supported; --cgroup takes a cgroup, -p takes processes' \
     --mntnsmap=/sys/fs/bpf/map vfs_read
-wrong '-folded: there is no such option; near: --folded' -folded vfs_read
+wrong '-folded: unknown option; near: --folded' -folded vfs_read
 wrong '--depth: takes N' --dept
-wrong '--: there is no such option' --=5 vfs_read
-wrong '-=: there is no such option' -K=1 vfs_read
+wrong '--: unknown option' --=5 vfs_read
+wrong '-=: unknown option' -K=1 vfs_read
 
 # ---- stacksnoop's own: what is of reports is refused
 
@@ -147,55 +168,55 @@ wrong_of_snoop()
     shift
     refuses "stacksnoop: $line (see stacksnoop -h)" stacksnoop "$@"
 }
-wrong_of_snoop 'takes a PATTERN, such as vfs_read or t:sched:sched_switch'
-wrong_of_snoop '-f: each event is printed as it comes, and none is counted; --format perf is what flame graph tools take' \
+wrong_of_snoop 'needs a PATTERN, such as vfs_read or t:sched:sched_switch'
+wrong_of_snoop '-f: stacksnoop does not count; flame graph tools read --format perf' \
     -f vfs_read
-wrong_of_snoop '-i: each event is printed as it comes: there are no reports' -i 1 vfs_read
-wrong_of_snoop '-i: each event is printed as it comes: there are no reports' --interval=1 vfs_read
-wrong_of_snoop '--keep: each event is printed as it comes: there are no reports' --keep 5 vfs_read
-wrong_of_snoop '--top: each event is printed as it comes: none is greater than another; --max stops after so many' \
+wrong_of_snoop '-i: stacksnoop prints events and makes no reports' -i 1 vfs_read
+wrong_of_snoop '-i: stacksnoop prints events and makes no reports' --interval=1 vfs_read
+wrong_of_snoop '--keep: stacksnoop prints events and makes no reports' --keep 5 vfs_read
+wrong_of_snoop '--top: stacksnoop does not count; --max stops after N events' \
     --top 5 vfs_read
-wrong_of_snoop '--stack-storage-size: no stacks are kept; --buffer-size is the room for events that wait to be printed' \
+wrong_of_snoop '--stack-storage-size: stacksnoop keeps no stacks; use --buffer-size' \
     --stack-storage-size 64 vfs_read
 wrong_of_snoop '--max: "0" is out of range: it takes 1 or more' --max 0 vfs_read
 wrong_of_snoop '--buffer-size: "0" is out of range: it takes 1 to 1048576' --buffer-size 0 vfs_read
-wrong_of_snoop '-U and -K exclude each other: without either both stacks are shown' -KU vfs_read
-refuses 'profile: --follow: takes -p, and no -t (see profile -h)' profile --follow
-refuses 'stackcount: --follow: takes -p, and no -t (see stackcount -h)' stackcount --follow -t 1 -p 1 vfs_read
-refuses 'stackcount: --follow: takes -p, and no -t (see stackcount -h)' stackcount --follow vfs_read -- true
-refuses 'stacksnoop: --format: "sgv" is none of text, perf, json' stacksnoop --format sgv vfs_read
-refuses 'stacksnoop: --buffer: "big" is none of ring, perf' stacksnoop --buffer big vfs_read
-refuses 'stacksnoop: "5" is no pattern; did you mean -D 5?' stacksnoop vfs_read 5
+wrong_of_snoop '-U and -K cannot be combined: without either, both stacks are shown' -KU vfs_read
+refuses 'profile: --follow: needs -p, and no -t (see profile -h)' profile --follow
+refuses 'stackcount: --follow: needs -p, and no -t (see stackcount -h)' stackcount --follow -t 1 -p 1 vfs_read
+refuses 'stackcount: --follow: needs -p, and no -t (see stackcount -h)' stackcount --follow vfs_read -- true
+refuses 'stacksnoop: --format: "sgv" is not one of text, perf, json' stacksnoop --format sgv vfs_read
+refuses 'stacksnoop: --buffer: "big" is not one of ring, perf' stacksnoop --buffer big vfs_read
+refuses 'stacksnoop: "5" is not a pattern; did you mean -D 5?' stacksnoop vfs_read 5
 
 # ---- check: all of it before anything is tried
 
 refuses 'check: there is no applet "proflie"; near: profile (see check -h)' check stackcount proflie
 refuses 'check: there is no applet "ls" (see check -h)' check ls
 refuses 'check: there is no applet "a\x1b[31m" (see check -h)' check "$(printf 'a\033[31m')"
-refuses 'check: --format: "yaml" is none of text, json (see check -h)' check --format yaml
+refuses 'check: --format: "yaml" is not one of text, json (see check -h)' check --format yaml
 refuses 'check: --: no command is run (see check -h)' check profile -- ls
-refuses 'check: -D: there is no such option (see check -h)' check -D 5
+refuses 'check: -D: unknown option (see check -h)' check -D 5
 
 # What says all there is to say does not send on to the help.
-refuses 'stackcount: --attach-by: "magic" is none of multi, pmu, tracefs' \
+refuses 'stackcount: --attach-by: "magic" is not one of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
-refuses 'stackcount: --if: at "= 5": a comparison is wanted, such as == or <' stackcount --if 'arg1 = 5' vfs_read
-refuses 'stackcount: --if: at its end: a name is wanted' stackcount --if 'arg1 == 5 &&' vfs_read
-refuses 'stackcount: --sum: at "arg2": there are too many values' stackcount --sum arg1,arg2 vfs_read
-refuses 'stackcount: --sum: at "4": a name is wanted' stackcount --sum 4 vfs_read
-refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
+refuses 'stackcount: --if: at "= 5": expected a comparison, such as == or <' stackcount --if 'arg1 = 5' vfs_read
+refuses 'stackcount: --if: at its end: expected a name' stackcount --if 'arg1 == 5 &&' vfs_read
+refuses 'stackcount: --sum: at "arg2": too many values' stackcount --sum arg1,arg2 vfs_read
+refuses 'stackcount: --sum: at "4": expected a name' stackcount --sum 4 vfs_read
+refuses 'stackcount: --unit: takes a lowercase word, and needs --sum (see stackcount -h)' \
     stackcount --unit bytes vfs_read
-refuses 'stackcount: --unit: takes a word of small letters, for what --sum adds up (see stackcount -h)' \
+refuses 'stackcount: --unit: takes a lowercase word, and needs --sum (see stackcount -h)' \
     stackcount --unit 'B/s' --sum arg1 vfs_read
-refuses 'stacksnoop: --print: at "i7": a type is wanted, i8 to i64 or u8 to u64' stacksnoop --print arg1:i7 vfs_read
-refuses 'stacksnoop: --print: at "i": there are too many values' stacksnoop --print a,b,c,d,e,f,g,h,i vfs_read
-refuses 'stacksnoop: --if: at its end: a name is wanted' stacksnoop --if 'comm == "a" && !(' vfs_read
-refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount vfs_read 5
-refuses 'stackcount: "5" is no pattern; did you mean -D 5?' stackcount 5 -- ls
-refuses 'stackcount: "sleep" is no pattern; did you mean -- sleep 1?' stackcount c:malloc sleep 1
-refuses 'stackcount: "sleep" is no pattern; did you mean -- sleep 1?' stackcount vfs_read 'tcp_*' sleep 1
-refuses 'stackcount: "env" is no pattern; did you mean -- env a b 1 ...?' stackcount c:malloc env a b 1 2
-refuses 'stackcount: "0.5" is no pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
+refuses 'stacksnoop: --print: at "i7": expected a type, i8 to i64 or u8 to u64' stacksnoop --print arg1:i7 vfs_read
+refuses 'stacksnoop: --print: at "i": too many values' stacksnoop --print a,b,c,d,e,f,g,h,i vfs_read
+refuses 'stacksnoop: --if: at its end: expected a name' stacksnoop --if 'comm == "a" && !(' vfs_read
+refuses 'stackcount: "5" is not a pattern; did you mean -D 5?' stackcount vfs_read 5
+refuses 'stackcount: "5" is not a pattern; did you mean -D 5?' stackcount 5 -- ls
+refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackcount c:malloc sleep 1
+refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackcount vfs_read 'tcp_*' sleep 1
+refuses 'stackcount: "env" is not a pattern; did you mean -- env a b 1 ...?' stackcount c:malloc env a b 1 2
+refuses 'stackcount: "0.5" is not a pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
 # A number, too, to parse_seconds(); but letters of a regular expression to everybody else.
 run stackcount -r -p 4194304 .
 is "-r .: a regular expression" "$status $(cat "$scratch/err")" \
@@ -214,22 +235,22 @@ sampled()
     refuses "profile: $line (see profile -h)" profile "$@"
 }
 
-sampled 'the duration is there twice: as "5" and by -D' -D 3 5
-sampled 'unexpected argument "6": it takes a duration alone' 5 6
+sampled 'the duration is given twice: as "5" and by -D' -D 3 5
+sampled 'unexpected argument "6": only a duration is accepted' 5 6
 sampled 'invalid duration "5s": it is in seconds, such as 5 or 0.5' 5s
 sampled '"0" is out of range: a duration is more than 0 seconds, at most 9223372035' 0
 sampled 'invalid duration "sleep"; did you mean -- sleep 1?' sleep 1
 sampled 'invalid duration "sleep"; did you mean -- sleep 1?' -F 99 sleep 1 -K
 sampled 'invalid duration "sleep": it is in seconds, such as 5 or 0.5' sleep -- sleep 1
 sampled 'invalid duration "-": it is in seconds, such as 5 or 0.5' -
-sampled '-F and -c exclude each other: a sample is taken by time or by events' -F 99 -c 1000000
+sampled '-F and -c cannot be combined: samples are taken by time or by events' -F 99 -c 1000000
 sampled '-F: "0" is out of range: it takes 1 to 1000000000' -F 0 5
 sampled '--frequency: "9x" is not a whole number' --frequency 9x
 sampled '-c: "0" is out of range: it takes 1 to 4611686018427387904' -c 0
-sampled '-e: "cycle" is none of cpu-clock, task-clock, cycles, instructions, cache-misses, branch-misses, page-faults, context-switches' \
+sampled '-e: "cycle" is not one of cpu-clock, task-clock, cycles, instructions, cache-misses, branch-misses, page-faults, context-switches' \
     -e cycle 5
-sampled '-U and -K exclude each other: without either both stacks are shown' -UK 5
-sampled '-P: there is no such option' -P
+sampled '-U and -K cannot be combined: without either, both stacks are shown' -UK 5
+sampled '-P: unknown option' -P
 most=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 refuses "profile: -F: \"1000000000\" is more than this kernel allows: it takes 1 to $most (sysctl \
 kernel.perf_event_max_sample_rate)" profile -F 1000000000
@@ -255,7 +276,7 @@ refuses "stackcount: \"$shown::f\": a user function is LIBRARY:FUNCTION or p:LIB
  as c:malloc or p:/usr/bin/bash:readline" \
     stackcount "$controls::f"
 wrong "-p: \"$shown\" is not a whole number" -p "$controls" vfs_read
-wrong "--$shown: there is no such option" "--$controls" vfs_read
+wrong "--$shown: unknown option" "--$controls" vfs_read
 refuses "stackbox: there is no applet \"$shown\" (stackbox alone lists them)" "$controls"
 
 # Single bytes: controls, what roff, printf or a shell may care for, and what is no UTF-8.
@@ -285,10 +306,10 @@ for words in "$large:" "-D$large f" "--$large f" "--pid=$large f" "--attach-by $
 done
 many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "-K " }')
 # shellcheck disable=SC2086
-wrong 'takes a PATTERN, such as vfs_read or t:sched:sched_switch' $many
+wrong 'needs a PATTERN, such as vfs_read or t:sched:sched_switch' $many
 many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "-p 1 " }')
 # shellcheck disable=SC2086
-wrong '-p: takes 256 numbers at most' $many
+wrong '-p: takes at most 256 numbers' $many
 many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "vfs_%d ", i }')
 # shellcheck disable=SC2086
 run stackcount -p 4194304 $many

@@ -26,9 +26,9 @@ said()
 
 run report "$file"
 is "the text" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
-is "what is missing of it" "$(said)" "2 events are not counted: for a test|1 file is not here, whose functions have no\
- names: --symfs DIR is where to look for them, and --missing lists their build ids|/opt/written was written to\
- since it was mapped: its functions have no names|"
+is "what is missing of it" "$(said)" "2 events are not counted: for a test|1 file is not here, so their functions have\
+ no names: look for them elsewhere with --symfs DIR; --missing lists their build ids|/opt/written was modified\
+ after it was mapped: its functions have no names|"
 run report -f "$file"
 is "folded" "$(cat out)" "w;[stack storage full] 3
 w;__vdso_time;jitted;[written];nfs_read 4
@@ -41,7 +41,7 @@ is "offsets" "$(grep -c 'do_idle+0x10$\|nfs_read+0x4$\|jitted+0x8$' out)" 3
 run report --debug "$file"
 is "of which machine" "$(head -n 2 err)" "report: recorded by stackbox 0.1 on board (armv7l, Linux 5.10.0) in 5.0 s:\
  profile -o version1.sbx 5
-report: account: 14 seen = 12 counted + 0 filtered out + 2 lost, when it was written"
+report: account: 14 seen = 12 counted + 0 filtered out + 2 lost when it was written"
 run report --missing "$file"
 is "the build ids that are missing" "$status $(cat out) $(said)" "0 abcdef "
 run report - <"$file"
@@ -109,7 +109,7 @@ while [ "$cut" -lt "$size" ]; do
     head -c "$cut" "$file" >cut.sbx
     run report cut.sbx
     case $status$(cat err) in
-    "1report: \"cut.sbx\" is cut off or damaged" | "1report: \"cut.sbx\" is no recording:"*) ;;
+    "1report: \"cut.sbx\" is truncated or corrupt" | "1report: \"cut.sbx\" is not a recording:"*) ;;
     *) wrong="$wrong $cut" ;;
     esac
     cut=$((cut + 7))
@@ -117,20 +117,19 @@ done
 is "cut off anywhere" "$wrong" ""
 { head -c 100 "$file"; printf x; tail -c +102 "$file"; } >bad.sbx
 run report bad.sbx
-is "a byte is another" "$status $(said)" "1 \"bad.sbx\" is cut off or damaged|"
+is "a byte is another" "$status $(said)" "1 \"bad.sbx\" is truncated or corrupt|"
 { printf 'SBX\032\002'; tail -c +6 "$file"; } >later.sbx
 run report later.sbx
-is "a later version" "$status $(said)" "1 \"later.sbx\" was recorded by a later stackbox: this one does not know its\
- version|"
+is "a later version" "$status $(said)" "1 \"later.sbx\" was recorded by a later version of stackbox: use that one|"
 echo 'a;b 1' >folded.sbx
 run report folded.sbx
-is "no recording" "$status $(said)" "1 \"folded.sbx\" is no recording: -o FILE.sbx of an applet that counts makes one|"
+is "no recording" "$status $(said)" "1 \"folded.sbx\" is not a recording: make one with -o FILE.sbx of an applet that counts|"
 run report "$file" folded.sbx
-is "one of two" "$status $(said)" "1 \"folded.sbx\" is no recording: -o FILE.sbx of an applet that counts makes one|"
+is "one of two" "$status $(said)" "1 \"folded.sbx\" is not a recording: make one with -o FILE.sbx of an applet that counts|"
 run report gone.sbx
 is "no file" "$status $(said)" "1 cannot read \"gone.sbx\": No such file or directory|"
 run report --by thread "$file"
-is "threads that were not recorded" "$status $(said)" "1 \"$file\" does not tell threads apart: record it with --by\
+is "threads that were not recorded" "$status $(said)" "1 \"$file\" has no threads: record it with --by\
  thread|"
 
 # ---- Usage
@@ -142,9 +141,9 @@ refused()
     run report $1
     is "report $1" "$status $(said)" "2 $2 (see report -h)|"
 }
-refused "" "which recording? -o FILE.sbx of an applet that counts makes one"
-refused "--diff a" "--diff: takes two recordings, the older first"
-refused "--normalize a" "--normalize: takes --diff, whose older one it scales"
-refused "--format sbx a" "a recording becomes a report, not a recording: any other format will do"
-refused "- -" "-: stdin can be read once"
+refused "" "which recording? make one with -o FILE.sbx of an applet that counts"
+refused "--diff a" "--diff: needs two recordings, the older first"
+refused "--normalize a" "--normalize: needs --diff, whose older recording it scales"
+refused "--format sbx a" "report does not write recordings: use another format"
+refused "- -" "-: stdin can only be read once"
 refused "--diff --format pprof a b" "--diff: a comparison is text, svg or folded"

@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "elf/debug_files.h"
+#include "elf/elf_needed.h"
 #include "elf/elf_unpacked.h"
+#include "elf/identity.h"
 #include "fuzz.h"
 
 #define MOST_ADDRESSES 512
@@ -101,6 +103,25 @@ static void try_notes(const struct elf *elf, size_t size)
     ALWAYS(result < 0 ? !length || result != -2 : length && length <= sizeof(id));
 }
 
+static int count_needed(void *context, const char *name)
+{
+    ALWAYS(strlen(name) < (size_t)-1);
+    return ++*(size_t *)context > 16384;
+}
+
+/* Which libraries it asks for, and which file it is. */
+static void try_identity(const struct elf *elf, size_t size)
+{
+    struct file_identity identity;
+    size_t needed = 0;
+
+    ALWAYS(elf_each_needed(elf, count_needed, &needed) <= 0 && needed <= size);
+    if (!identity_read(elf, &identity)) {
+        ALWAYS(identity.kind != IDENTITY_BUILD_ID || (identity.id_length && identity.id_length <= sizeof(identity.id)));
+        ALWAYS(identity.kind != IDENTITY_HASH || identity.size == size);
+    }
+}
+
 static void try_places(const struct elf *elf, struct asked *asked)
 {
     uint64_t there, back;
@@ -173,6 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     elf.unpacked = &unpacked;
     try_notes(&elf, size);
+    try_identity(&elf, size);
     try_places(&elf, &asked);
     try_names(&elf, &asked);
     elf_unpacked_free(&unpacked);

@@ -32,6 +32,6 @@ expect()
 }
 expect "it begins" '^Sampling at 49 Hertz of all threads by user \+ kernel stack for 1 secs\.'
 expect "there is a report" '^swapper/[01];\[unknown\].* [1-9][0-9]*$'
-expect "it says what it lacks" '^profile: functions have no names, because /proc is not mounted: '
-expect "what comes is announced" '^profile: the kernel started this as process 1, and panics now that '
+expect "it says what it lacks" '^profile: functions have no names because /proc is not mounted: '
+expect "what comes is announced" '^profile: this ran as process 1, so the kernel panics when it exits'
 expect "and comes" 'Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000000'

@@ -82,7 +82,7 @@ if trace "rights"; then
     is "killed: the sum" "$(folded_sum "$scratch/out" "^$NAME;")" $N
     lacks "killed: no names" "$scratch/out" jit_target
     contains "killed: it is said" "$scratch/err" "user frames may have no names: the process that reads \
-their files was ended by signal 9"
+their files was killed by signal 9"
     is "killed: it is said once" "$(grep -c 'reads their files' "$scratch/err")" 1
 else
     fail "the reader is seen" "$(cat "$scratch/err")"

@@ -120,7 +120,7 @@ under="$DENY --only bpf --uid 65534 --"
 agree "CAP_BPF alone"
 begins "CAP_BPF alone" memory yes
 tells "CAP_BPF alone" stackcount "CAP_PERFMON is missing: run it as root"
-tells "CAP_BPF alone" capabilities "held are CAP_BPF: run it as root"
+tells "CAP_BPF alone" capabilities "held: CAP_BPF: run it as root"
 under="$DENY --only perfmon --uid 65534 --"
 agree "CAP_PERFMON alone"
 agree_on_events "CAP_PERFMON alone"
@@ -148,11 +148,17 @@ for error in EPERM ENOSYS; do
     under="$DENY --syscall bpf:$error --"
     agree "bpf(2): $error"
     agree_on_events "bpf(2): $error"
-    tells "bpf(2): $error" "bpf(2)" "a seccomp filter refuses bpf(2): start the container"
+    tells "bpf(2): $error" "bpf(2)" "a seccomp filter blocks bpf(2): start the container"
     for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
         begins "bpf(2): $error" "$name" "yes: by perf's rings"
     done
-    begins "bpf(2): $error" walltime "no: a seccomp filter refuses bpf(2): "
+    begins "bpf(2): $error" walltime "no: a seccomp filter blocks bpf(2): "
+    for name in stackcount stacksnoop; do
+        is "bpf(2): $error: $name has no values" \
+            "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
+    done
+    run_stackbox stackcount --if 'comm == "x"' -D 0.1 t:sched:sched_switch
+    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
     is "bpf(2): $error: status" $check_status 1
 done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.
@@ -176,7 +182,7 @@ agree "neither bpf(2) nor perf_event_open(2)"
 is "neither bpf(2) nor perf_event_open(2): status" $check_status 1
 under="$DENY --syscall perf_event_open:EACCES --"
 agree "perf_event_open(2) refused by seccomp"
-tells "perf_event_open(2) refused by seccomp" "perf_event_open(2)" "a seccomp filter refuses"
+tells "perf_event_open(2) refused by seccomp" "perf_event_open(2)" "a seccomp filter blocks"
 # 24 and 25 are BPF_MAP_LOOKUP_BATCH and BPF_MAP_LOOKUP_AND_DELETE_BATCH.
 under="$DENY --syscall bpf/25:EINVAL --"
 look_at_all
@@ -211,7 +217,7 @@ under=
 if unshare -U -r true 2>/dev/null; then
     under="unshare -U -r"
     agree "root of a user namespace"
-    tells "root of a user namespace" stackcount "run it as root outside of the container"
+    tells "root of a user namespace" stackcount "run it as root outside the container"
     under=
 else
     skip "root of a user namespace" "there are none"

@@ -78,7 +78,7 @@ if mount -t cgroup -o none,name=stackbox cgroup /sys/fs/cgroup; then
     look_at_all
     tells "cgroup v1 alone" "cgroup v2" "mount it (mount -t cgroup2"
     run_stackbox stackcount --cgroup /sys/fs/cgroup t:sched:sched_switch
-    is "cgroup v1 alone: the applet" "$status $(grep -c 'is of cgroup version 1, .*mount version 2' "$scratch/err")" "1 1"
+    is "cgroup v1 alone: the applet" "$status $(grep -c 'is cgroup version 1, .*mount version 2' "$scratch/err")" "1 1"
     umount /sys/fs/cgroup
 else
     skip "cgroup v1 alone" "this kernel has none"

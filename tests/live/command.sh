@@ -106,7 +106,7 @@ exits "nothing wrong, best effort" 9 --best-effort $QUIET -- sh -c 'exit 9'
 if ! have_kprobes; then
     exits "no kprobes, best effort" 0 --best-effort vfs_read -- echo said
     is "no kprobes, best effort: one warning, and it ran" \
-        "$(grep -c 'no kernel probes' "$scratch/err") $(tail -n 1 "$scratch/err")" "1 said"
+        "$(grep -c 'no kprobes' "$scratch/err") $(tail -n 1 "$scratch/err")" "1 said"
 fi
 under="$WORKLOADS/deny --syscall perf_event_open:EACCES --"
 exits "without perf_event_open(2)" 125 $QUIET -- true

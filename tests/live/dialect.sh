@@ -66,8 +66,8 @@ is "a file that is none" "$status $(grep -c 'no library or program "goapp"' "$sc
 cd "$OLDPWD" || exit 1
 
 run_stackbox profile -ag -D 0.1
-is "-ag" "$status $(head -n 1 "$scratch/err")" "0 profile: -g: stacks are always taken; -a marks functions \
-of the kernel, and all CPUs are traced unless -C names one"
+is "-ag" "$status $(head -n 1 "$scratch/err")" "0 profile: -g: stacks are always taken; -a marks kernel \
+functions, and all CPUs are traced unless -C names one"
 run_stackbox profile -g -f -D 0.1
 contains "-g" "$scratch/err" "profile: -g: stacks are always taken"
 

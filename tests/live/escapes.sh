@@ -113,5 +113,5 @@ go one
 touch "$it"
 finish_stackbox
 finish_workload one
-contains "a note of a file" "$scratch/err" "$SHOWN was written to since it was mapped"
+contains "a note of a file" "$scratch/err" "$SHOWN was modified after it was mapped"
 harmless "a note of a file, its bytes"

@@ -13,16 +13,33 @@
 #     FAULTS=errors sh tests/live/faults.sh    each way, by every one of them
 #     FAULTS=all sh tests/live/faults.sh       every call, by one of these in turn: an hour and more,
 #                                              some minutes after unshare -pf --mount-proc
+#     FAULTS=calls sh tests/live/faults.sh     every system call of every applet, and what stays in the kernel:
+#                                              an hour; scripts/proof.sh calls makes the machine small for it
 #     FAULTS='uprobe malloc:12:ENOMEM' ...     this one alone, shown
 . "${0%/*}/lib.sh"
+. "${0%/*}/lib_left.sh"
 
+# In a guest the kernel is told (faults=calls, only=RUN), and what the program needs lies beside it (scripts/proof.sh).
+[ -z "$GUEST" ] || FAULTS=${FAULTS:-$(word faults)} ONLY=${ONLY:-$(word only)}
+if [ -d build/proof/lib ] && [ "$GUEST" ]; then
+    mkdir -p /lib64
+    cp build/proof/lib/* /lib64/
+    export LD_LIBRARY_PATH=/lib64
+fi
 FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
 share=1
 [ -n "${FAULTS:-}" ] || FAULTS=sites share=3
 JOBS=${JOBS:-4}
-export FAULT_FRAMES=${FAULT_FRAMES:-6}
+export FAULT_FRAMES="${FAULT_FRAMES:-6}"
 RUNS="tracepoint unwind uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
-    snoop snoop-perf files"
+    snoop snoop-perf files rings-blocked"
+# Tables of all files that are mapped are thousands of calls more: one run makes them.
+way=
+if [ "$FAULTS" = calls ]; then
+    RUNS="$RUNS walltime rings rings-profile rings-offwaketime rings-snoop sbx report flamegraph verdict check"
+    way='--unwind fp'
+    [ -z "$GUEST" ] || RUNS="kprobe kprobe-pmu kprobe-tracefs kprobe-snoop"
+fi
 
 have_root || skip_all "tracing needs root"
 [ -x "$FAULTY" ] || skip_all "there is no build with faults: make SANITIZE=1 ... faulty"
@@ -38,23 +55,38 @@ CHAINS="$WORKLOADS/chains -n 20 -m 10"
 words()
 {
     case $1 in
-    tracepoint) echo stackcount -f t:syscalls:sys_enter_getppid -- $CHAINS ;;
+    tracepoint) echo stackcount $way -f t:syscalls:sys_enter_getppid -- $CHAINS ;;
     unwind) echo stackcount -f --unwind tables t:syscalls:sys_enter_getppid -- $CHAINS ;;
-    uprobe) echo stackcount -f "$TARGET" -- $CHAINS ;;
-    packed) echo stackcount -f "$WORKLOADS/chains-packed:targe*" -- "$WORKLOADS/chains-packed" -n 20 -m 10 ;;
-    text) echo stackcount -i 0.02 -T -d "$TARGET" -- $CHAINS ;;
-    pmu) echo stackcount -f --attach-by pmu "$TARGET" -- $CHAINS ;;
-    tracefs) echo stackcount -f --attach-by tracefs "$TARGET" -- $CHAINS ;;
-    regex) echo stackcount -f -r "$WORKLOADS/chains:^targe(t|x)\$" -- $CHAINS ;;
-    quiet) echo stackcount -D 0.05 -i 0.02 -K t:sched:sched_process_hang ;;
+    uprobe) echo stackcount $way -f "$TARGET" -- $CHAINS ;;
+    packed) echo stackcount $way -f "$WORKLOADS/chains-packed:targe*" -- "$WORKLOADS/chains-packed" -n 20 -m 10 ;;
+    text) echo stackcount $way -i 0.02 -T -d "$TARGET" -- $CHAINS ;;
+    pmu) echo stackcount $way -f --attach-by pmu "$TARGET" -- $CHAINS ;;
+    tracefs) echo stackcount $way -f --attach-by tracefs "$TARGET" -- $CHAINS ;;
+    regex) echo stackcount $way -f -r "$WORKLOADS/chains:^targe(t|x)\$" -- $CHAINS ;;
+    quiet) echo stackcount $way -D 0.05 -i 0.02 -K t:sched:sched_process_hang ;;
     list) echo stackcount --list "$WORKLOADS/chains:chain_*" "t:sched:sched_process_h*" ;;
-    profile) echo profile -f -F 997 -- "$WORKLOADS/burn" -s 40 ;;
-    offcputime) echo offcputime -f -- "$WORKLOADS/sleeps" -n 3 -u 3000 -o nap ;;
-    wakeuptime) echo wakeuptime -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
-    offwaketime) echo offwaketime -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
-    snoop) echo stacksnoop "$TARGET" -- $CHAINS ;;
-    snoop-perf) echo stacksnoop --format perf --buffer perf "$TARGET" -- $CHAINS ;;
-    files) echo stackcount --flat -o x.svg -o x.folded -o x.speedscope.json -o x.pb.gz "$TARGET" -- $CHAINS ;;
+    profile) echo profile $way -f -F 997 -- "$WORKLOADS/burn" -s 40 ;;
+    offcputime) echo offcputime $way -f -- "$WORKLOADS/sleeps" -n 3 -u 3000 -o nap ;;
+    wakeuptime) echo wakeuptime $way -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
+    offwaketime) echo offwaketime $way -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
+    snoop) echo stacksnoop $way "$TARGET" -- $CHAINS ;;
+    snoop-perf) echo stacksnoop $way --format perf --buffer perf "$TARGET" -- $CHAINS ;;
+    files) echo stackcount $way --flat -o x.svg -o x.folded -o x.speedscope.json -o x.pb.gz "$TARGET" -- $CHAINS ;;
+    walltime) echo walltime $way -f -- "$WORKLOADS/sleeps" -n 3 -u 3000 -o nap ;;
+    rings) echo stackcount $way --collect rings -f t:syscalls:sys_enter_getppid -- $CHAINS ;;
+    rings-profile) echo profile $way --collect rings -f -F 997 -- "$WORKLOADS/burn" -s 40 ;;
+    rings-offwaketime) echo offwaketime $way --collect rings -f -- "$WORKLOADS/wakes" -n 3 -u 2000 pipe ;;
+    rings-blocked) echo offcputime $way -f --collect rings -D 0.05 -p $sleeper ;;
+    rings-snoop) echo stacksnoop $way --collect rings t:syscalls:sys_enter_getppid -- $CHAINS ;;
+    sbx) echo stackcount $way -f -o y.sbx "$TARGET" -- $CHAINS ;;
+    report) echo report -f -o x.svg -o x.pb.gz "$scratch/given.sbx" ;;
+    flamegraph) echo flamegraph --format folded -o x.svg "$scratch/given.folded" ;;
+    verdict) echo flamegraph --diff "$scratch/given.folded" --fail-above 5 "$scratch/given.sbx" ;;
+    check) echo check ;;
+    kprobe) echo stackcount $way -f ${CALL}getppid -- $CHAINS ;;
+    kprobe-pmu) echo stackcount $way -f --attach-by pmu ${CALL}getppid -- $CHAINS ;;
+    kprobe-tracefs) echo stackcount $way -f --attach-by tracefs ${CALL}getppid -- $CHAINS ;;
+    kprobe-snoop) echo stacksnoop $way ${CALL}getppid -- $CHAINS ;;
     esac
 }
 
@@ -103,19 +135,24 @@ sum_of()
 figures()
 {
     case $1 in
-    tracepoint | unwind | uprobe | pmu | tracefs | regex) echo "$(sum_of '^chains;' "$2/out") 30 30" ;;
+    tracepoint | unwind | uprobe | pmu | tracefs | regex | rings | sbx | report | flamegraph | \
+        kprobe | kprobe-pmu | kprobe-tracefs)
+        echo "$(sum_of '^chains;' "$2/out") 30 30" ;;
+    verdict) echo "$(grep -c '^no function ' "$2/out") 1 1" ;;
+    check) echo "$(grep -c '^[a-z]*: yes' "$2/out") 9 20" ;;
     packed) echo "$(sum_of '^chains-packed;' "$2/out") 30 30" ;;
     text) echo "$(sum_of '^    [0-9]+$' "$2/out") 30 30" ;;
     files) echo "$(sum_of '^chains;' "$2/files/x.folded") 30 30" ;;
-    snoop) echo "$(grep -c '^[0-9.]*  *chains .* target$' "$2/out") 30 30" ;;
+    snoop | rings-snoop | kprobe-snoop) echo "$(grep -cE '^[0-9.]+ +chains .* (target|.*:sys_enter_getppid|.*_getppid)$' "$2/out") 30 30" ;;
     snoop-perf) echo "$(grep -c '^chains .* stackbox:$' "$2/out") 30 30" ;;
     quiet) echo "$(grep -c '^    [0-9]' "$2/out") 0 0" ;;
+    rings-blocked) echo "$(grep -c . "$2/out") 0 0" ;;
     list) echo "$(grep -c . "$2/out") 5 5" ;;
-    profile)
+    profile | rings-profile)
         awk '/^burn;.*;main;(greater|lesser)[; ]/ { actual += $NF }
              $1 == "count" && /er_least / { least += $NF } $1 == "count" && /wall_most / { most = $NF }
              END { print actual + 0, int(least * 0.75) - 3, int(most * 1.02) + 3 }' "$2/out" "$2/err" ;;
-    offcputime)
+    offcputime | walltime)
         awk '/^nap;.*;nap_inner;/ { actual += $NF }
              $1 == "thread" { time = $6; doubt = $10; more = $11 }
              END { print actual + 0, time - 1000 - doubt, time + 1000 + more }' "$2/out" "$2/err" ;;
@@ -123,7 +160,7 @@ figures()
         awk '/;pipe_wakes;/ { actual += $NF }
              $1 == "wait" && $2 == "w1" { to_wake = $8; time = $7; doubt = $11; more = $12 }
              END { print actual + 0, to_wake - 1000 - doubt, time + 1000 + more }' "$2/out" "$2/err" ;;
-    offwaketime)
+    offwaketime | rings-offwaketime)
         awk '/;pipe_waits;.*;pipe_wakes;/ { actual += $NF }
              $1 == "wait" && $2 == "w1" { time = $7; doubt = $11; more = $12 }
              END { print actual + 0, time - 1000 - doubt, time + 1000 + more }' "$2/out" "$2/err" ;;
@@ -134,7 +171,7 @@ figures()
 shape()
 {
     case $1 in
-    list | text | quiet | snoop) ;;
+    list | text | quiet | *snoop | check | verdict) ;;
     files) grep -v '^  self%  total%  name$\|^ *[0-9.]* *[0-9.]*  [^ ]' "$2" ;;
     snoop-perf) grep -v '^$\|^[^ ]* [0-9]*/[0-9]* \[[0-9]*\] [0-9.]*: stackbox:$\|^ *[0-9a-f]* .* (.*)$' "$2" ;;
     *) grep -v '^[^;]*;.* [0-9][0-9]*$' "$2" ;;
@@ -172,6 +209,8 @@ complaint()
     fi
     said=no
     ! grep -q '^[a-z]*: .*[a-z]' "$2/err" || said=yes
+    # What that has to say is on stdout.
+    [ "$1" != check ] || ! grep -q ': no: ' "$2/out" || said=yes
     # Of a text that could not be written whole a part may be there.
     case $3 in
     write*) [ $status != $failed ] || shape=ignored ;;
@@ -183,10 +222,13 @@ complaint()
     if [ "${shape:-}" != ignored ] && [ "$(shape "$1" "$2/out")" ]; then
         echo "status $status, stdout is not whole: $(shape "$1" "$2/out" | head -n 1)"
     fi
+    [ "$1" != sbx ] || [ ! -e "$2/files/y.sbx" ] || "$STACKBOX" report --format folded "$2/files/y.sbx" >/dev/null 2>&1 ||
+        echo "status $status: half of y.sbx"
     [ "$1" != files ] || [ -z "$(half_files "$2/files")" ] ||
         echo "status $status: $(half_files "$2/files" | head -n 1)"
     # What such probes are left, the next run removes; but that they are must be said.
-    if [ "$1.$said" = tracefs.no ] && grep -q "stackbox_${made_by}_" "$scratch/tracing/uprobe_events"; then
+    if [ "${1#kprobe-}.$said" = tracefs.no ] &&
+        cat "$scratch/left_tracefs/"[ku]probe_events 2>/dev/null | grep -q "stackbox_${made_by}_"; then
         echo "status $status, a probe is left and nothing said"
     elif [ $status = $failed ]; then
         [ $said = yes ] || echo "status $status, and nothing said"
@@ -219,7 +261,7 @@ try()
     wrong=$(complaint "$1" "$3" "$2" | head -n 1)
     # Where the machine stood still in between, times say nothing: a fault comes once more, that does not.
     case $1.$wrong in
-    profile.counted* | *time.counted*)
+    *profile.counted* | *time.counted*)
         run "$1" "$3"
         wrong=$(complaint "$1" "$3" "$2" | head -n 1) ;;
     esac
@@ -239,7 +281,7 @@ runs_well()
     unset FAULT_COUNTS
     wrong=$(complaint "$1" "$scratch/$1" none)
     case $1 in
-    quiet | profile | *time) [ -z "$wrong" ] ;;
+    quiet | verdict | rings-blocked | *profile | *time) [ -z "$wrong" ] ;;
     *) [ -z "$wrong" ] && ! grep -q '^[a-z]*: ' "$scratch/$1/err" ;;
     esac
 }
@@ -300,7 +342,8 @@ plan_for()
         for error in $(errors "$3"); do
             echo "$1 $3@$4:1:$error"
         done ;;
-    all.count)
+    calls.count | all.count)
+        [ "$FAULTS.$3" != calls.malloc ] || return 0
         number=1
         while [ $number -le "$4" ]; do
             in_turn "$3"
@@ -342,8 +385,12 @@ work()
     done <"$scratch/plan.$1" >"$scratch/wrong.$1"
 }
 
-mkdir "$scratch/tracing"
-mount -t tracefs none "$scratch/tracing" || skip_all "tracefs cannot be mounted"
+left_begins || skip_all "tracefs cannot be mounted"
+# shellcheck disable=SC2086 # words
+if [ "$way" ]; then
+    "$STACKBOX" stackcount -f -o "$scratch/given.sbx" "$TARGET" -- $CHAINS >"$scratch/given" 2>&1 &&
+        grep '^chains;' "$scratch/given" >"$scratch/given.folded" || fail "input" "$(cat "$scratch/given")"
+fi
 case $FAULTS in
 *:*)
     mkdir "$scratch/one"
@@ -356,6 +403,8 @@ case $FAULTS in
     ;;
 esac
 
+sleep 100000 &
+sleeper=$! test_processes="$test_processes $!"
 : >"$scratch/plan"
 : >"$scratch/known"
 turn=0
@@ -373,6 +422,7 @@ wait
 tried=$(wc -l <"$scratch/plan")
 cat "$scratch"/wrong.* | sort >"$scratch/wrong"
 [ -s "$scratch/wrong" ] || pass "$tried calls that failed"
+[ "$FAULTS" != calls ] || cut -d ' ' -f 1 "$scratch/plan" | sort | uniq -c
 while read -r line; do
     fail "${line%%: *}" "${line#*: }"
 done <"$scratch/wrong"
@@ -404,13 +454,14 @@ outputs()
 }
 
 for run in uprobe list; do
-    outputs $run
+    [ ! -f "$scratch/good.$run" ] || outputs $run
 done
 
 # What was left in tracefs, and said to be, the next run takes away.
 unset FAULT
 mkdir -p "$scratch/tracefs"
 run tracefs "$scratch/tracefs"
-left=$(sed -n 's/^[a-z]:stackbox_\([0-9]*\)_[0-9a-f]*\/.*/\1/p' "$scratch/tracing/uprobe_events" | sort -u |
-    while read -r maker; do [ -d "/proc/$maker" ] || echo "$maker"; done)
-is "nothing is left in tracefs" "$status $left" "0 "
+wait_until 20 no_text_probes
+is "nothing is left in tracefs" "$status $(text_probes)" "0 "
+[ "$FAULTS" != calls ] || nothing_left " after $tried calls that failed"
+left_ends

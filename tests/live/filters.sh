@@ -181,7 +181,7 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/
     rmdir "$mine/below" "$mine" "$cgroups/other$$"
     run_stackbox stackcount --cgroup /proc $EVENT
     is "a directory that is no cgroup" "$status $(cat "$scratch/err")" \
-        "1 stackcount: --cgroup: \"/proc\" is no directory of cgroup v2, such as there are below /sys/fs/cgroup"
+        "1 stackcount: --cgroup: \"/proc\" is not a cgroup v2 directory, as found below /sys/fs/cgroup"
     run_stackbox stackcount --cgroup /nowhere $EVENT
     is "a cgroup that is not there" "$status $(cat "$scratch/err")" \
         "1 stackcount: --cgroup: \"/nowhere\": No such file or directory"
@@ -237,8 +237,8 @@ elif ! have_pids_of_namespaces; then
     run_stackbox stackcount -f -P $EVENT
     under=
     is "in a pid namespace, whose numbers this kernel tells no program" "$status $(cat "$scratch/err")" \
-        "1 stackcount: cannot trace: in a container, whose processes have numbers of their own, it takes \
-Linux 5.7: run it outside, where -p takes the numbers of the whole machine"
+        "1 stackcount: cannot trace: in a container with its own PIDs this needs \
+Linux 5.7: run it outside, where -p takes the host's PIDs"
 else
     inside -f -P $EVENT
     is "in a pid namespace: pids as they are there" \

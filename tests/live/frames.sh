@@ -65,7 +65,7 @@ for setting in 4083 4084 5000; do
     done
     run_stackbox stackcount --depth $((MOST + 1)) "$WORKLOADS/deep:burn"
     is "$setting: --depth beyond that" "$status $(cat "$scratch/err")" \
-        "2 stackcount: --depth: \"$((MOST + 1))\" is more than this kernel gives: it takes 1 to $MOST"
+        "2 stackcount: --depth: \"$((MOST + 1))\" is more than this kernel allows: it takes 1 to $MOST"
 done
 
 if [ "$(uname -m)" = x86_64 ] && [ -r /sys/kernel/btf/vmlinux ]; then

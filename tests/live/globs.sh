@@ -81,7 +81,7 @@ fi
 is "too many one by one: status" $status 1
 contains "too many one by one: how many, how long" "$scratch/err" \
     "functions one by one would take about"
-contains "too many one by one: what to do" "$scratch/err" "narrow the pattern, or say --force"
+contains "too many one by one: what to do" "$scratch/err" "narrow the pattern, or give --force"
 is "too many one by one: in one line" "$(wc -l <"$scratch/err")" 1
 
 # Regular expressions, and patterns that overlap.
@@ -117,18 +117,18 @@ finish_stackbox
 finish_workload one
 is "an instruction, +$offset" "$(folded_sum "$scratch/out" ";${CALL}getppid ")" 50
 is "between two instructions" "$(traced ${CALL}getppid+1)" "status 1, stackcount: \
-\"${CALL}getppid+0x1\" cannot be traced: no instruction begins there, or the kernel keeps probes out of it"
+\"${CALL}getppid+0x1\" cannot be traced: no instruction begins there, or the kernel forbids probes there"
 is "behind the end of a function" "$(traced ${CALL}getppid+0x10000)" \
-    "status 1, stackcount: \"${CALL}getppid+0x10000\" is behind the end of ${CALL}getppid"
+    "status 1, stackcount: \"${CALL}getppid+0x10000\" is past the end of ${CALL}getppid"
 
 # What cannot be traced: said, and fatal only when nothing is left.
 is "one that cannot be traced" "$(traced exc_int3)" "status 1, stackcount: \"exc_int3\" cannot be \
-traced: the kernel keeps probes out of it, or freed it after boot"
+traced: the kernel forbids probes in it, or freed it after boot"
 traced exc_int3 noist_exc_debug >"$scratch/none"
 contains "several that cannot be traced" "$scratch/none" "none of the 2 functions can be traced"
 run_stackbox stackcount -f -D 0.1 exc_int3 vfs_read
 contains "one of two is skipped" "$scratch/err" \
-    "skipped 1 of 2, which this kernel does not let trace: exc_int3"
+    "skipped 1 of 2, which this kernel does not allow to be traced: exc_int3"
 contains "and the other traced" "$scratch/err" "Tracing 1 function for \"exc_int3\", \"vfs_read\""
 
 # A module's functions come and go with it.

@@ -4,98 +4,40 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Runs of all applets, struck by SIGINT, SIGTERM or SIGKILL at random moments, under load: nothing stays
-# in the kernel, no process does, and every report that was printed is whole. Which signals, and when,
-# comes of a seed, which is said: SEED=N, or the word seed=N to a guest's kernel, gives it again.
+# Runs of all applets, struck by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing
+# stays in the kernel, no process does, and every report that was printed is whole. Which signals, and when,
+# comes of a seed, which is said: SEED=N, or the word seed=N to a guest's kernel, gives it again. RUNS=N, or
+# the word runs=N, has so many runs.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_whole.sh"
+. "${0%/*}/lib_left.sh"
 
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
-SEED=${SEED:-$(sed -n 's/.*\<seed=\([0-9]*\).*/\1/p' /proc/cmdline)}
+SEED=${SEED:-$(word seed)} RUNS=${RUNS:-$(word runs)}
 SEED=${SEED:-$(date +%s)}
 if [ "$GUEST" ]; then
-    RUNS=30 LANES=2 MOST=1200
+    RUNS=${RUNS:-30} LANES=2 MOST=1200
 else
-    RUNS=200 LANES=4 MOST=300
+    RUNS=${RUNS:-200} LANES=4 MOST=300
 fi
 
 # Commands are words between blanks: where all of this lies may have blanks in its name.
 cd "$scratch" || exit 1
 ln -s "$STACKBOX" s
 ln -s "$WORKLOADS" w
-mkdir runs tracefs debugfs
+mkdir runs
 
 # ---- what is in the kernel
 
-mount -t tracefs tracefs "$scratch/tracefs" || skip_all "tracefs cannot be mounted"
-if have_kprobes; then
-    mount -t debugfs debugfs "$scratch/debugfs"
-fi
-
-# all_ids: all programs, maps and links, by the kernel's own list and by bpftool's
-all_ids()
-{
-    w/bpf_ids
-    command -v bpftool >/dev/null || return 0
-    for what in prog map link; do
-        bpftool $what show | sed -n "s/^\\([0-9][0-9]*\\): .*/$what \\1/p"
-    done
-}
-
-# What a process has open is its own: ours are all gone when this is asked.
-held_ids()
-{
-    grep -shE '^(prog|map|link)_id:' /proc/[0-9]*/fdinfo/* | sed 's/_id:[[:blank:]]*/ /'
-}
-
-# new_ids: those that were not there before and that nobody holds
-new_ids()
-{
-    all_ids | sort -u >ids
-    held_ids | sort -u >ids_held
-    sort ids_before ids_before ids_held ids_held ids | uniq -u
-}
-
-# Somebody else's come and go: ours would be there each time.
-no_id_stays()
-{
-    new_ids >ids_new
-    sort ids_left ids_new | uniq -d >ids_still
-    mv ids_still ids_left
-    ! [ -s ids_left ]
-}
-
-# text_probes: those that a run of ours made and that is no more
-text_probes()
-{
-    cat tracefs/kprobe_events tracefs/uprobe_events 2>/dev/null |
-        sed -n 's,^.:stackbox_\([0-9]*\)_[0-9a-f]*/.*,\1,p' | while read -r maker; do
-            [ -d "/proc/$maker" ] || echo "$maker"
-        done
-}
+left_begins || skip_all "tracefs cannot be mounted"
 
 # first_byte: of a function of a running program: $BREAKPOINT where a probe is on it
 first_byte()
 {
     dd if="/proc/$(pid_of probed)/mem" bs=1 skip="$((0x$address))" count=1 2>/dev/null |
         od -An -tx1 | tr -d ' '
-}
-
-kernel_probes()
-{
-    cat debugfs/kprobes/list tracefs/enabled_functions 2>/dev/null
-}
-
-no_kernel_probes()
-{
-    [ "$(kernel_probes | grep -c .)" = "$probes_before" ]
-}
-
-mounts()
-{
-    grep -c tracefs /proc/mounts
 }
 
 # ---- what is run
@@ -122,6 +64,9 @@ text stackcount -i 0.05 t:sched:sched_switch -- ./w/family -c 20
 folded profile -f -F 997 -i 0.05 -- ./w/burn -s 100
 text offcputime -i 0.05 -- ./w/brief -c 20
 text stackcount -v -s -i 0.05 ./w/brief:brief_inner -- ./w/brief -c 20 -n 5 -l 0
+folded walltime -f -i 0.05 -- ./w/burn -s 100
+text stackcount --collect rings -i 0.05 t:sched:sched_switch
+folded profile --collect rings -f -F 997 -i 0.05
 END
     have_kprobes || return 0
     cat <<'END'
@@ -150,9 +95,6 @@ load()
 # ---- that what is looked at shows something
 
 address=$(printf %x "$(w/many -A | tr -cd '0-9 ' | cut -d ' ' -f 3)")
-probes_before=$(kernel_probes | grep -c .)
-mounts_before=$(mounts)
-all_ids | sort -u >ids_before
 start_workload probed many -w
 usual=$(first_byte)
 start_stackbox stackcount -f "$WORKLOADS/many:many_000" || fail "starts" "$(cat err)"
@@ -182,7 +124,7 @@ is "each is a report, and no more than one" "$(sed 's/^ *[0-9]* //' judged)" "wh
 commands >commands
 cut -d ' ' -f 2- commands | sed 's,^,./s ,' >lines
 load
-w/strike -n $RUNS -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
+w/strike -n "$RUNS" -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
 is "all runs ended, and all that came of them (seed $SEED)" \
     "$? $(grep -c '^run ' struck) $(grep -cv '^run ' struck)" "0 $RUNS 0"
 for process in $test_processes; do
@@ -224,20 +166,9 @@ set -- $(grep '^whole ' judged)
 
 # ---- what is left
 
-new_ids >ids_left
-wait_until 20 no_id_stays
-is "no program, map or link is left (seed $SEED)" "$(head -n 3 ids_left)" ""
 start_workload probed many -w
 is "no probe in a program is left (seed $SEED)" "$(first_byte)" "$usual"
-is "nothing is mounted that was not" "$(mounts)" "$mounts_before"
-# Text probes of a run that was killed are the next one's to remove; until then the kernel lists those of
-# its own functions, as disabled.
-run_stackbox stackcount --attach-by tracefs -D 0.01 "$WORKLOADS/many:many_002"
-is "the next run that makes text probes" "$status" 0
-is "leaves none, of nobody (seed $SEED)" "$(text_probes)" ""
-wait_until 20 no_kernel_probes
-is "no probe in the kernel is left (seed $SEED)" "$(kernel_probes | grep -c .)" "$probes_before"
+nothing_left " (seed $SEED)"
 drop_workload probed
-umount tracefs
-umount debugfs 2>/dev/null
+left_ends
 cd /

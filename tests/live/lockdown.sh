@@ -25,7 +25,7 @@ right_or_named()
         wait_stackbox
         is "$1: $2 is refused: status and lines" "$status $(grep -c . "$scratch/err")" "1 1"
         contains "$1: $2 is refused: the reason" "$scratch/err" \
-            "this kernel is locked down ($1), which keeps tracers out of it: boot with lockdown=none"
+            "this kernel is locked down ($1), which blocks tracing: boot with lockdown=none"
         drop_workload one
     fi
 }

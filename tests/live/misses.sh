@@ -132,7 +132,7 @@ for event in cpu-clock task-clock; do
     set_sysctl $limit "$before"
     echo "  note: $event: $(folded_sum "$scratch/out") samples, $(missed) missed"
     contains "$event: why they were missed" "$scratch/err" \
-        "they came faster than the kernel takes them (sysctl kernel.perf_event_max_sample_rate)"
+        "they were too frequent for the kernel (sysctl kernel.perf_event_max_sample_rate)"
     between "$event: missed" "$(missed)" 20 $(((end - begin + 1) * 499))
     between "$event: samples and missed" $(($(folded_sum "$scratch/out") + $(missed))) 100 \
         $(((end - begin + 1) * 499))

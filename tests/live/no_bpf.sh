@@ -63,4 +63,4 @@ gzip -t "$scratch/x.pb.gz" && pass "pprof" || fail "pprof" "it is not whole"
 run_stackbox report -f "$scratch/x.sbx"
 is "a recording" "$(folded_sum "$scratch/out" 'work;make_calls')" 3000
 run_stackbox stackcount --collect bpf "$EVENT" -- true
-is "programs are insisted on" "$status $(grep -c 'a seccomp filter refuses bpf(2): start' "$scratch/err")" "125 1"
+is "programs are insisted on" "$status $(grep -c 'a seccomp filter blocks bpf(2): start' "$scratch/err")" "125 1"

@@ -53,8 +53,8 @@ refused()
     contains "$refused" "$scratch/err" "$text"
 }
 
-refused "of everybody" "name it (-p PID, or -- COMMAND), or run this as root" 1
-refused "of another's process" "name it (-p PID, or -- COMMAND), or run this as root" -p $$ 1
+refused "of everybody" "give -p PID or -- COMMAND, or run it as root" 1
+refused "of another's process" "give -p PID or -- COMMAND, or run it as root" -p $$ 1
 refused "programs alone" "CAP_BPF and CAP_PERFMON are missing" --collect bpf -p $$ 1
 set_sysctl kernel/perf_event_paranoid 3
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 3 ] &&

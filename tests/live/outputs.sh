@@ -57,7 +57,7 @@ names >/dev/null
 
 run_stackbox stackcount --flat 2 -o all.flat -o r.folded -f $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
 is "-f and --flat are two formats" "$status $(cat "$scratch/err")" \
-    "2 stackcount: -f and --flat exclude each other: they are two formats (see stackcount -h)"
+    "2 stackcount: -f and --flat are two formats: give one (see stackcount -h)"
 run_stackbox stackcount --flat 2 $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
 is "--flat N: so many lines, on stdout" "$status $(wc -l <"$scratch/out")" "0 3"
 run_stackbox stackcount -D 0.2 --flat $QUIET
@@ -135,7 +135,7 @@ run_stackbox stackcount -i 0.05 -o 'p-%n.folded' -o '%t.txt' -o '100%%-%t-%n.fla
 count=$(find . -name 'p-*' | wc -l)
 between "many reports" "$count" $((ROUNDS / 10)) 100000
 # What the kernel kept from the program may be another process's call: ours are counted below.
-is "and nothing was wrong" "$status $(grep -v '^Tracing\|were missed: they came while\|may miss events on this kernel\|of user stacks end early' "$scratch/err")" "0 "
+is "and nothing was wrong" "$status $(grep -v '^Tracing\|were missed: they hit while\|may miss events on this kernel\|of user stacks end early' "$scratch/err")" "0 "
 is "their numbers have no gaps" "$(find . -name 'p-*' | sort)" \
     "$(seq "$count" | awk '{ printf "./p-%05d.folded\n", $1 }')"
 cat p-*.folded >all

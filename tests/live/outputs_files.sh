@@ -61,7 +61,7 @@ dd if=/dev/zero of="$full/filling" bs=4096 2>/dev/null
 # shellcheck disable=SC2086 # words
 run_stackbox stackcount -o "$full/r.folded" -o ok.folded $EVENT -- $CHAINS
 is "a full disk: what is said, and the status" "$status $(complaints)" "125 stackcount: cannot write\
- \"$full/r.folded\": No space left on device; the file that is there is an older one"
+ \"$full/r.folded\": No space left on device; the existing file is an older one"
 is "a full disk: the old file" "$(cat "$full/r.folded")" old
 is "a full disk: nothing else is there" "$(names "$full")" "filling r.folded "
 is "and the other file is written" "$(folded_sum ok.folded)" 30

@@ -15,7 +15,7 @@ MISSING="CAP_BPF and CAP_PERFMON are missing: run it as root, or give it "
 NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount it"
 
 # Where both ways to collect are refused it is told what lets perf's rings in, which takes the fewer rights.
-RINGS="cannot collect by perf's rings: a seccomp filter refuses perf_event_open(2): "
+RINGS="cannot collect by perf's rings: a seccomp filter blocks perf_event_open(2): "
 
 # denied RIGHTS... -- PLACE...: where we are, with fewer rights
 denied()
@@ -100,7 +100,7 @@ in_namespaces()
 {
     unshare -U -r -m -p -n -f --mount-proc "$@"
 }
-NOT_OURS="root of a user namespace has no rights over the kernel: run it as root outside of the \
+NOT_OURS="root in a user namespace has no privileges over the kernel: run it as root outside the \
 container"
 if in_namespaces true 2>/dev/null; then
     carried in_namespaces "$WORKLOADS/deny" --container -- "$WORKLOADS/carried" ${kprobes:+-k} \
@@ -110,7 +110,7 @@ else
     skip "namespaces" "this kernel gives nobody a user namespace"
 fi
 denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ report~ \
-    "walltime=a seccomp filter refuses bpf(2): start the container or service without that filter, or with one that \
+    "walltime=a seccomp filter blocks bpf(2): start the container or service without that filter, or with one that \
 allows bpf and perf_event_open" "all=${RINGS}start the container or service with a filter that allows it"
 is "no report is begun there" "$(ls "$scratch/reports")" ""
 # What engines leave to root of a container.

@@ -167,15 +167,15 @@ refused()
     contains "$refused" "$scratch/err" "$text"
 }
 
-own="without CAP_PERFMON only what you run yourself can be looked at: name it (-p PID, or -- COMMAND), or run"
+own="without CAP_PERFMON you can only trace your own processes: give -p PID or -- COMMAND, or run"
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || own="sysctl kernel.perf_event_paranoid=2"
 refused "not root" "$own" --uid 65534
 refused "CAP_BPF alone" "$own" --only bpf --uid 65534
-refused "no perf_event_open(2)" "a seccomp filter refuses" --syscall perf_event_open:ENOSYS
-refused "perf_event_open(2) refused" "a seccomp filter refuses" --syscall perf_event_open:EACCES
+refused "no perf_event_open(2)" "a seccomp filter blocks" --syscall perf_event_open:ENOSYS
+refused "perf_event_open(2) refused" "a seccomp filter blocks" --syscall perf_event_open:EACCES
 "$DENY" --syscall bpf/5:EINVAL -- "$STACKBOX" profile 0.2 </dev/null >"$scratch/out" 2>"$scratch/err"
 is "no programs of this type: rings do" "$? $(grep -c "^profile: stacks are collected by perf's rings" "$scratch/err")" "0 1"
-refused "no programs at events" "cannot sample: this kernel runs no BPF programs at perf events" \
+refused "no programs at events" "cannot sample: this kernel cannot run BPF programs at perf events" \
     --syscall ioctl:EOPNOTSUPP
 if set_sysctl kernel/perf_event_paranoid 3; then
     "$DENY" --only bpf --only perfmon --uid 65534 -- "$STACKBOX" profile 0.2 </dev/null \

@@ -20,7 +20,7 @@ CLOSED="$WORKLOADS/deny --syscall fsopen:EPERM --syscall mount:EPERM --"
 under=$CLOSED
 run_stackbox stackcount -D 0.1 t:sched:sched_switch
 is "t: patterns need tracefs" "$status $(cat "$scratch/err")" "1 stackcount: tracefs cannot be read: run it \
-as root, or with CAP_SYS_ADMIN to mount it where it is not mounted"
+as root, or with CAP_SYS_ADMIN to mount it"
 run_stackbox offwaketime --debug -D 0.1
 is "offwaketime does not" $status 0
 contains "it says how" "$scratch/err" "attached to raw tracepoints"

@@ -50,22 +50,22 @@ have_root || {
 ulimit -l unlimited 2>/dev/null
 refused "not root" "CAP_BPF and CAP_PERFMON are missing: run it as root" --uid 65534 -- $EVENT
 refused "no CAP_BPF" "CAP_BPF is missing" --cap sys_admin --cap bpf -- --collect bpf $EVENT
-refused "no bpf(2) by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:ENOSYS -- --collect bpf $EVENT
-refused "bpf(2) refused by seccomp" "a seccomp filter refuses bpf(2)" --syscall bpf:EPERM -- --collect bpf $EVENT
+refused "no bpf(2) by seccomp" "a seccomp filter blocks bpf(2)" --syscall bpf:ENOSYS -- --collect bpf $EVENT
+refused "bpf(2) refused by seccomp" "a seccomp filter blocks bpf(2)" --syscall bpf:EPERM -- --collect bpf $EVENT
 refused "what Docker refuses" "give the container CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)" \
     --container --cap sys_admin --cap perfmon --cap bpf -- $EVENT
-refused "neither bpf(2) nor perf_event_open(2)" "a seccomp filter refuses bpf(2)" \
+refused "neither bpf(2) nor perf_event_open(2)" "a seccomp filter blocks bpf(2)" \
     --syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS -- $EVENT
-refused "perf_event_open(2) refused by seccomp" "a seccomp filter refuses" \
+refused "perf_event_open(2) refused by seccomp" "a seccomp filter blocks" \
     --syscall perf_event_open:EACCES -- $EVENT
-refused "no perf_event_open(2) by seccomp" "a seccomp filter refuses perf_event_open(2)" \
+refused "no perf_event_open(2) by seccomp" "a seccomp filter blocks perf_event_open(2)" \
     --syscall perf_event_open:ENOSYS -- $EVENT
 
 # Root elsewhere: of a user namespace, and where /proc is not there to ask.
 if unshare -U -r true 2>/dev/null; then
     unshare -U -r "$STACKBOX" stackcount $EVENT </dev/null >"$scratch/out" 2>"$scratch/err"
     is "root of a user namespace" "$? $(cat "$scratch/err")" "1 stackcount: cannot create maps: root \
-of a user namespace has no rights over the kernel: run it as root outside of the container"
+in a user namespace has no privileges over the kernel: run it as root outside the container"
 else
     skip "root of a user namespace" "there are none"
 fi
@@ -76,11 +76,11 @@ contains "no /proc" "$scratch/err" "cannot read /proc/kallsyms, which tells the 
 chroot "$scratch/root" /stackbox stackcount -K -D 0.3 t:sched:sched_switch </dev/null \
     >"$scratch/out" 2>"$scratch/err"
 is "no /proc: a tracepoint can be traced" $? 0
-is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: functions have no names, because \
+is "no /proc: but has no names" "$(cat "$scratch/err")" "stackcount: functions have no names because \
 /proc is not mounted: mount -t proc proc /proc"
 "$DENY" --syscall bpf:EPERM -- chroot "$scratch/root" /stackbox stackcount --collect bpf $EVENT </dev/null \
     >"$scratch/out" 2>"$scratch/err"
-contains "no /proc: a refusal is the right one" "$scratch/err" "a seccomp filter refuses bpf(2)"
+contains "no /proc: a refusal is the right one" "$scratch/err" "a seccomp filter blocks bpf(2)"
 
 # tracefs: the mount is our own, and where one way is closed another is taken.
 if without_tracefs; then
@@ -179,9 +179,9 @@ if have_kprobes; then
     # Names that may be of one function, or of several: nothing tells where addresses are hidden.
     set_sysctl kernel/kptr_restrict 2
     run_stackbox stackcount -f -D 0.1 ${CALL}getppid __do_sys_getppid
-    contains "names without addresses" "$scratch/err" "the kernel hides its addresses: a function with"
+    contains "names without addresses" "$scratch/err" "the kernel hides its addresses, so a function with"
     run_stackbox stackcount -f -D 0.1 vfs_read
-    lacks "one name without an address" "$scratch/err" "the kernel hides its addresses: a function"
+    lacks "one name without an address" "$scratch/err" "the kernel hides its addresses, so a function"
     reset_sysctls
 fi
 

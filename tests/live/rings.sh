@@ -8,19 +8,15 @@
 
 have_root || skip_all "tracing needs root"
 
-# Whole stacks make a sample a hundred times as large: of so many calls within some milliseconds there is not room
-# for all. rings_unwind.sh has those.
-FAST='--unwind fp'
-
 # counted NAME ARGUMENT...: stackcount by rings, of a command; its folded lines are in $scratch/out
 counted()
 {
-    "$STACKBOX" stackcount --collect rings $FAST -f "$@" > "$scratch/out" 2> "$scratch/err"
+    "$STACKBOX" stackcount --collect rings -f "$@" > "$scratch/out" 2> "$scratch/err"
 }
 
 choose_event
 start_workload one calls -w -n 14000
-start_stackbox stackcount --collect rings $FAST -f -p "$(pid_of one)" "$EVENT"
+start_stackbox stackcount --collect rings -f -p "$(pid_of one)" "$EVENT"
 go one
 finish_stackbox
 is "each call is counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"
@@ -30,7 +26,7 @@ finish_workload one
 counted "$EVENT" -- "$WORKLOADS/calls" -n 14000
 is "and of a command" "$(folded_sum "$scratch/out" 'work;make_calls')" 14000
 
-"$STACKBOX" stackcount --collect rings $FAST --debug -o "$scratch/reports.%n.folded" -i 0.1 "$EVENT" \
+"$STACKBOX" stackcount --collect rings --debug -o "$scratch/reports.%n.folded" -i 0.1 "$EVENT" \
     -- "$WORKLOADS/calls" -n 14000 > "$scratch/none" 2> "$scratch/err"
 cat "$scratch"/reports.*.folded > "$scratch/out"
 is "each event is in one report" "$(folded_sum "$scratch/out")" 14000

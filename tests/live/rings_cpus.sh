@@ -13,7 +13,7 @@ CPU=/sys/devices/system/cpu/cpu1/online
 echo 0 >$CPU 2>/dev/null || skip_all "this kernel does not let CPU 1 go"
 choose_event
 N=3000
-came="events of CPUs that came online meanwhile are missing, until half a second after that"
+came="events of CPUs that came online during the run are missing, for up to half a second each"
 
 # events: how many descriptors it has, of which events of CPU 1 are some while that is there
 events()

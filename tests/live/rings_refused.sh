@@ -36,7 +36,7 @@ as_nobody()
 # ---- Too many
 
 if have_kprobes; then
-    refused "all functions of the kernel" "are more than the 10000 that are traced without asking" stackcount -D 0.1 '*'
+    refused "all functions of the kernel" "are more than the 10000 traced without asking" stackcount -D 0.1 '*'
     refused "hundreds of them" "functions one by one would take about" stackcount -D 0.1 'tcp_*' 'ip*' 'sk*'
     with_tracefs || skip_all "tracefs cannot be mounted"
     is "nothing is left behind" "$(grep -c stackbox /sys/kernel/tracing/kprobe_events)" 0
@@ -44,7 +44,7 @@ if have_kprobes; then
     "$STACKBOX" stackcount --collect rings --debug -f -D 0.1 get_perf_callchain >"$scratch/out" 2>"$scratch/err"
     is "one that tracing runs through, by its name" "$?" 0
 else
-    refused "no kernel probes" "this kernel has no kernel probes (CONFIG_KPROBE_EVENTS): tracepoints, such as" \
+    refused "no kernel probes" "this kernel has no kprobes (CONFIG_KPROBE_EVENTS): use tracepoints, such as" \
         stackcount -D 0.1 vfs_read
 fi
 if have_syscall_tracepoints; then
@@ -52,7 +52,7 @@ if have_syscall_tracepoints; then
 fi
 "$STACKBOX" stackcount --collect rings --attach-by multi -D 0.1 "$WORKLOADS/chains:target" >"$scratch/out" 2>"$scratch/err"
 is "links: status" $? 2
-contains "links" "$scratch/err" "--attach-by multi: links are of programs in the kernel"
+contains "links" "$scratch/err" "--attach-by multi: links need BPF programs"
 
 # ---- Of the machine
 
@@ -84,11 +84,11 @@ names_of_kernel()
 }
 
 if set_sysctl kernel/kptr_restrict 2; then
-    names_of_kernel "hidden addresses" "the kernel hides its addresses, so its functions have no names"
+    names_of_kernel "hidden addresses" "the kernel hides its addresses, so kernel functions have no names"
     reset_sysctls
 fi
 if in_own_mounts && mount --bind /dev/null /proc/kallsyms 2>/dev/null; then
-    names_of_kernel "no kallsyms" "its functions have no names"
+    names_of_kernel "no kallsyms" "functions have no names"
     umount /proc/kallsyms
 fi
 
@@ -98,7 +98,7 @@ if set_sysctl kernel/perf_event_paranoid 3; then
     # Debian's, and some others; elsewhere 3 is as 2.
     if ! as_nobody "$scratch/box" profile --collect rings -f -D 0.1 -- true >"$scratch/out" 2>"$scratch/err"; then
         one_sentence "kernel.perf_event_paranoid 3" 125 \
-            "perf_event_open(2) is refused at kernel.perf_event_paranoid = 3: run it as root, or set it lower" 125
+            "perf_event_open(2) is refused at kernel.perf_event_paranoid = 3: run it as root, or lower it" 125
     else
         skip "kernel.perf_event_paranoid 3" "this kernel makes no difference to 2"
     fi
@@ -108,6 +108,6 @@ if set_sysctl kernel/perf_event_paranoid 2 && set_sysctl kernel/perf_event_mlock
     memlock=0
     as_nobody "$scratch/box" profile --collect rings -f -D 0.1 -- true >"$scratch/out" 2>"$scratch/err"
     one_sentence "no memory for rings" $? \
-        "the kernel refuses the memory of the rings, of which a user may have 4 KB" 125
+        "the kernel refuses the memory for the rings, of which a user may have 4 KB" 125
     reset_sysctls
 fi

@@ -13,3 +13,5 @@ COLLECT='--collect rings'
     -- "$WORKLOADS/bare" calls 1000 >"$scratch/out" 2>"$scratch/err"
 grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
 all "no bpf(2)" "$STACK;leaf" 1000
+"$WORKLOADS/deny" --syscall bpf:ENOSYS -- "$STACKBOX" check >"$scratch/out" 2>"$scratch/err"
+is "no bpf(2): check says so" "$(grep -c '^stacks along tables: yes$' "$scratch/out")" 1

@@ -45,7 +45,7 @@ record()
     is "no difference to itself" "$? $(tail -n 1 diff.err)" "0 report: before 30, now 30 samples"
     head -c 100 run.sbx >cut.sbx
     "$STACKBOX" report cut.sbx >out 2>err
-    is "cut off" "$? $(cat err)" "1 report: \"cut.sbx\" is cut off or damaged"
+    is "cut off" "$? $(cat err)" "1 report: \"cut.sbx\" is truncated or corrupt"
     run_stackbox stackcount -s -v -d --by thread --raw-names -o run.sbx -o run.txt -o run.folded -o run.flat $EVENT -- \
         "$WORKLOADS/chains" -n 5 -m 5
     same "stackcount -s -v -d --by thread --raw-names"

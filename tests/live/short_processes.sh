@@ -70,7 +70,7 @@ named_right()
         grep -v ';main;.*live;brief_outer;brief_inner[; ]' | folded_sum -)
     if [ "$unnamed" = 0 ]; then
         pass "$1: all have their names"
-    elif grep -E 'were lost|were forgotten|without their stack|ends of processes were missed' \
+    elif grep -E 'were lost|were dropped from memory|without their stack|the kernel missed .* execs and exits' \
         "$scratch/err" >"$scratch/why"; then
         pass "$1: $unnamed calls have no names, and it is said: $(head -n 1 "$scratch/why")"
     else

@@ -137,7 +137,7 @@ eat -l 12
 profile_finds "too little for tables"
 if finish_workload eater; then
     contains "too little for tables: what is said" "$scratch/err" \
-        'along frame pointers, not along tables: there is too little free'
+        'by frame pointers, not tables: there is too little free'
 else
     skip "too little for tables: what is said" "what took the memory was killed for it"
 fi

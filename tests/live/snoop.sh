@@ -185,7 +185,7 @@ for kind in ring perf; do
         kinds="$kinds $kind"
     elif [ $kind = ring ] && ! have_ring_buffers; then
         is "--buffer ring, which this kernel has not" "$(cat "$scratch/out")" "stacksnoop: --buffer: \
-this kernel has no ring buffers (they came with Linux 5.8)"
+this kernel has no ring buffers (Linux 5.8)"
     else
         fail "--buffer $kind" "$(cat "$scratch/out")"
     fi

@@ -32,7 +32,7 @@ run_stackbox stackcount -D 0.1 -o "$spool/%t.folded" --keep 1 "$EVENT"
 rm -f "$spool"/*.folded
 chmod 1777 "$spool"
 run_stackbox stackcount -D 0.1 -o "$spool/%t.folded" --keep 1 "$EVENT"
-is "where others may write: refused" "$status $(files) $(grep -c 'others may put files' "$scratch/err")" "1 2 1"
+is "where others may write: refused" "$status $(files) $(grep -c 'other users may write' "$scratch/err")" "1 2 1"
 chmod 755 "$spool"
 
 # A disk that is full for some reports: they are lost, that is said, and the next one tells how many.
@@ -47,9 +47,9 @@ if mount -t tmpfs -o size=16m,mode=755 tmpfs "$scratch/small"; then
     finish_stackbox
     lost=$(grep -c 'cannot write .*No space left on device$' "$scratch/err")
     told=$(for file in "$scratch"/small/*.pb.gz; do
-        zcat "$file" | grep -ao '[0-9]* reports before this one could not be written'
+        zcat "$file" | grep -ao '[0-9]* earlier reports could not be written'
     done)
-    is "a full disk: the next report tells" "$told" "$lost reports before this one could not be written"
+    is "a full disk: the next report tells" "$told" "$lost earlier reports could not be written"
     is "and those that follow do not" "$(echo "$told" | wc -l)" 1
     umount "$scratch/small"
 else

@@ -86,7 +86,7 @@ contains "little room: and what to do" "$scratch/err" "raise --stack-storage-siz
 # Threads that change their names make counts of their own, stacks or not.
 names=-c
 hammer "hardly any room" --stack-storage-size 64
-missing=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the sum, as \[table full\].*/\1/p' \
+missing=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the total, as \[table full\].*/\1/p' \
     "$scratch/err")
 is "hardly any room: what is in the sum alone is said" "$(told table)" "${missing:-none}"
 is "hardly any room: that is one line" "$(grep -c '^table' "$scratch/judged")" 1

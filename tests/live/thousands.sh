@@ -18,7 +18,7 @@ refused()
     run_stackbox stackcount -f -D 0.1 "$@"
     is "$name: status" $status 1
     is "$name: one line" "$(wc -l <"$scratch/err")" 1
-    contains "$name: what to do" "$scratch/err" "narrow the pattern, or say --force"
+    contains "$name: what to do" "$scratch/err" "narrow the pattern, or give --force"
 }
 
 # said TEXT: the number before TEXT in what was said
@@ -73,7 +73,7 @@ if have_kprobes && grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms; then
     is "all at once: status" $status 0
     note "all at once"
     between "all at once: how many" "$(said 'places, functions of the kernel')" 20000 99999
-    between "all at once: those left out are said" "$(said 'functions that tracing itself runs')" 1000 9999
+    between "all at once: those left out are said" "$(said 'functions that tracing itself calls')" 1000 9999
     # (Any of its names may be shown: all were asked for.)
     known "all at once" "$(folded_sum "$scratch/out" 'sys_getppid ')"
     finish_workload one

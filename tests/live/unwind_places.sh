@@ -88,6 +88,6 @@ under="$WORKLOADS/deny --syscall bpf/10:EINVAL --"
 run_stackbox profile -U -f -F 499 --unwind tables -- "$scratch/bare" spins 900
 is "without a way to learn" "$status" 0
 contains "without a way to learn: that is said" "$scratch/err" \
-    'user stacks are walked along frame pointers, not along tables: '
+    'user stacks are unwound by frame pointers, not tables: '
 is "without a way to learn: no whole stack" "$(folded_sum "$scratch/out" "^bare;$WHOLE")" 0
 under=

@@ -113,8 +113,9 @@ alone()
     finish_workload other
 }
 alone 'many_000' "-p and one function" 3
-case $GUEST/$(grep -c ' bpf_session_cookie$' /proc/kallsyms) in
-5.10*/* | 6.1*/* | */0) skip "-p and ten functions" "here one link is of all processes, or there are none" ;;
+case $(uname -r)/$(grep -c ' bpf_uprobe_multi_link_attach$' /proc/kallsyms) in
+[45].* | 6.[0-9].* | 6.1[0-2].* | */0)
+    skip "-p and ten functions" "here one link is of all processes, or there are none" ;;
 *) alone 'many_00*' "-p and ten functions" 30 ;;
 esac
 

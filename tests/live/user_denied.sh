@@ -37,6 +37,6 @@ without()
 }
 
 without perf_event_open:EACCES "without records of what processes do" \
-    "processes are looked up in /proc alone"
+    "processes are only looked up in /proc"
 # 17 is BPF_RAW_TRACEPOINT_OPEN.
-without bpf/17:EPERM "without counting execs and ends" "execs and ends of processes are not counted"
+without bpf/17:EPERM "without counting execs and ends" "cannot track execs and exits"

@@ -203,5 +203,5 @@ if have_uprobes; then
     wait $!
     is "no descriptor left: the sum" "$(folded_sum "$scratch/out" ';\[many\] ')" 3
     contains "no descriptor left: that is said" "$scratch/err" \
-        "files were not opened, for want of descriptors"
+        "files were not opened, for lack of file descriptors"
 fi

@@ -68,7 +68,7 @@ nameless "a map that is a link"
 contains "a map that is a link: that is said" "$scratch/err" "perf-$(pid_of one).map"
 rm -f "/tmp/perf-$(pid_of one).map.elsewhere"
 
-# Whose it is says nothing where everybody may write to it.
+# Whose it is says nothing where it is writable by everybody.
 start_workload one jit -w -k -n $N -N $NAME
 start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
 go one
@@ -78,7 +78,7 @@ finish_workload one
 grep "^$NAME;" "$scratch/out" >"$scratch/mine"
 nameless "a map that everybody may write to"
 contains "a map that everybody may write to: that is said" "$scratch/err" \
-    "perf-$(pid_of one).map: everybody may write to it"
+    "perf-$(pid_of one).map: it is writable by everybody"
 
 # The process may be another user's, who then owns the map, too.
 chmod 755 "$scratch"

@@ -36,6 +36,11 @@ shows()
         fail "$1" "the screen is \"$(screen | grep . | tail -n 4 | tr '\n' '|')\""
     fi
 }
+# last_shown: the last report in $scratch/shown, by its first line
+last_shown()
+{
+    awk '/^  self%/ { lines = "" } { lines = lines $0 "\n" } END { printf "%s", lines }' "$scratch/shown"
+}
 # modes NAME: the shell's terminal is as it was
 modes()
 {
@@ -75,8 +80,15 @@ shows "Ctrl-Z stops it" 'Stopped'
 modes "stopped: the terminal is as it was"
 type_line fg
 shows "and it goes on" '12345 events, 0 lost; lines'
+# As wide as a file: nothing is cut.
+in_tmux resize-window -x 200 -y 40
+shows "in a wide one all of it is there" '12345 events, 0 lost; lines 1-'
 in_tmux send-keys q
 wait_until 20 test -s "$scratch/r.tree" || fail "q ends it" "there is no report"
+wait_until 20 screen_has '^ready>$'
+screen | sed '/^ready>$/,$d' >"$scratch/shown"
+is "the last one is printed as the file has it" "$(last_shown)" "$(cat "$scratch/r.tree")"
+in_tmux resize-window -x 80 -y 12
 modes "ended: the terminal is as it was"
 contains "the file has what was seen" "$scratch/r.tree" "of 12345 events"
 for signal in TERM SEGV KILL; do
@@ -91,3 +103,15 @@ wait_until 20 screen_has '^over0$'
 between "without a terminal one comes after the other" "$(grep -c '^  self%' "$scratch/out")" 3 9
 in_tmux kill-server
 drop_workload one
+
+# Events until the very end: what is shown last is what was written, to the byte.
+start_workload many calls -w -k -n 100000000
+kill -s USR2 "$(pid_of many)"
+for format in tree flat; do
+    "$STACKBOX" stackcount --live 0.3 --$format -D 1.5 -p "$(pid_of many)" -o "$scratch/many.$format" $EVENT \
+        >"$scratch/shown" 2>"$scratch/err"
+    last_shown >"$scratch/last"
+    is "--$format: shown last is what is written" "$(cmp "$scratch/last" "$scratch/many.$format" 2>&1)" ""
+    between "--$format: and that is a stack" "$(wc -l <"$scratch/last")" 5 99
+done
+drop_workload many

@@ -119,6 +119,6 @@ esac
 
 run_stackbox stackcount --collect walk t:sched:sched_switch
 is "not of tracepoints: exit status" "$status" 2
-contains "not of tracepoints" "$scratch/err" "--collect walk: it is for what stackcount counts at functions of the kernel"
+contains "not of tracepoints" "$scratch/err" "--collect walk: only for stackcount of kernel functions"
 run_stackbox profile --collect walk 1
 is "not of profile: exit status" "$status" 2

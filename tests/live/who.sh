@@ -153,6 +153,6 @@ fi
 finish_workload one
 
 run_stackbox stacksnoop --by name "$EVENT"
-is "stacksnoop --by name: refused" "$status $(grep -c -- '--by name: each event is printed' "$scratch/err")" "2 1"
+is "stacksnoop --by name: refused" "$status $(grep -c -- '--by name: stacksnoop prints each event' "$scratch/err")" "2 1"
 run_stackbox stacksnoop --by thread --max 1 -D 0.2 "$EVENT"
 is "stacksnoop --by thread" $status 0

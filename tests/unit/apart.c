@@ -253,10 +253,9 @@ static void explanations(void)
     apart_explain(-EBADMSG, 0, &why);
     text_add(&why, "|");
     apart_explain(APART_KEEPS_RIGHTS, 0, &why);
-    CHECK_STRING(why.data, "failed: Resource temporarily unavailable|was ended by signal 9: "
-                 "Killed|gave no answer that makes sense|could not give up its rights, and read nothing: "
-                 "let stackbox call prctl(2) and capset(2) where a container or a security module "
-                 "refuses them");
+    CHECK_STRING(why.data, "failed: Resource temporarily unavailable|was killed by signal 9: "
+                 "Killed|gave no valid answer|could not drop its privileges, so it read nothing: "
+                 "allow prctl(2) and capset(2) in the container or security module");
     text_free(&why);
 }
 

@@ -52,6 +52,15 @@ static void texts_become_addresses(void)
     CHECK(texts.frames[1].address == 0);
     CHECK(texts.frames[2].address == 0xffffffffc0000001);
     CHECK(texts.frames[3].address == CORE(0x605));
+    struct tally tally = {0};
+    struct stack stacks[2];
+    CHECK_NUMBER(stack_texts_put(&texts, 0, first, &tally, &stacks[0]), 0);
+    CHECK_NUMBER(stack_texts_put(&texts, first, second, &tally, &stacks[1]), 0);
+    CHECK_NUMBER(stacks[0].count, 1);
+    CHECK(tally.addresses[stacks[0].first] == CORE(0x14d));
+    CHECK_NUMBER(stacks[1].count, 2);
+    CHECK(tally.addresses[stacks[1].first + 1] == CORE(0x605));
+    tally_free(&tally);
     stack_texts_free(&texts);
     close(kallsyms);
 }

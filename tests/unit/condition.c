@@ -139,31 +139,33 @@ static void what_is_wrong_is_said(void)
 {
     char many[64 * 16] = "a == 1", deep[128];
 
-    check_refused("", "at its end: a name is wanted");
-    check_refused("a", "at its end: a comparison is wanted");
-    check_refused("a = 1", "at \"= 1\": a comparison is wanted");
-    check_refused("a == ", "at its end: a number is wanted");
-    check_refused("a == b", "at \"b\": a number is wanted");
-    check_refused("a == 1K5", "a number is wanted");
-    check_refused("a == K", "a number is wanted");
-    check_refused("a == --1", "a number is wanted");
-    check_refused("a == 0x", "a number is wanted");
-    check_refused("1 == a", "at \"1 == a\": a name is wanted");
-    check_refused("a == 1 b == 2", "at \"b == 2\": &&, || or the end is wanted");
+    check_refused("", "at its end: expected a name");
+    check_refused("a", "at its end: expected a comparison");
+    check_refused("a = 1", "at \"= 1\": expected a comparison");
+    check_refused("a == ", "at its end: expected a number");
+    check_refused("a == b", "at \"b\": expected a number");
+    check_refused("a == 1K5", "expected a number");
+    check_refused("a == K", "expected a number");
+    check_refused("a == --1", "expected a number");
+    check_refused("a == 0x", "expected a number");
+    check_refused("1 == a", "at \"1 == a\": expected a name");
+    check_refused("a == 1 b == 2", "at \"b == 2\": &&, || or expected the end");
     check_refused("a == 1 & b == 2", "at \"& b == 2\"");
-    check_refused("a == 1 &&", "at its end: a name is wanted");
-    check_refused("(a == 1", "at its end: &&, || or ) is wanted");
+    check_refused("a == 1 &&", "at its end: expected a name");
+    check_refused("(a == 1", "at its end: expected &&, || or )");
     check_refused("a == 1)", "at \")\"");
     check_refused("a == 18446744073709551616", "more than 64 bits");
     check_refused("a == 16777216T", "more than 64 bits");
     check_refused("a == -9223372036854775809", "more than 64 bits");
-    check_refused("a:f32 == 1", "at \"f32 == 1\": a type is wanted");
-    check_refused("a:i7 == 1", "a type is wanted");
-    check_refused("a: == 1", "a type is wanted");
-    check_refused("comm == \"cc1", "has no \" at its end");
+    check_refused("a:f32 == 1", "at \"f32 == 1\": expected a type");
+    check_refused("a:i7 == 1", "expected a type");
+    check_refused("a: == 1", "expected a type");
+    check_refused("comm == \"cc1", "lacks its closing \"");
     check_refused("comm == \"0123456789abcdef\"", "longer than 15 bytes");
     check_refused("comm < \"cc1\"", "== or !=");
-    check_refused("a_name_that_is_so_long_that_no_kernel_has_such_a_field_anywhere == 1", "a name is wanted");
+    check_refused("a_name_that_is_so_long_that_no_kernel_has_such_a_field_anywhere == 1", "expected "
+                                                                                          "a "
+                                                                                          "name");
     for (int i = 1; i < MOST_TESTS; i++)
         strcat(many, " && a == 1");
     struct text error = {0};
@@ -255,11 +257,16 @@ static void registers_are_found(void)
     check_place(&start, &machine_alpha, "arg1 > 1", "not read on this machine");
     check_place(&start, &machine_alpha, "comm == \"cc1\"", NULL);
     CHECK(found.condition.tests[0].value.is_comm);
-    check_place(&start, &machine_x86_64, "arg1 < 0", "no sign");
-    check_place(&start, &machine_x86_64, "arg1 >= 0", "no sign");
-    check_place(&start, &machine_x86_64, "arg1 == -1", "no sign");
+    check_place(&start, &machine_x86_64, "arg1 < 0", "is unsigned");
+    check_place(&start, &machine_x86_64, "arg1 >= 0", "is unsigned");
+    check_place(&start, &machine_x86_64, "arg1 == -1", "is unsigned");
     check_place(&start, &machine_x86_64, "arg1:i32 == -1", NULL);
-    check_place(&end, &machine_x86_64, "ret == 0xffffffffffffffff", "never so great");
+    check_place(&end, &machine_x86_64, "ret == 0xffffffffffffffff", "never that large");
+    check_place(&start, &machine_x86_64, "arg1:u8 > 256", "never that large");
+    check_place(&start, &machine_x86_64, "arg1:u8 > 255", NULL);
+    check_place(&start, &machine_x86_64, "arg1:i16 == 32768", "never that large");
+    check_place(&start, &machine_x86_64, "arg1:i16 == 32767", NULL);
+    check_place(&start, &machine_x86_64, "arg1 == 0xffffffffffffffff", NULL);
     check_place(&start, &machine_x86_64, "comm == 1", "is a text");
     check_place(&start, &machine_x86_64, "comm:i32 == 1", "has no 32 bits");
     check_place(&start, &machine_x86_64, "arg1 == \"cc1\"", "is a number");

@@ -46,6 +46,7 @@ static void what_matches(void)
         {"^xa{0}y$", "xy", "xay"},
         {"^(a{1,2}){2}$", "aa aaa aaaa", "a aaaaa"},
         {"^((a*)*)*b$", "b aab", "a"},
+        {"(){2,}", "a", ""}, /* nothing, twice: the first of all steps are none */
         {"^[a-cx]+$", "abcx", "d ad"},
         {"^[^a-c]+$", "xyz", "xa b"},
         {"^[]x]+$", "] ]x", "[ y"},

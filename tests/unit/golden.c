@@ -297,7 +297,8 @@ static const struct event_condition no_condition;
 static const struct event_value some_values[] = {
     {80, 8, 32, true, false, 0}, {16, 8, 64, false, false, 0}, {10, 2, 16, true, false, 0}};
 static const struct count_wishes count_condition = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .condition = &some_condition, MAPS};
+    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .condition = &some_condition,
+    .flags = KEY_TRACEPOINT, MAPS};
 static const struct count_wishes count_sum = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .condition = &no_condition,
     .sum = &some_values[1], MAPS};
@@ -419,7 +420,7 @@ static const struct snoop_wishes snoop_perf_user = {
 
 static const struct snoop_wishes snoop_values = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .condition = &some_condition,
-    .values = some_values, .value_count = 3, .to_ring = true, SNOOP_MAPS};
+    .values = some_values, .value_count = 3, .to_ring = true, .flags = KEY_TRACEPOINT, SNOOP_MAPS};
 static const struct snoop_wishes snoop_perf_values = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .condition = &no_condition,
     .values = some_values, .value_count = 3, SNOOP_MAPS};

@@ -85,7 +85,7 @@ static void takes_a_duration(void)
 
     CHECK_STRING(take(&options, none, 0), "");
     CHECK_NUMBER(options.duration, 0);
-    CHECK_STRING(take(&options, two, 2), "unexpected argument \"2\": it takes a duration alone");
+    CHECK_STRING(take(&options, two, 2), "unexpected argument \"2\": only a duration is accepted");
     CHECK_STRING(take(&options, letters, 1),
                  "invalid duration \"1s\": it is in seconds, such as 5 or 0.5");
     CHECK_STRING(take(&options, nothing, 1),
@@ -93,7 +93,7 @@ static void takes_a_duration(void)
     CHECK_NUMBER(options.duration, 0);
     CHECK_STRING(take(&options, half, 1), "");
     CHECK_NUMBER(options.duration, 500000000);
-    CHECK_STRING(take(&options, half, 1), "the duration is there twice: as \"0.5\" and by -D");
+    CHECK_STRING(take(&options, half, 1), "the duration is given twice: as \"0.5\" and by -D");
 }
 
 int main(void)

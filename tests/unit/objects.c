@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "insns/unwind.h"
 #include "kernel/bpf.h"
 #include "test.h"
 #include "unwind/kept.h"

@@ -265,9 +265,9 @@ static void lists_have_an_end(void)
     CHECK_NUMBER(PARSE("-p", list.data), 0);
     CHECK_NUMBER(settings.pids.count, MOST_NUMBERS);
     CHECK_NUMBER(settings.pids.numbers[MOST_NUMBERS - 1], MOST_NUMBERS);
-    REFUSES("-p: takes 256 numbers at most", "-p", list.data, "-p", "1");
+    REFUSES("-p: takes at most 256 numbers", "-p", list.data, "-p", "1");
     text_add(&list, ",1");
-    REFUSES("-p: takes 256 numbers at most", "-p", list.data);
+    REFUSES("-p: takes at most 256 numbers", "-p", list.data);
     text_free(&list);
 }
 
@@ -289,8 +289,8 @@ static void names_cut_short(void)
 {
     CHECK_NUMBER(PARSE("--al", "--b"), 0);
     CHECK(settings.all && settings.brief);
-    REFUSES("--a: is the beginning of several options: --all, --any", "--a");
-    REFUSES("--a: is the beginning of several options: --all, --any", "--a=5");
+    REFUSES("--a: is ambiguous: --all, --any", "--a");
+    REFUSES("--a: is ambiguous: --all, --any", "--a=5");
     /* What is not listed goes by its whole name, and is in nobody's way. */
     CHECK_NUMBER(PARSE("--c=3"), 0);
     CHECK_NUMBER(settings.cpu, 3);
@@ -298,20 +298,20 @@ static void names_cut_short(void)
     CHECK_STRING(settings.file, "x");
     CHECK_NUMBER(PARSE("--color", "--fixed=7", "--fixed", "8"), 0);
     CHECK(settings.color && !arguments.count);
-    REFUSES("--colo: there is no such option", "--colo");
+    REFUSES("--colo: unknown option", "--colo");
 }
 
 static void unknown_options(void)
 {
-    REFUSES("-x: there is no such option", "-x");
-    REFUSES("-x: there is no such option", "-ax");
-    REFUSES("--zebra-crossing: there is no such option", "--zebra-crossing");
-    REFUSES("--intreval: there is no such option; near: --interval", "--intreval=5");
-    REFUSES("--pids: there is no such option; near: --pid", "--pids", "5");
-    REFUSES("-r: there is no such option; near: --brief", "-breif");
-    REFUSES("--: there is no such option", "--=5");
-    REFUSES("--allx: there is no such option; near: --all", "--allx");
-    REFUSES("-\xc3: there is no such option", "-\xc3\xa9");
+    REFUSES("-x: unknown option", "-x");
+    REFUSES("-x: unknown option", "-ax");
+    REFUSES("--zebra-crossing: unknown option", "--zebra-crossing");
+    REFUSES("--intreval: unknown option; near: --interval", "--intreval=5");
+    REFUSES("--pids: unknown option; near: --pid", "--pids", "5");
+    REFUSES("-r: unknown option; near: --brief", "-breif");
+    REFUSES("--: unknown option", "--=5");
+    REFUSES("--allx: unknown option; near: --all", "--allx");
+    REFUSES("-\xc3: unknown option", "-\xc3\xa9");
 }
 
 static void long_words(void)
@@ -507,7 +507,7 @@ static bool parses_or_refuses(const struct option *const *these, size_t size, in
     if (!memory)
         return false;
     int result = options_parse(these, argc, argv, memory, &words, &why);
-    bool right = result == ASKED_HELP || result == ASKED_MAN;
+    bool right = result == ASKED_BRIEF || result == ASKED_HELP || result == ASKED_MAN;
     if (result == -EINVAL)
         right = why.length && !why.failed && why.data[0] == '-' && strstr(why.data, ": ");
     if (result == 0)
@@ -547,7 +547,7 @@ static void help_ends_the_parsing(void)
     CHECK_NUMBER(PARSE("-h"), ASKED_HELP);
     CHECK_NUMBER(PARSE("word", "-ah", "--what", "-n"), ASKED_HELP);
     CHECK_NUMBER(PARSE("--man", "-h"), ASKED_MAN);
-    REFUSES("--what: there is no such option", "--what", "-h");
+    REFUSES("--what: unknown option", "--what", "-h");
     CHECK_NUMBER(PARSE("--", "-h"), 0);
 }
 
@@ -562,20 +562,22 @@ static void user_and_kernel_stacks_only(void)
     options.kernel_only = true;
     text_clear(&error);
     CHECK_NUMBER(trace_options_check(&options, &none, &error), -EINVAL);
-    CHECK_STRING(error.data, "-U and -K exclude each other: without either both stacks are shown");
+    CHECK_STRING(error.data, "-U and -K cannot be combined: without either, both stacks are "
+                             "shown");
 }
 
 /*
  * A row of a real table: what is listed has a name, help and, with an argument, a parser of one. What
- * is not listed may be taken and ignored, or refused.
+ * is not listed may be taken and ignored, or refused; -h has no other name.
  */
 static void check_row(const char *applet, const struct option *row)
 {
     bool takes_none = row->parse == option_flag || row->parse == option_help ||
                       row->parse == option_man || row->parse == trace_option_by_name ||
-                      row->parse == trace_option_by_process;
+                      row->parse == trace_option_by_process || row->parse == trace_option_shorten ||
+                      row->parse == trace_option_dump;
     size_t length = row->help ? strlen(row->help) : 1;
-    bool marks = row->parse == option_heading || row->parse == option_letter;
+    bool marks = row->parse == option_heading || row->parse == option_letter || row->parse == option_brief;
     bool listed_wrong = row->help && takes_none != !row->argument;
     bool right = length && (marks || (row->name && !listed_wrong));
 

@@ -23,8 +23,8 @@ static void check_sentence(int error, const char *said, const char *sentence)
     text_free(&why);
 }
 
-#define REFUSED(words) "the kernel's verifier refuses the program (\"" words "\"), which is a fault of " \
-                       "stackbox: please report it with what --debug says"
+#define REFUSED(words) "the kernel's verifier rejects the program (\"" words "\"), which is a bug in " \
+                       "stackbox: please report it with the output of --debug"
 
 static void last_words(void)
 {
@@ -92,9 +92,10 @@ static void a_real_one(void)
 static void no_jit(void)
 {
     const char *sentence = kernel_jit_is_off()
-        ? "this kernel does not interpret the program, and net.core.bpf_jit_enable is 0: sysctl "
+        ? "this kernel cannot interpret the program, and net.core.bpf_jit_enable is 0: sysctl "
           "net.core.bpf_jit_enable=1"
-        : "this kernel does not interpret the program, and has no JIT compiler: boot one with CONFIG_BPF_JIT";
+        : "this kernel cannot interpret the program, and has no JIT compiler: boot one with "
+          "CONFIG_BPF_JIT";
 
     check_sentence(-EINVAL, "program requires BPF JIT compiler but it is not available\nprocessed 90 insns\n",
                    sentence);

@@ -70,24 +70,27 @@ static void one_way_each(void)
 
 static void what_is_refused(void)
 {
-    EXPECT("-f and --flat exclude each other: they are two formats", .paths = NO_PATHS, .folded = true,
+    EXPECT("-f and --flat are two formats: give one", .paths = NO_PATHS, .folded = true,
            .flat = true);
-    EXPECT("--flat and --tree exclude each other: they are two formats", .paths = NO_PATHS, .flat = true,
+    EXPECT("--flat and --tree are two formats: give one", .paths = NO_PATHS, .flat = true,
            .tree = true);
-    EXPECT("-f and --format svg exclude each other: they are two formats", .paths = NO_PATHS,
+    EXPECT("-f and --format svg are two formats: give one", .paths = NO_PATHS,
            .folded = true, .format = "svg");
-    EXPECT("--flat and --format text exclude each other: they are two formats", .paths = NO_PATHS,
+    EXPECT("--flat and --format text are two formats: give one", .paths = NO_PATHS,
            .flat = true, .format = "text");
-    EXPECT("-i: every report is a document of its own in this format: -o FILE, with %n for its number in "
-           "the name, takes them one by one", .paths = NO_PATHS, .format = "svg", .interval = 1);
-    EXPECT("-o: takes the name of a file", .paths = PATHS(""));
-    EXPECT("-o: \"a.svg\" is there twice", .paths = PATHS("a.svg", "b.svg", "a.svg"));
-    EXPECT("-o: \"-\" is there twice", .paths = PATHS("-", "/dev/stdout"));
-    EXPECT("-o: \"a%\": after % comes n for the number of the report, t for its time, or another %",
+    EXPECT("-i: each report is a document of its own in this format: write them with -o FILE and "
+           "%n in its name", .paths = NO_PATHS, .format = "svg", .interval = 1);
+    EXPECT("-o: needs the name of a file", .paths = PATHS(""));
+    EXPECT("-o: \"a.svg\" is given twice", .paths = PATHS("a.svg", "b.svg", "a.svg"));
+    EXPECT("-o: \"-\" is given twice", .paths = PATHS("-", "/dev/stdout"));
+    EXPECT("-o: \"a%\": % must be followed by n (the number of the report), t (its time) or "
+           "another %",
            .paths = PATHS("a%"), .format = "svg");
-    EXPECT("-o: \"%N.svg\": after % comes n for the number of the report, t for its time, or another %",
+    EXPECT("-o: \"%N.svg\": % must be followed by n (the number of the report), t (its time) or "
+           "another %",
            .paths = PATHS("%N.svg"));
-    EXPECT("-o: \"a%%%.svg\": after % comes n for the number of the report, t for its time, or another %",
+    EXPECT("-o: \"a%%%.svg\": % must be followed by n (the number of the report), t (its time) or "
+           "another %",
            .paths = PATHS("a%%%.svg"));
 }
 
@@ -112,10 +115,10 @@ static void with_an_interval(void)
 {
     EXPECT("svg a-%n.svg", .paths = PATHS("a-%n.svg"), .interval = 1);
     EXPECT("svg a-%t.svg, text -", .paths = PATHS("a-%t.svg", "-"), .interval = 1);
-    EXPECT("-o: with -i every report has a file of its own: \"a.svg\" needs %n for the number of the "
-           "report, or %t for its time", .paths = PATHS("a.svg"), .interval = 1);
-    EXPECT("-o: with -i every report has a file of its own: \"%%n.svg\" needs %n for the number of the "
-           "report, or %t for its time", .paths = PATHS("%%n.svg"), .interval = 1);
+    EXPECT("-o: with -i each report needs a file of its own: put %n (the number of the report) or "
+           "%t (its time) into \"a.svg\"", .paths = PATHS("a.svg"), .interval = 1);
+    EXPECT("-o: with -i each report needs a file of its own: put %n (the number of the report) or "
+           "%t (its time) into \"%%n.svg\"", .paths = PATHS("%%n.svg"), .interval = 1);
 }
 
 static void expect_name(const char *path, uint64_t number, bool last, const char *expected)

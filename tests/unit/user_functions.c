@@ -215,8 +215,8 @@ static void refusals(void)
     check_refused("", "zzzzzz", -ENOENT, "0 functions matched by");
     check_refused("", "z*", -ENOENT, "0 functions matched by");
     check_refused("", "outside", -ENOENT, "0 functions matched by");
-    check_refused("", "alpha+0x10", -ENOENT, "alpha+0x10\" is behind the end of alpha");
-    check_refused("", "alpha+0xffffffff", -ENOENT, "alpha+0xffffffff\" is behind the end of alpha");
+    check_refused("", "alpha+0x10", -ENOENT, "alpha+0x10\" is past the end of alpha");
+    check_refused("", "alpha+0xffffffff", -ENOENT, "alpha+0xffffffff\" is past the end of alpha");
     check_refused("", "copy", -ENOENT, "copy only chooses one of several functions when a program "
                   "starts (an IFUNC); trace those: __copy_fast, copy_slow");
     user_image_begin(&image, true, false);

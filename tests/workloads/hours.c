@@ -12,15 +12,23 @@
  *   child         the same in a process of its own, with -f
  *
  * They burn in burn_here(), and nap in nap_here(). What they came to, of all of a name, is printed as
- * `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN SWITCHES`, in us. They lived for up to UNBORN more: that
- * is the time from when they were to be made until they measured, of which only RAN and DELAYED are known. Their
- * names begin with PREFIX. SWITCHES is how often they left a CPU.
+ * `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN UNDEAD SWITCHES`, in us. Their names begin with PREFIX.
+ *
+ *   UNBORN      they may have lived, and been blocked, for so much more: from when they were to be made until
+ *               they measured, but for what they ran and waited for a CPU meanwhile, which is in all figures
+ *   UNDEAD      they may have lived, and run, for so much more: from when they measured until they had ended.
+ *               The CPU is theirs by then, so that nothing keeps them from it. Known of `brief` alone, else 0
+ *   SWITCHES    how often they left a CPU
+ *
+ * And `switch NS` is what a thread takes to wake another, to wait, and to come to the CPU again by that one's
+ * wakeup and wait, for each of the two switches in it.
  *
  *   -2          left and right alone
  *   -w          prints `ready` and waits for SIGUSR2
  *   -k          waits so once more before the end
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -34,7 +42,8 @@ struct life {
     uint64_t rounds, us;
     bool naps;
     uint64_t made; /* when that was asked for */
-    uint64_t threads, lived, ran, delayed, blocked, unborn; /* ns */
+    uint64_t ended; /* when the last of them measured that */
+    uint64_t threads, lived, ran, delayed, blocked, unborn, undead; /* ns */
     uint64_t switches;
 };
 
@@ -69,6 +78,15 @@ APART void burn_here(uint64_t us)
             __asm__ volatile("" ::: "memory");
 }
 
+/* Only threads of a higher rank take the CPU from this one any more; those that it makes have none. */
+static void keep_cpu(int rank)
+{
+    const struct sched_param first = {.sched_priority = rank};
+
+    if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
+        perror("hours: sched_setscheduler");
+}
+
 static void *live(void *argument)
 {
     struct life *life = argument;
@@ -79,20 +97,25 @@ static void *live(void *argument)
     snprintf(name, sizeof(name), "%s%s", prefix, life->name);
     prctl(PR_SET_NAME, name);
     int delays = delays_open();
-    uint64_t delayed = delay_ns(delays), ran = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    uint64_t delayed, ran, began;
+    do { /* as they were at one moment */
+        delayed = delay_ns(delays);
+        ran = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        began = clock_ns(CLOCK_MONOTONIC);
+    } while (delay_ns(delays) != delayed);
     for (uint64_t i = 0; i < life->rounds; i++) {
         burn_here(life->us);
         if (life->naps)
             nap_here(life->us);
     }
-    uint64_t lived = clock_ns(CLOCK_MONOTONIC) - began;
+    keep_cpu(2); /* before whoever waits for its end */
+    life->ended = clock_ns(CLOCK_MONOTONIC);
     uint64_t all_ran = clock_ns(CLOCK_THREAD_CPUTIME_ID), all_delayed = delay_ns(delays);
-    life->lived += lived;
+    life->lived += ran + delayed + life->ended - began;
     life->ran += all_ran;
     life->delayed += all_delayed;
-    life->blocked += lived - (all_ran - ran) - (all_delayed - delayed);
-    life->unborn += began - life->made;
+    life->blocked += life->ended - began - (all_ran - ran) - (all_delayed - delayed);
+    life->unborn += began - life->made - ran - delayed;
     struct rusage usage = {0};
     getrusage(RUSAGE_THREAD, &usage);
     life->switches += (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
@@ -103,16 +126,68 @@ static void *live(void *argument)
 
 static void say_life(const struct life *life)
 {
-    printf("thread %s %llu %llu %llu %llu %lld %llu %llu\n", life->name, (unsigned long long)life->threads,
+    printf("thread %s %llu %llu %llu %llu %lld %lld %llu %llu\n", life->name, (unsigned long long)life->threads,
            (unsigned long long)life->lived / 1000, (unsigned long long)life->ran / 1000,
            (unsigned long long)life->delayed / 1000, (long long)life->blocked / 1000,
-           (unsigned long long)life->unborn / 1000, (unsigned long long)life->switches);
+           (long long)life->unborn / 1000, (unsigned long long)life->undead / 1000,
+           (unsigned long long)life->switches);
 }
 
 static int start(struct life *life, pthread_t *thread)
 {
     life->made = clock_ns(CLOCK_MONOTONIC);
     return pthread_create(thread, NULL, live, life);
+}
+
+/* One after another, each of them waited for. */
+static int run_in_turn(struct life *life, uint64_t threads)
+{
+    pthread_t thread;
+
+    for (uint64_t i = 0; i < threads; i++) {
+        if (start(life, &thread) || pthread_join(thread, NULL))
+            return 2;
+        life->undead += clock_ns(CLOCK_MONOTONIC) - life->ended;
+    }
+    return 0;
+}
+
+/* ---- What a switch takes */
+
+#define TURNS 1000
+
+static uint32_t turn; /* even: the first's */
+
+static void *take_turns(void *argument)
+{
+    uint32_t mine = (uint32_t)(uintptr_t)argument;
+
+    for (uint32_t at = mine; at < 2 * TURNS; at += 2) {
+        for (uint32_t now; (now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE)) != at;)
+            futex_wait(&turn, now, NULL);
+        __atomic_store_n(&turn, at + 1, __ATOMIC_RELEASE);
+        futex_wake(&turn, 1);
+    }
+    return NULL;
+}
+
+/* On one CPU. */
+static int measure_switches(int cpu)
+{
+    pthread_t threads[2];
+    cpu_set_t all;
+
+    sched_getaffinity(0, sizeof(all), &all);
+    pin_to_cpu((unsigned)cpu);
+    uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    for (uintptr_t i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, take_turns, (void *)i))
+            return 2;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    printf("switch %llu\n", (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - start) / (2 * TURNS));
+    sched_setaffinity(0, sizeof(all), &all);
+    return 0;
 }
 
 static void run_in_child(struct life *life)
@@ -152,17 +227,19 @@ int main(int argc, char **argv)
     };
     struct life brief = {.name = "brief", .cpu = -1, .rounds = 1, .us = 5000, .naps = true};
     struct life child = {.name = "child", .cpu = -1, .rounds = rounds, .us = 20000, .naps = true};
-    pthread_t threads[3], thread;
+    pthread_t threads[3];
 
     begin(NULL);
+    if (measure_switches(last))
+        return 2;
+    keep_cpu(1);
     if (waits)
         say_ready_and_wait();
     for (int i = first; i < 3; i++)
         if (start(&lives[i], &threads[i]))
             return 2;
-    for (uint64_t i = 0; i < rounds && !first; i++)
-        if (start(&brief, &thread) || pthread_join(thread, NULL))
-            return 2;
+    if (!first && run_in_turn(&brief, rounds))
+        return 2;
     if (forks)
         run_in_child(&child);
     for (int i = first; i < 3; i++) {

@@ -3,13 +3,13 @@
  * strike [-n RUNS] [-s SEED] [-l LANES] [-m MS] [-d DIRECTORY] FILE
  *
  * Runs the commands in FILE, one a line, words between blanks, in turn, and strikes each by SIGINT,
- * SIGTERM or SIGKILL, 0 to MS milliseconds after its start. What a run prints is in DIRECTORY/N.out
+ * SIGTERM, SIGHUP or SIGKILL, 0 to MS milliseconds after its start. What a run prints is in DIRECTORY/N.out
  * and DIRECTORY/N.err. Of each run it says
  *
  *     run N LINE SIGNAL US STATUS BYTES NEWLINES
  *
  * LINE being that of the command, from 1 on, US when it was struck, STATUS its exit status, 1000 and
- * the signal that ended it, or 9999 if SIGINT or SIGTERM did not end it in a minute; BYTES how many
+ * the signal that ended it, or 9999 if a signal did not end it in a minute; BYTES how many
  * it printed, and NEWLINES with how many newlines that ends, 2 at most. At the end it waits for all
  * that came of the runs: those that do not end are said, `left PID`, and killed.
  *
@@ -128,10 +128,10 @@ static void be_run(unsigned run, char **words)
 
 static void begin_run(struct lane *lane, unsigned run, uint64_t seed, uint64_t most)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGKILL };
+    static const int signals[] = { SIGINT, SIGTERM, SIGKILL, SIGHUP };
 
     lane->run = run;
-    lane->signal = signals[random_of(seed, 2 * run) % 3];
+    lane->signal = signals[random_of(seed, 2 * run) % 4];
     lane->delay = random_of(seed, 2 * run + 1) % (most * 1000000);
     lane->struck = 0;
     lane->status = -1;

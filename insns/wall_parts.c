@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "insns/wall_parts.h"
+
+void emit_now(struct program *program)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_ktime_get_ns),
+        STX(DW, R10, NOW, R0));
+}
+
+/* r0 = a new entry, of whose thread nothing is known since the time r1. */
+static void emit_new_thread(struct program *program, int waits)
+{
+    EMIT(program,
+        STX(DW, R10, NEW_WAIT + SINCE, R1),
+        STX(DW, R10, NEW_WAIT + FIRST, R1),
+        ST(W, R10, NEW_WAIT + WAIT_TID, 0),
+        ST(W, R10, NEW_WAIT + PART, WALL_UNKNOWN));
+    emit_nobody(program, R10, NEW_WAIT + TARGET);
+    for (int at = SPENT; at < FIRST; at += 8)
+        EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
+    EMIT(program,
+        LOAD_MAP(R1, waits),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, TID),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_ANY),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_find_wait(program, waits);
+}
+
+void emit_find_thread(struct program *program, const struct offwake_wishes *wishes,
+                      const struct thread_labels *labels, int16_t full, const char *none)
+{
+    emit_find_wait(program, wishes->waits);
+    EMIT(program,
+        JNE_IMM(R0, 0, labels->has_entry),
+        ST(W, R10, MAP_KEY, 0),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, MAP_KEY),
+        LOAD_MAP(R1, wishes->waits),
+        CALL(BPF_FUNC_map_lookup_elem),
+        LDX(DW, R1, R10, NOW),
+        JEQ_IMM(R0, 0, labels->start),
+        LDX(DW, R2, R0, SINCE),
+        JGE_REG(R2, R1, labels->start), /* a report has just been made */
+        MOV_REG(R1, R2),
+    LABEL(labels->start));
+    emit_new_thread(program, wishes->waits);
+    EMIT(program, JNE_IMM(R0, 0, labels->has_entry));
+    emit_account_word(program, full);
+    EMIT(program,
+        JA(none),
+    LABEL(labels->has_entry));
+}
+
+void emit_pass(struct program *program, enum wall_part implied, const char *known)
+{
+    EMIT(program,
+        LDX(W, R1, R7, PART),
+        JNE_IMM(R1, WALL_UNKNOWN, known),
+        MOV_IMM(R1, (int32_t)implied),
+    LABEL(known),
+        AND_IMM(R1, WALL_PARTS - 1),
+        LSH_IMM(R1, 3),
+        ADD_REG(R1, R7),
+        LDX(DW, R2, R10, NOW),
+        LDX(DW, R3, R7, SINCE),
+        STX(DW, R7, SINCE, R2),
+        SUB_REG(R2, R3),
+        LDX(DW, R3, R1, SPENT),
+        ADD_REG(R3, R2),
+        STX(DW, R1, SPENT, R3));
+}
+
+void emit_forget(struct program *program)
+{
+    for (int at = SPENT; at < LIVED; at += 8)
+        EMIT(program, ST(DW, R7, (int16_t)at, 0));
+    EMIT(program,
+        LDX(DW, R1, R10, NOW),
+        STX(DW, R7, FIRST, R1));
+}
+
+/* ---- Counts ---- */
+
+/* r1 = the bank's map of counts, r2 = the key at base + place. */
+static void emit_load_count(struct program *program, const struct offwake_wishes *wishes,
+                            const struct bank_labels *labels, const char *none, unsigned base)
+{
+    const struct bank_choice choice = {&wishes->banks, BANK_COUNTS, INDEX, none};
+
+    emit_load_bank_map(program, &choice, labels);
+    EMIT(program,
+        MOV_REG(R2, base & 0xf),
+        ADD_IMM(R2, base == R8 ? SLOT_PARTY : TARGET));
+}
+
+/* r1 = all that the thread r7 has spent. */
+static void emit_sum(struct program *program)
+{
+    EMIT(program, LDX(DW, R1, R7, SPENT));
+    for (int at = SPENT + 8; at < LIVED; at += 8)
+        EMIT(program,
+            LDX(DW, R2, R7, (int16_t)at),
+            ADD_REG(R1, R2));
+}
+
+void emit_count_spent(struct program *program, const struct offwake_wishes *wishes,
+                      const struct count_labels *labels, unsigned base, bool spent)
+{
+    emit_load_count(program, wishes, &labels->first, labels->uncounted, base);
+    EMIT(program,
+        CALL(BPF_FUNC_map_lookup_elem),
+        JNE_IMM(R0, 0, labels->found));
+    emit_account(program, inserted);
+    for (int at = 0; at < (int)sizeof(struct walled); at += 8)
+        EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
+    emit_load_count(program, wishes, &labels->insert, labels->uncounted, base);
+    EMIT(program,
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_load_count(program, wishes, &labels->second, labels->uncounted, base);
+    EMIT(program,
+        CALL(BPF_FUNC_map_lookup_elem),
+        JNE_IMM(R0, 0, labels->found),
+    LABEL(labels->uncounted));
+    emit_account(program, table_full);
+    if (spent) {
+        emit_sum(program);
+        EMIT(program, XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R1));
+    }
+    EMIT(program,
+        JA(labels->counted),
+    LABEL(labels->found),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, (int16_t)offsetof(struct walled, events), R1));
+    for (int at = 0; spent && at < (int)offsetof(struct walled, events); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R7, (int16_t)(SPENT + at)),
+            XADD(DW, R0, (int16_t)at, R1));
+    EMIT(program, LABEL(labels->counted));
+    for (int at = SPENT; spent && at < FIRST; at += 8)
+        EMIT(program, ST(DW, R7, (int16_t)at, 0));
+}
+
+struct party_wishes wall_party_wishes(const struct offwake_wishes *wishes)
+{
+    struct party_wishes shown = wait_party_wishes(wishes);
+
+    shown.kernel_stack = wishes->kernel_stack;
+    shown.user_stack = wishes->user_stack;
+    return shown;
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
+#
+# What a profile that is left on takes of all CPUs: its own time, that of what it forks, and that of its programs in
+# the kernel, which is the kernel's own figure. Of perf, whose samples are taken by no program, it is its own alone:
+# what it takes in interrupts nobody counts. A minute each, with one report, as it would run for years.
+
+# taken: ns of CPU time until now of the tracer that was begun last
+taken()
+{
+    cat "/proc/$tracer/task"/*/schedstat "/proc/$tracer/fdinfo"/* "/proc/$tracer/stat" 2>/dev/null |
+        awk -v tick=$((1000000000 / $(getconf CLK_TCK))) '
+        $1 ~ /^[0-9]+$/ && NF == 3 { own += $1 }
+        $1 == "prog_id:" { program = $2 }
+        $1 == "run_time_ns:" { time[program] = $2 }
+        sub(/.*\) . /, "") && NF > 20 { children = ($13 + $14) * tick }
+        END {
+            for (program in time)
+                own += time[program]
+            printf "%.0f\n", own + children
+        }'
+}
+
+# shared KEY WHO: percent of all CPUs in a minute of what was begun last
+shared()
+{
+    sleep 5
+    before=$(taken)
+    sleep 60
+    figure "$1" "$2" "$(echo "$before $(taken)" | awk -v cpus="$(nproc)" '{ print ($2 - $1) / 6e8 / cpus }')"
+    end_tracer_by INT
+}
+
+# shares KEY: at both rates
+shares()
+{
+    for rate in 19 99; do
+        begin_for 80 ./stackbox profile -F $rate -i 60 -o "$out/share.%t.pb.gz"
+        as_soon_as said_ready && shared "share.$rate.$1" stackbox
+        if [ "$perf" ]; then
+            begin_for 80 "$perf" record -q -a -e cpu-clock -F $rate --call-graph dwarf -o "$out/share.perf"
+            shared "share.$rate.$1" perf
+        fi
+        rm -f "$out"/share.*
+    done
+}
+
+part_share()
+{
+    early_round 1 || return
+    keep_figures 1
+    shares idle
+    "$workloads/deep" -t "$(nproc)" -s 400000 -f 25 >/dev/null &
+    going=$!
+    shares busy
+    kill $going
+    going=
+    keep_figures 0
+}

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# A binary with one applet and no part: it is small, it works, and what it is without is refused in a sentence that
+# says so, and in no help. The page's figures are of today.
+. "${0%/*}/../live/lib.sh"
+
+cd "${0%/*}/../.." || exit 1
+[ -f "$BUILD/flags" ] || skip_all "there is no build in $BUILD"
+case $(cat "$BUILD/flags") in
+*fsanitize*) skip_all "this is no release build" ;;
+esac
+
+bytes=$(sh scripts/parts.sh --build profile none 2>"$scratch/warnings")
+is "it is built, without a warning" "$? $(cat "$scratch/warnings")" "0 "
+small=$scratch/stackbox
+cp build/parts/stackbox "$small"
+case $(cat "$BUILD/flags") in
+musl-gcc*) between "profile alone: bytes" "$bytes" 100000 256000 ;;
+*) between "profile alone: bytes" "$bytes" 100000 1000000 ;;
+esac
+is "one applet" "$("$small" | cut -d ' ' -f 1)" profile
+is "another" "$("$small" stackcount vfs_read 2>&1)" \
+    "stackbox: there is no applet \"stackcount\" (stackbox alone lists them)"
+
+"$small" profile -D 0.4 -f -- sh -c 'while :; do :; done & sleep 0.3; kill $!' >"$scratch/out" 2>"$scratch/err"
+is "it counts" "$? $(grep -c '^sh;.* [0-9]*$' "$scratch/out" | sed 's/[1-9][0-9]*/some/')" "0 some"
+
+# without PART WORD...: refused, in one line that names the part
+without()
+{
+    part=$1
+    shift
+    "$small" profile "$@" >"$scratch/out" 2>"$scratch/err"
+    is "without $part: $*" "$? $(wc -l <"$scratch/err") $(cat "$scratch/out")" "2 1 "
+    contains "without $part: $* names it" "$scratch/err" \
+        ": this binary was built without $part: build it with PARTS=$part (see profile -h)"
+}
+without pictures -o x.svg
+without pictures --format svg
+without exports -o x.pb.gz
+without exports --format speedscope
+without recordings -o x.sbx
+without shares --tree
+without shares --flat 5
+without shares -o x.flat
+without live --live
+without names --shorten
+without unwind --unwind tables
+without rings --collect rings
+without listings --dump-program
+without manual --man
+is "its formats" "$("$small" profile --format yaml 2>&1)" \
+    'profile: --format: unknown format "yaml"; there are text, folded (see profile -h)'
+
+for form in -h --help; do
+    "$small" profile $form >"$scratch/help"
+    is "$form: has nothing of them" \
+        "$(grep -E 'svg|pprof|speedscope|sbx|--(flat|tree|live|shorten|man|dump-program|collect)|: tables' "$scratch/help")" ""
+    contains "$form: has the rest" "$scratch/help" "  -F, --frequency HZ  "
+done
+
+# Each part is a part of the table, and of the list in the Makefile.
+parts=$(sed -n 's/^#define HAS_\([A-Z]*\) 1.*/\1/p' src/base/parts.h | tr 'A-Z\n' 'a-z ')
+is "the Makefile's list" "$(sed -n 's/^ALL_PARTS := //p' Makefile) " "$parts"
+is "the page's list" "$(sed -n '/^| part /,/^$/s/^| `\([a-z]*\)`.*/\1/p' src/docs/install.md | tr '\n' ' ')" "$parts"
+is "another name is refused" "$(make PARTS=nothing 2>&1 | sed -n 's/.*\*\*\* \(PARTS: there is no nothing\);.*/\1/p')" \
+    "PARTS: there is no nothing"
+
+case $(cat "$BUILD/flags") in
+musl-gcc*)
+    for row in "| \`profile\` | $bytes" "| all, with all parts | $(wc -c <"$STACKBOX")"; do
+        shown=$(grep -F "${row% *} " src/docs/install.md | sed 's/.*| \(.*\) |/\1/')
+        between "the page: ${row% *}, in percent of today's" \
+            "$(awk -v shown="$shown" -v bytes="${row##* }" 'BEGIN { printf "%d", 102400 * shown / bytes + 0.5 }')" 97 103
+    done ;;
+*) skip "the page's figures" "they are of musl-gcc" ;;
+esac
+
+# What the whole may take, and that `make size` tells all of it.
+sh scripts/size.sh "$BUILD/link.map" "$STACKBOX" >"$scratch/size"
+is "make size: its sum" "$(awk '$2 != "all" && $2 != "all," { sum += $1 } END { print sum }' "$scratch/size")" \
+    "$(wc -c <"$STACKBOX")"
+case $(cat "$BUILD/flags") in
+musl-gcc*)
+    between "the whole, in bytes" "$(wc -c <"$STACKBOX")" 400000 655360
+    between "the whole, under xz -9" "$(xz -9 -c "$STACKBOX" | wc -c)" 200000 296960 ;;
+esac
+between "make size: headers" "$(sed -n 's/ *\([0-9]*\)  headers/\1/p' "$scratch/size")" 500 4000
+is "make size: folders" "$(awk 'NF == 2 { print $2 }' "$scratch/size" | grep -vE '^(libc|gaps|headers|main.o|all)$' |
+    LC_ALL=C sort | tr '\n' ' ')" \
+    "$({ ls -d src/*/; echo insns; } | sed 's,^src/,,; s,/$,,' | grep -v '^docs$' | LC_ALL=C sort | tr '\n' ' ')"

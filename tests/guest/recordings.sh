@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# recordings.sh KERNEL...: what was recorded in a guest of each (scripts/guest.sh) is named here, with the files of
+# that machine. Text, folded and flat become what they were there, byte by byte.
+
+cd "$(dirname "$0")/../.." || exit 1
+stackbox=${STACKBOX:-$PWD/stackbox}
+ran=no
+
+# is NAME ACTUAL EXPECTED
+is()
+{
+    if [ "$2" = "$3" ]; then
+        echo "PASS recordings: $kernel: $1"
+    else
+        echo "FAIL recordings: $kernel: $1: got \"$2\", should be \"$3\""
+    fi
+}
+
+# files_of LOG: what recording.sh printed there, into $files. The kernel may have put a line of its own between.
+files_of()
+{
+    awk -v to="$files/" '/^@file / { name = to $2 ".base64"; next }
+        /^@/ { name = ""; next }
+        name && /^[A-Za-z0-9+\/]+=*$/ { print >name }' "$1"
+    for file in "$files"/*.base64; do
+        base64 -d "$file" >"${file%.base64}" || return 1
+    done
+}
+
+for kernel; do
+    files=build/test/recordings-$kernel
+    rm -rf "$files" && mkdir -p "$files/root" || exit 1
+    env -u STACKBOX -u WORKLOADS sh scripts/guest.sh --name "$kernel-recordings" --timeout 600 \
+        --log "$files/serial.log" "$kernel" -- tests/guest/recording.sh
+    [ $? != 77 ] || continue
+    ran=yes
+    files_of "$files/serial.log" || echo "FAIL recordings: $kernel: what came by the serial line is not whole"
+    case $kernel in
+    arm64-*) arch=aarch64 ;;
+    armhf-*) arch=armv7 ;;
+    *)       arch=${kernel%%-*} ;;
+    esac
+    ln -s "$PWD/build/cross/$arch/workloads" "$files/root/workloads"
+    for run in events function returns samples waits; do
+        for format in text folded flat; do
+            there=$files/$run.$format
+            [ $format != text ] || there=$files/$run.txt
+            "$stackbox" report --symfs "$files/root" --format $format "$files/$run.sbx" \
+                >"$files/here" 2>"$files/here.err"
+            is "$run: $format" "$? $(cmp "$files/here" "$there" 2>&1)" "0 "
+        done
+    done
+    is "each call by its chain" "$(awk '{ sum += $NF } END { print sum }' "$files/events.folded")" 30
+    is "nothing is missing" "$("$stackbox" report --missing --symfs "$files/root" "$files/events.sbx")" ""
+    # Without these files there are no names of them, and all else is as it was.
+    is "without its files: the sum" "$("$stackbox" report -f "$files/events.sbx" 2>/dev/null |
+        awk '{ sum += $NF } END { print sum }')" 30
+    is "without its files: no name of theirs" "$("$stackbox" report -f "$files/function.sbx" 2>/dev/null |
+        grep -c ';target ')" 0
+done
+[ $ran = yes ] || exit 77

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: none
+# host: yes
+#
+# check says what this machine's kernel has not: links, types, a compiler of programs, probes in code of
+# every kind. What it should say is known from elsewhere.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_check.sh"
+
+have_root || skip_all "tracing needs root"
+
+# has SYMBOL: the kernel has this function
+has()
+{
+    grep -q " $1\$" /proc/kallsyms
+}
+
+look_at_all
+
+# Kernels of 32 bits have the functions, and no links.
+case $(uname -m) in
+*64* | s390x) wide=yes ;;
+*)            wide= ;;
+esac
+for way in "kprobe multi:register_fprobe_ips" "uprobe multi:bpf_uprobe_multi_link_attach"; do
+    if [ -z "$wide" ]; then
+        begins "links" "${way%:*}" "no: kernels of 32 bits have none"
+    elif ! has "${way#*:}"; then
+        begins "links" "${way%:*}" no
+    elif [ "${way%:*} $(uname -m)" = "kprobe multi riscv64" ]; then
+        begins "links" "${way%:*}" "yes: but without stacks of the kernel"
+    else
+        begins "links" "${way%:*}" yes
+    fi
+done
+
+if have_uprobes; then
+    case $(uname -m) in
+    aarch64) unprobed="but not in those of 32 bits" ;;
+    arm*)    unprobed="but not in Thumb code" ;;
+    *)       unprobed= ;;
+    esac
+    is "code that takes no probes" "$(line_of "functions of programs" | grep -o 'but not in .*')" "$unprobed"
+    begins "functions of programs" "functions of programs" yes
+else
+    skip "functions of programs" "this kernel has no user probes"
+fi
+
+types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
+begins "types" BTF "$types"
+case $(uname -m) in
+x86_64 | aarch64 | riscv64) begins "types" "stacks along tables" "$types" ;;
+*) begins "tables" "stacks along tables" "no: stackbox only does that on x86-64, arm64 and riscv64" ;;
+esac
+
+# Compiled, and interpreted where the kernel can.
+begins "compiled" JIT yes
+set_sysctl net/core/bpf_jit_enable 0
+if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then
+    look_at_all
+    begins "interpreted" JIT "no: net.core.bpf_jit_enable is 0"
+    tells "interpreted" JIT "sysctl net.core.bpf_jit_enable=1"
+    case $(uname -m) in
+    riscv64) contains "interpreted: what is refused" "$scratch/checked" "this kernel refuses those of stacksnoop" ;;
+    esac
+else
+    skip "interpreted" "this kernel has no interpreter"
+fi
+reset_sysctls

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10
+# seldom: newest
+# host: yes
+#
+# --nice: what stackbox itself does has a lower priority, and the command its own.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+
+# nices PID: of a process and all its threads, as the kernel has them
+nices()
+{
+    sed 's/.*) //' /proc/"$1"/task/*/stat | cut -d ' ' -f 17 | sort -u | tr '\n' ' '
+}
+
+ours=$(nices $$)
+
+# lowers NAME BY ARG...: so much lower than we are, while it traces
+lowers()
+{
+    name=$1 by=$2
+    shift 2
+    start_stackbox "$@" || fail "$name: starts" "$(cat "$scratch/err")"
+    is "$name" "$(nices "$(pgrep -P "$stackbox" stackbox || echo "$stackbox")")" "$((ours + by)) "
+    finish_stackbox
+}
+
+lowers "without it" 0 profile -i 1
+lowers "--nice" 10 profile --nice -i 1
+lowers "--nice 3" 3 profile --nice 3
+lowers "--nice 3: threads that read rings, too" 3 profile --nice 3 --collect rings
+lowers "of one that counts events" 3 stackcount --nice 3 t:sched:sched_switch
+lowers "of one that prints them" 3 stacksnoop --nice 3 t:sched:sched_process_exit
+# shellcheck disable=SC2016 # for that shell
+run_stackbox profile --nice 7 -D 20 -o "$scratch/report.txt" -- sh -c 'read -r stat </proc/self/stat; echo "of it: $stat"'
+is "the command has its own" "$status $(sed -n 's/^of it: .*) //p' "$scratch/out" "$scratch/err" | cut -d ' ' -f 17)" \
+    "0 $((ours + 0))"
+
+# What has no rights may lower it as well, and nobody can raise it.
+cp "$STACKBOX" "$scratch/stackbox"
+chmod 755 "$scratch" "$scratch/stackbox"
+set_sysctl kernel/perf_event_paranoid 2
+"$WORKLOADS/deny" --cap all --uid 65534 -- "$scratch/stackbox" profile -U --nice 5 -- sleep 2 \
+    >"$scratch/out" 2>"$scratch/err" &
+stackbox=$!
+test_processes="$test_processes $stackbox"
+wait_until 20 grep -q Sampling "$scratch/err"
+is "without rights" "$(nices "$(pgrep -P $stackbox stackbox || echo $stackbox)")" "$((ours + 5)) "
+wait $stackbox
+is "without rights: status" $? 0
+for raised in =-5 =0 =20; do
+    run_stackbox profile "--nice$raised" -D 0.1
+    is "--nice$raised" "$status $(grep -c 'takes 1 to 19\|not a whole number' "$scratch/err")" "2 1"
+done

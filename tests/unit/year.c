@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A year of a run without end, told by hand: a report a minute, ten million processes whose numbers come round
+ * again and again, a hundred thousand programs and as many files, clocks that are set back. Afterwards nothing is
+ * left of it, and all along each has the names that are its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "processes/process_parts.h"
+#include "report/report_files.h"
+#include "test.h"
+#include "unwind/objects.h"
+
+/* In a minute that is a storm once an hour: 10,074,000 processes in all. */
+#define MINUTES 525600
+#define FEW 10
+#define STORM 560
+#define MINUTE 60000000000ull
+
+/* Beyond the greatest number that a kernel gives: /proc shows none of them. In a storm they come round twice. */
+#define INIT 5000000
+#define SERVER 5000001
+#define FIRST 5000002
+#define PIDS 300
+#define LIVE 48
+
+#define PROGRAMS 100000
+/* So many births between two of 100,740 files, which have few names. */
+#define BIRTHS_PER_FILE 100
+#define FILE_NAMES 40
+
+/* No program of any machine has anything from here on. */
+#define CODE ((uint64_t)0x200000010000)
+#define LIBRARY ((uint64_t)0x200000030000)
+
+/* Who has a number, or had it last. */
+struct expected {
+    uint32_t pid, program;
+    uint64_t born, ended; /* ended 0: it lives */
+};
+
+static struct processes *processes;
+static struct objects *objects;
+static uint64_t now, births, files_made;
+static uint64_t last_exit[PIDS]; /* by number */
+static uint32_t live[LIVE], next_pid;
+static struct expected who[PIDS], gone[64]; /* the last that ended */
+static size_t gone_count;
+static char place[] = "/dev/shm/year.XXXXXX"; /* or in /tmp, where files take longer */
+static uint64_t file_serial; /* of what the server has mapped */
+
+static uint32_t draw(uint32_t below)
+{
+    static uint64_t state = 0x2545f4914f6cdd1d;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 32) % below;
+}
+
+static void tell(struct task_event event)
+{
+    event.time = now;
+    event.tid = event.tid ? event.tid : event.pid;
+    processes_take(processes, &event);
+    now += 1000;
+}
+
+static void maps(uint32_t pid, uint64_t start, const char *path)
+{
+    tell((struct task_event){.kind = TASK_MAP, .pid = pid, .path = path, .start = start, .end = start + 0x1000});
+}
+
+/* ---- Who is born, and who ends ---- */
+
+static void ends(uint32_t pid)
+{
+    struct expected *ended = &who[pid - FIRST];
+
+    ended->ended = now;
+    gone[gone_count++ % COUNT_OF(gone)] = *ended;
+    last_exit[pid - FIRST] = now - 1; /* odd */
+    tell((struct task_event){.kind = TASK_EXIT, .pid = pid});
+}
+
+static void has_threads(uint32_t pid)
+{
+    tell((struct task_event){.kind = TASK_FORK, .pid = pid, .tid = pid + 1000000, .parent = pid});
+    tell((struct task_event){.kind = TASK_EXIT, .pid = pid, .tid = pid + 1000000});
+}
+
+static void name_program(char name[32], uint32_t program)
+{
+    snprintf(name, 32, "[program %u]", program);
+}
+
+static void executes(struct expected *born)
+{
+    char name[32];
+
+    born->program = draw(PROGRAMS);
+    name_program(name, born->program);
+    tell((struct task_event){.kind = TASK_EXEC, .pid = born->pid, .path = name});
+    born->born = now; /* taken a little after the kernel told */
+    maps(born->pid, CODE, name);
+    if (born->program % 4 == 0)
+        maps(born->pid, LIBRARY, "[libc]");
+}
+
+static bool is_live(uint32_t pid)
+{
+    return who[pid - FIRST].pid && !who[pid - FIRST].ended;
+}
+
+static void is_born(void)
+{
+    uint32_t *slot = &live[draw(LIVE)], parent = live[draw(LIVE)];
+
+    if (*slot) {
+        if (parent == *slot)
+            parent = 0;
+        ends(*slot);
+    }
+    do
+        *slot = FIRST + next_pid++ % PIDS;
+    while (is_live(*slot));
+    struct expected *born = &who[*slot - FIRST];
+    *born = (struct expected){.pid = *slot, .born = last_exit[*slot - FIRST]};
+    if (parent)
+        born->program = who[parent - FIRST].program;
+    tell((struct task_event){.kind = TASK_FORK, .pid = *slot, .parent = parent ? parent : INIT});
+    if (!parent || births % 4)
+        executes(born);
+    if (births % 16 == 3)
+        has_threads(*slot);
+    births++;
+}
+
+/* A library takes the place of another of its name, whose inode it may have. */
+static void loads_file(void)
+{
+    char path[64];
+    struct stat about;
+    const uint64_t serial = ++files_made;
+
+    snprintf(path, sizeof(path), "%s/lib%llu.so", place, (unsigned long long)serial % FILE_NAMES);
+    (void)unlink(path);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, &serial, sizeof(serial)) != sizeof(serial) || fstat(fd, &about)) {
+        WRONG("no file");
+        return;
+    }
+    close(fd);
+    mapped_files_look_again(processes->files);
+    tell((struct task_event){.kind = TASK_MAP, .pid = SERVER, .path = path, .start = CODE, .end = CODE + 0x1000,
+                             .device = about.st_dev, .inode = about.st_ino});
+    file_serial = serial;
+}
+
+/* ---- What has to be known of them ---- */
+
+static const char *at(uint32_t pid, uint64_t born, uint64_t address)
+{
+    struct process_place found;
+
+    if (processes_find(processes, pid, born, 0, &address, 1, &found))
+        return "-";
+    return found.label;
+}
+
+static int wrong_names;
+
+static void expect(const struct expected *one)
+{
+    char name[32];
+
+    name_program(name, one->program);
+    const char *code = at(one->pid, one->born, CODE + 16);
+    const bool is_right = !strcmp(code, name) &&
+                          !strcmp(at(one->pid, one->born, LIBRARY), one->program % 4 ? "" : "[libc]");
+    if (!is_right && !wrong_names++)
+        printf("  the first wrong one: pid %u has %s, should have %s\n", one->pid, code, name);
+}
+
+/* By the time of an event, as that of many libraries that were at one address. */
+static void expect_file(void)
+{
+    uint64_t address = CODE, serial = 0;
+    const struct mapped_file *file = processes_code_at(processes, SERVER, now, &address);
+
+    if (!file || file->fd < 0 || pread(file->fd, &serial, sizeof(serial), 0) != sizeof(serial) || serial != file_serial)
+        wrong_names++;
+}
+
+static void report(uint64_t before)
+{
+    uint32_t pid = live[draw(LIVE)];
+
+    if (pid)
+        expect(&who[pid - FIRST]);
+    /* The last ones that ended, also those whose number is somebody else's by now. */
+    for (size_t i = 0; i < 2 && gone_count; i++) {
+        const struct expected *one = &gone[draw((uint32_t)COUNT_OF(gone))];
+        if (one->pid && one->ended > before)
+            expect(one);
+    }
+    if (files_made)
+        expect_file();
+    processes->read = now;
+    processes_forget(processes);
+    processes->reported = now; /* as if it were that time */
+}
+
+/* ---- The year ---- */
+
+static size_t resident(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (!file || fscanf(file, "%*u %zu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t descriptors(void)
+{
+    size_t count = 0;
+
+    for (int fd = 0; fd < 10000; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)
+{
+    (void)context, (void)pid;
+    (void)objects_see(objects, mapping->file);
+}
+
+static void ignore(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+}
+
+static const struct processes_watcher watcher = {NULL, see_mapping, ignore, ignore};
+
+static void open_all(void)
+{
+    static const struct processes_wishes silent = {.silent = true};
+
+    CHECK_NUMBER(processes_open(&processes, &silent), 0);
+    processes->begin = processes->reported = processes->window = now = MINUTE;
+    CHECK_NUMBER(objects_open(&objects, &(struct objects_wishes){.files = processes->files, .most_bytes = 64 << 20}),
+                 0);
+    processes_watch(processes, &watcher);
+    tell((struct task_event){.kind = TASK_FORK, .pid = INIT, .parent = INIT + 9000000});
+    tell((struct task_event){.kind = TASK_FORK, .pid = SERVER, .parent = INIT});
+    /* It has loaded four thousand million before: numbers of that come round, too. */
+    maps(SERVER, CODE, "[first]");
+    history_newest(&processes->history, SERVER)->programs->replaced.forgotten = UINT32_MAX - 50000;
+}
+
+static void live_minute(uint64_t minute)
+{
+    const uint64_t begun = now;
+    const unsigned count = minute % 60 ? FEW : STORM;
+
+    for (unsigned i = 0; i < count; i++) {
+        is_born();
+        if (births % BIRTHS_PER_FILE == 0)
+            loads_file();
+    }
+    if (minute % 1200 == 0)
+        objects_make(objects, 0);
+    now = begun + MINUTE;
+    report(begun);
+}
+
+static void all_end(void)
+{
+    for (size_t i = 0; i < LIVE; i++)
+        if (live[i])
+            ends(live[i]);
+    maps(SERVER, CODE, "[last]");
+    for (size_t i = 0; i < 3; i++) {
+        now += MINUTE;
+        processes->read = now;
+        processes_forget(processes);
+        processes->reported = now;
+        objects_make(objects, now_ns() + 1000000000);
+    }
+}
+
+static void a_year(void)
+{
+    const size_t files_before = descriptors();
+    size_t month = 0;
+
+    open_all();
+    for (uint64_t minute = 0; minute < MINUTES && !test_failures_here; minute++) {
+        live_minute(minute);
+        if (minute == MINUTES / 12)
+            month = resident();
+    }
+    const size_t year = resident();
+    printf("  processes: %llu, files: %llu, resident after a month: %zu KB, after a year: %zu KB\n",
+           (unsigned long long)births, (unsigned long long)files_made, month / 1024, year / 1024);
+    CHECK(births > 10000000 && files_made > 100000);
+    CHECK_NUMBER(wrong_names, 0);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed for a while */
+    /* The least that malloc gives, 16 bytes, lost with each file alone would be more. */
+    CHECK(month && year < month + files_made * 16);
+#endif
+    all_end();
+    CHECK_NUMBER(processes->history.count, 2);
+    CHECK_NUMBER(processes->history.past_bytes, 0);
+    CHECK_NUMBER(processes->lent.count, 0);
+    CHECK_NUMBER(mapped_files_count(processes->files), 0);
+    CHECK_NUMBER(objects_figures(objects).files, 0);
+    const struct processes_lost lost = processes_lost(processes);
+    CHECK_NUMBER(lost.forgotten, 0);
+    CHECK_NUMBER(lost.unread, 0);
+    objects_close(objects);
+    processes_close(processes);
+    CHECK_NUMBER(descriptors(), files_before);
+}
+
+/* ---- What is kept of its reports ---- */
+
+static int write_hour(void *context, FILE *out, enum report_format format)
+{
+    (void)format;
+    fprintf(out, "%llu\n", (unsigned long long)*(uint64_t *)context);
+    return 0;
+}
+
+/* The hours of the newest reports that are there, by what is in them. */
+static uint64_t hours_there(uint64_t newest, uint64_t most, char kept[])
+{
+    char command[128];
+    unsigned long long hour;
+    uint64_t count = 0;
+
+    memset(kept, 0, most);
+    snprintf(command, sizeof(command), "cat %s/*.txt", place);
+    FILE *all = popen(command, "r");
+    while (all && fscanf(all, "%llu", &hour) == 1) {
+        count++;
+        if (hour <= newest && newest - hour < most)
+            kept[newest - hour]++;
+    }
+    if (all)
+        pclose(all);
+    return count;
+}
+
+/*
+ * A report each hour, and the local time goes back by an hour in autumn; and in summer somebody sets the
+ * clock back by a day. The newest hundred are there at the end, and nobody's place was taken.
+ */
+static void a_year_of_files(void)
+{
+    const uint64_t hour = 3600000000000ull, newest = 365 * 24;
+    const struct report_files_wishes wishes = {
+        .paths = &(struct string_list){{"%t.txt"}, 1}, .interval = hour, .keep = {.files = 100}};
+    struct report_files files;
+    struct text error = {0};
+    uint64_t clock = 1767225600ull * 1000000000; /* 2026 */
+    char kept[100];
+
+    CHECK(!setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1));
+    tzset();
+    CHECK_NUMBER(report_files_choose(&files, &wishes, &error), 0);
+    for (uint64_t turn = 1; turn <= newest; turn++, clock += hour) {
+        if (turn == 4000)
+            clock -= 24 * hour;
+        const struct report_turn now_then = {.number = turn, .began = clock};
+        CHECK_NUMBER(report_files_write(&files, &now_then, write_hour, &turn), 0);
+        /* Before and after each of the jumps: spring, somebody, autumn. */
+        if (turn == 100 || turn == 2150 || turn == 4026 || turn == 4150 || turn == 7150 || turn == newest) {
+            CHECK_NUMBER(hours_there(turn, 100, kept), 100);
+            CHECK_NUMBER(strnlen(kept, 100), 100);
+        }
+    }
+    CHECK(!files.failed && !files.unwritten);
+    text_free(&error);
+}
+
+static void clear(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -rf %s", place);
+    CHECK_NUMBER(system(command), 0);
+}
+
+int main(void)
+{
+    if (!mkdtemp(place)) {
+        snprintf(place, sizeof(place), "/tmp/year.XXXXXX");
+        if (!mkdtemp(place))
+            return 1;
+    }
+    if (chdir(place))
+        return 1;
+    TEST(a_year);
+    TEST(a_year_of_files);
+    clear();
+    return tests_done();
+}
