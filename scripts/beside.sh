@@ -186,6 +186,7 @@ settle()
 
 start_work()
 {
+    : >"$out/workload.out"
     # shellcheck disable=SC2046 # words
     nice -n -20 "$workloads/session" --limit $((limit + 60)) $(workload_command "$1") >"$out/workload.out" 2>&1 &
     pid=$!
@@ -222,6 +223,7 @@ work()
 # begin_typed WHO COMMAND
 begin_typed()
 {
+    printf '%s\n' "$2" >"$out/typed"
     case $1 in
     stackbox)     eval "begin_for $limit ./stackbox $2"; as_soon_as said_ready ;;
     bpftrace)     eval "begin_for $limit $2"; as_soon_as has_started && settle ;;
@@ -234,7 +236,7 @@ begin_typed()
 # Why it did not start, in its own words
 reason()
 {
-    grep -ahE 'rror|ail|nable|not |No |nvalid|nknown|unrecogni|missing' "$out/tracer.err" "$out/tracer.out" |
+    grep -ahE 'rror|ail|nable|not |No |nvalid|nknown|unrecogni|missing|matched' "$out/tracer.err" "$out/tracer.out" |
         grep -vE 'warning: |^ *\^|Traceback|modprobe|run: ' | tail -n 1 | tr '\t|' '  ' | cut -c 1-100
 }
 
@@ -278,6 +280,10 @@ side()
     figure=$(EVENTS=$events figures all)
     whole=$(EVENTS=$events WHOLE=$whole_regex figures whole)
     if [ "$figure" = 0 ] && [ "$range" != "0 0 0" ]; then why=$(reason); fi
+    [ "$why" ] || why=$(sed -n \
+        -e 's/^[a-z]*: \([0-9,]* of [0-9,]* waits\),.* are not counted:.*/\1 are not counted, it says/p' \
+        -e 's/^[a-z]*: \(up to .* for [0-9,]* waits\),.* were missed:.*/\1 were missed, it says/p' \
+        "$out/tracer.err" | head -n 1)
     keep "$1"
 }
 
@@ -341,7 +347,7 @@ example()
 # A block device and a file system, if they can be made here
 make_disk()
 {
-    DEVICE= DIRECTORY=
+    DEVICE='' DIRECTORY=''
     export DEVICE DIRECTORY
     truncate -s 16M "/tmp/beside.$$" && mkfs.ext4 -q "/tmp/beside.$$" 2>/dev/null &&
         DEVICE=$(losetup --show -f "/tmp/beside.$$" 2>/dev/null) || return 0

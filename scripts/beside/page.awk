@@ -87,6 +87,9 @@ function verdict(theirs, ours, figure, our_figure, why, our_why,    text, kind)
         sub(/ runs?: .*/, " run", kind)
     sub(/neither runs.*/, "neither run", kind)
     verdicts[kind]++
+    own[ours]++
+    if (ours == "wrong" && our_why ~ /it says$/)
+        text = text ": " our_why
     return text
 }
 
@@ -131,6 +134,7 @@ END {
     for (k = 1; k in kinds; k++)
         if (verdicts[kinds[k]])
             printf "| %s | %d |\n", kinds[k], verdicts[kinds[k]]
-    printf "| all | %d |\n", keys
+    printf "| all | %d |\n\nstackbox alone: right in %d, callers missing in %d, wrong in %d; it does not run in %d.\n", \
+        keys, own["right"], own["cut"], own["wrong"], own["none"]
     printf "%s", text
 }
