@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "draw/functions.h"
@@ -107,11 +108,13 @@ static struct growth find_growth(const struct functions *functions, uint32_t nam
 static void write_heading(FILE *out, const struct verdict_wishes *wishes, size_t certain,
                           size_t uncertain)
 {
+    const char *sign = strchr(wishes->text, '%') ? "" : "%";
+
     if (certain)
-        fprintf(out, "%zu function%s grew by more than %s of all", certain, certain == 1 ? "" : "s",
-                wishes->text);
+        fprintf(out, "%zu function%s grew by more than %s%s of all", certain, certain == 1 ? "" : "s",
+                wishes->text, sign);
     else
-        fprintf(out, "no function grew by more than %s of all", wishes->text);
+        fprintf(out, "no function grew by more than %s%s of all", wishes->text, sign);
     if (uncertain)
         fprintf(out, "; uncertain, of too few samples: %zu", uncertain);
     fputc('\n', out);
