@@ -21,8 +21,11 @@ BEGIN {
 /^#/ || !$1 || !$8 { next }
 {
     count++
-    for (at = 1; at <= 7; at++)
+    for (at = 1; at <= 5; at++)
         value[at, count] = $at
+    # How much there is to do is not for it to say.
+    value[6, count] = $6 * 1000 / $8
+    value[7, count] = $7 * 1000 / $8
 }
 
 function judge(at,    i, n, first, x, y, xx, xy, sx, sy, slope, base, rest, before, squares, along, r, error, bound, grew)

@@ -396,6 +396,34 @@ static void a_year_of_files(void)
     text_free(&error);
 }
 
+/* What is at an address in each of its times, while the numbers of those begin anew. */
+static void numbers_come_round(void)
+{
+    static const uint32_t ends[] = {UINT32_MAX, INT32_MAX};
+    const uint64_t address = CODE + 16;
+    struct process_place found;
+    char name[32];
+
+    for (uint32_t i = 0; i < 2 * 8; i++) {
+        open_all();
+        history_newest(&processes->history, SERVER)->programs->replaced.forgotten = ends[i % 2] - i / 2;
+        const uint64_t first = now;
+        for (uint32_t which = 0; which < 8; which++) {
+            name_program(name, which);
+            maps(SERVER, CODE, name);
+        }
+        for (uint32_t which = 0; which < 8; which++) {
+            const uint32_t epoch = processes_epoch(processes, SERVER, 0, first + which * 1000 + 500);
+            CHECK(epoch);
+            CHECK_NUMBER(processes_find(processes, SERVER, 0, epoch, &address, 1, &found), 0);
+            name_program(name, which);
+            CHECK_STRING(found.label, name);
+        }
+        objects_close(objects);
+        processes_close(processes);
+    }
+}
+
 static void clear(void)
 {
     char command[128];
@@ -413,6 +441,7 @@ int main(void)
     }
     if (chdir(place))
         return 1;
+    TEST(numbers_come_round);
     TEST(a_year);
     TEST(a_year_of_files);
     clear();
