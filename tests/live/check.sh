@@ -113,7 +113,7 @@ fi
 tells "nobody" "kallsyms addresses" "with CAP_SYSLOG"
 tells "nobody" "others' processes" "give it CAP_SYS_PTRACE"
 tells "nobody" "exact intervals" "give it CAP_SYS_NICE"
-tells "nobody" capabilities "missing are CAP_BPF (maps and programs), CAP_PERFMON"
+tells "nobody" capabilities "missing: CAP_BPF (maps and programs), CAP_PERFMON"
 tells "nobody" tracefs "run it as root"
 
 under="$DENY --only bpf --uid 65534 --"
