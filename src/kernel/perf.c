@@ -129,6 +129,7 @@ int perf_open_tracepoint(uint32_t id)
         .type = PERF_TYPE_TRACEPOINT,
         .size = PERF_ATTR_SIZE_VER0,
         .config = id,
+        .sample_period = 1, /* what may not be sampled is refused here */
         .disabled = 1, /* none is to be handed to it, but to its program */
     };
 

@@ -77,7 +77,7 @@ spread()
     go one
     finish_stackbox
     finish_workload one
-    lost=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the sum.*/\1/p' "$scratch/err")
+    lost=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the total.*/\1/p' "$scratch/err")
 }
 
 spread 1500
