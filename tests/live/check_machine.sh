@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: none
+# guests: newest
 # host: yes
 #
 # check says what this machine's kernel has not: links, types, a compiler of programs, probes in code of

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: newest
-# seldom: 5.10,6.1,6.12
+# guests: 6.1
+# seldom: 5.10,6.12,newest
 # host: no
 #
 # What the kernel keeps from programs is said, to the last one where it tells: what was counted and

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: newest
-# seldom: 5.10,6.1,6.12
+# guests: 6.1
+# seldom: 5.10,6.12,newest
 # host: yes
 #
 # stacksnoop: each event once, with its own stack and name, in the order in which they were. The
