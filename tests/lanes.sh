@@ -131,7 +131,7 @@ many_tests()
 {
     kernel=$1
     shift
-    echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off $*"
+    echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off" "$@"
 }
 
 # little_memory KERNEL MB OPTION...: the kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its
@@ -141,7 +141,7 @@ little_memory()
     kernel=$1 megabytes=$2
     shift 2
     echo "guest $kernel $kernel-$megabytes-MB tests/live/small_memory.sh \
---programs 'session deny eater spread burn sleeps wakes calls' --memory 96 $*"
+--programs 'session deny eater spread burn sleeps wakes calls' --memory 96" "$@"
 }
 
 # board_tests KERNEL [own-clock]: what is run on kernels of other machines, those live tests that tell most of

@@ -220,7 +220,7 @@ is "verdict: they are those that grew most" "$(awk '{ print $5 }' said | tr '\n'
         head -n 3 | tr '\n' ' ')"
 most=$(sed -n '2s/^+\([0-9]*\).*/\1/p' out)
 run --diff --fail-above $((most + 1)) old new
-is "verdict: the limit is above all" "$status $(head -n 1 out)" "0 no function grew by more than $((most + 1)) of all"
+is "verdict: the limit is above all" "$status $(head -n 1 out)" "0 no function grew by more than $((most + 1))% of all"
 run --format folded --diff old new
 cp out folded
 run --fail-above 5% --diff old new -o verdict.svg
@@ -230,7 +230,7 @@ is "verdict: stdout is for another format" "$status $(cksum <out) $(grep -c ' gr
 run --diff old new --fail-above 0% --normalize -o -
 is "verdict: shares are compared anyhow" "$status $(grep -c ' at least$' err)" "3 3"
 run --diff --fail-above 0 old old
-is "verdict: nothing has changed" "$status $(cat out)" "0 no function grew by more than 0 of all"
+is "verdict: nothing has changed" "$status $(cat out)" "0 no function grew by more than 0% of all"
 # 1 of 10 before and 5 of 10 now: Newcombe's bound for 3 standard errors by python3 is -18.23 points; of 100 times as
 # many it is 34.29.
 printf 'a 9\nb 1\n' >old

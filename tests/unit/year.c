@@ -351,7 +351,7 @@ static uint64_t hours_there(uint64_t newest, uint64_t most, char kept[])
     unsigned long long hour;
     uint64_t count = 0;
 
-    memset(kept, 0, most);
+    memset(kept, 0, (size_t)most);
     snprintf(command, sizeof(command), "cat %s/*.txt", place);
     FILE *all = popen(command, "r");
     while (all && fscanf(all, "%llu", &hour) == 1) {
