@@ -54,13 +54,16 @@ push_on()
     pusher=$!
 }
 
-# fill N: so many profiles of this machine, a tenth of a second each. Their sums: $scratch/sums
+# fill N: so many profiles of this machine at least, a tenth of a second each; a busy one may take fewer at a time
 fill()
 {
-    "$STACKBOX" profile -F 499 -i 0.1 -D "$(($1 / 10)).$(($1 % 10))" -o "$spool/%t.pb.gz" >/dev/null 2>&1
+    waiting=0
+    while [ "$waiting" -lt "$1" ]; do
+        "$STACKBOX" profile -F 499 -i 0.1 -D "$(($1 / 10)).$(($1 % 10))" -o "$spool/%t.pb.gz" >/dev/null 2>&1 || return
+        waiting=$(left)
+    done
     rm -rf "$scratch/kept"
     cp -r "$spool" "$scratch/kept"
-    waiting=$(cd "$spool" && find . -name '*.pb.gz' | wc -l)
 }
 
 # arrived: are the store's files, in order, those that were there?
