@@ -126,7 +126,7 @@ static const char *text_of(void)
 
     if (below(40) || is_mild)
         return texts[below(COUNT_OF(texts))];
-    size_t length = 1 + below(sizeof(large) - 1);
+    size_t length = 1 + (size_t)below(sizeof(large) - 1);
     memset(large, "a1;:/*%"[below(7)], length);
     large[length] = '\0';
     return large;
@@ -235,7 +235,7 @@ static const struct option *choose_option(const struct option *const *tables)
     for (const struct option *const *table = tables; *table; table++)
         for (const struct option *row = *table; row->parse; row++)
             count++;
-    which = below(count);
+    which = (size_t)below(count);
     for (const struct option *const *table = tables;; table++)
         for (const struct option *row = *table; row->parse; row++)
             if (!which--)
@@ -293,7 +293,7 @@ static void add_lacking(struct line *line, const struct applet *applet)
 
 static void make_line(struct line *line, const char *duration)
 {
-    size_t count = 0, items = below(5) ? below(5) : below(16);
+    size_t count = 0, items = (size_t)(below(5) ? below(5) : below(16));
     static const char *const commands[] = {"true", "false", "/no/such/program", "/", "sleep 0.01", ""};
 
     while (applets[count])
@@ -334,7 +334,7 @@ static long milliseconds(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static void open_as(int fd, const char *path, int flags)
@@ -478,7 +478,7 @@ int main(int argc, char **argv)
     for (unsigned long number = 0; number < runs; number++) {
         struct line line = {0};
         /* Each line has a state of its own, so that one can be made again. */
-        state = (seed << 32 | (number + 1)) * 0x9e3779b97f4a7c15;
+        state = ((uint64_t)seed << 32 | (number + 1)) * 0x9e3779b97f4a7c15;
         for (int i = 0; i < 8; i++)
             below(2);
         for (char **word = argv + optind; *word; word++)
