@@ -403,16 +403,22 @@ static char *read_back(const char *path, size_t *size)
     return to;
 }
 
+/* The last is of one that was interrupted before its command went. */
+static bool is_of_command(int status)
+{
+    return (status >= EXIT_TRACER && status <= EXIT_NOT_FOUND) || status == 128 + SIGINT;
+}
+
 static bool is_usual(const struct line *line, int status)
 {
     if (status >= 0 && status <= EXIT_USAGE)
         return true;
     if (line->has_command)
-        return status >= EXIT_TRACER && status <= EXIT_NOT_FOUND;
+        return is_of_command(status);
     /* Of what may have been a word -- that a value was. */
     for (size_t i = line->first; i < line->count; i++)
         if (!strcmp(line->words[i], "--"))
-            return status >= EXIT_TRACER && status <= EXIT_NOT_FOUND;
+            return is_of_command(status);
     return status == EXIT_GREW && !strcmp(line->words[line->first], "flamegraph");
 }
 
