@@ -159,7 +159,7 @@ x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc
 aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0
          WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0t_64_sync_handler el0t_64_sync'
          case $(uname -r) in
-         5.10.*) WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0_sync_handler el0_sync' ;;
+        5.10.*) WAY_IN='el0_svc_common do_el0_svc el0_svc el0_sync_handler el0_sync' ;; # invoke_syscall is inlined
          esac ;;
 armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' BREAKPOINT=f9
          WAY_IN=ret_fast_syscall ;;
