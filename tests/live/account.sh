@@ -24,7 +24,7 @@ closes()
 {
     is "$1: what was seen" "$(($(figure "$2") + $(figure "filtered out") + $(figure lost) +
         $(figure "not ended" | grep . || echo 0)))" "$(figure seen)"
-    lacks "$1: it closes" "$scratch/err" "does not close"
+    adds_up "$1: it closes"
 }
 
 # two APPLET ARG...: one workload asked for by -p, and another one beside it

@@ -132,6 +132,16 @@ lacks()
     fi
 }
 
+# adds_up NAME: the account of the run in $scratch/err does. That is what is not said: so it must be what would be.
+adds_up()
+{
+    if grep -q "the account does not add up" "$STACKBOX"; then
+        lacks "$1" "$scratch/err" "the account does not add up"
+    else
+        fail "$1" "stackbox calls that otherwise"
+    fi
+}
+
 # quiet_for SECONDS FILE: its text, where a time that nothing happened in may be longer than that: a run
 # ends when it is given its CPU again. What is said of tracepoints on the newest kernels is left out.
 quiet_for()
