@@ -23,7 +23,8 @@ struct asleep {
 
 /*
  * Calls `each` with every such thread; what it points to holds for that call. A negative value of
- * `each` ends it and is returned. 0 or a negative errno. A thread that ends meanwhile is passed over.
+ * `each` ends it and is returned. 0 or a negative errno, as where one was passed over or has no stack because
+ * memory, descriptors or a read failed. A thread that ends meanwhile is passed over.
  */
 typedef int asleep_each(void *context, const struct asleep *thread);
 int asleep_list(const struct asleep_wishes *wishes, asleep_each *each, void *context);
