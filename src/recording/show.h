@@ -36,6 +36,7 @@ struct shown {
     struct text missing; /* build ids, a line each */
     uint64_t began;      /* when the run did: ns since the epoch */
     uint64_t failed;     /* which recording could not be read */
+    bool unread;         /* functions of a file that is here have no names: it could not be read */
 };
 
 /*
