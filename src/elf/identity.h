@@ -28,8 +28,8 @@ void identity_add_id(const struct file_identity *identity, struct text *text);
 
 /*
  * Opens the file of that identity, by where->path or by its build id; else the debug file of that build id. A
- * descriptor, which is the caller's, as elf is to be closed; -ENOENT: there is none, or with *trouble, as of
- * elf_open_watched(), it may be one that could not be read.
+ * descriptor, which is the caller's, as elf is to be closed; -ENOENT: there is none, or, where *trouble became why,
+ * it may be one that could not be opened or read.
  */
 int identity_open(const struct file_identity *identity, const struct debug_search *where, struct elf *elf,
                   int *trouble);
