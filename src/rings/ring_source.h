@@ -20,6 +20,7 @@ struct ring_wishes {
     bool raw;                  /* fields of events */
     bool few;                  /* events come by a clock */
     bool of_all;               /* also of a command's events those of others are needed */
+    bool uninherited;          /* who forks cannot pass events on: a command's are found among those of all */
     bool without_idle;         /* events of the idle tasks are none that were asked for */
     bool per_process, per_thread;
     uint64_t bytes;            /* of all rings; 0: by the memory that is there */
