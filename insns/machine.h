@@ -38,7 +38,7 @@ struct machine_fixed {
 };
 
 /*
- * How stacks of its programs, of 64 bits, are walked along tables (insns/unwind.c). Distances are in bytes, and
+ * How stacks of its programs are walked along tables: insns/unwind.c, for 64 bits alone, and src/unwind/walk.c. Distances are in bytes, and
  * words are those of struct pt_regs.
  */
 struct machine_walk {

@@ -67,6 +67,9 @@ enum unwind_return {
 #define UNWIND_BASE 3
 #define UNWIND_BASE_SAME 1
 
+/* `inner` of a rule by sp or frame pointer that holds where functions are called from it, and nowhere else: 32-bit ARM's. */
+#define UNWIND_AT_CALLS 1
+
 struct unwind_rule {
     uint8_t cfa, frame_kind, return_kind;
     uint8_t reg;     /* DWARF's number */

@@ -5,11 +5,18 @@
 
 #include "elf/frame_sections.h"
 
+struct frame_entry_row {
+    uint64_t address; /* from here on */
+    struct unwind_rule rule;
+};
+
 struct frame_entry {
     const struct cfi_common *common;
     struct cfi_bytes program; /* of the function alone */
+    const struct frame_entry_row *rows; /* NULL: they are as `program` says; else neither is there (.ARM.exidx) */
+    size_t row_count;
     uint64_t start, end;      /* addresses; it is not empty */
-    bool is_debug;            /* of .debug_frame */
+    bool is_debug;            /* of .debug_frame, or .ARM.exidx: other tables may have told of it */
 };
 
 /* Not 0 ends it, but for -EBADMSG: this one is damaged. */
@@ -17,7 +24,7 @@ typedef int frame_callback(void *context, const struct frame_entry *entry);
 
 /*
  * Calls `each` with all functions, by address as far as nothing is damaged: those of .debug_frame behind what
- * .eh_frame says of the same address. *skipped grows by those that are damaged. 0, what `each` returned, or
+ * .eh_frame says of the same address, and those of .ARM.exidx behind both. *skipped grows by those that are damaged. 0, what `each` returned, or
  * -ENOMEM.
  */
 int frame_each(const struct frame_sections *sections, frame_callback *each, void *context, uint64_t *skipped);

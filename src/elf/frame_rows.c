@@ -150,6 +150,16 @@ static int take_row(void *context, uint64_t address, const struct cfi_state *sta
     return address < making->last ? add_row(making, offset, &rule) : 0;
 }
 
+/* Of a function whose rows are made. */
+static int take_rows(struct making *making, const struct frame_entry *entry)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < entry->row_count && !result; i++)
+        result = add_row(making, entry->rows[i].address + making->delta, &entry->rows[i].rule);
+    return result;
+}
+
 /* The rows of a gap from `from` on, up to `to`, where it is known that nothing is known. */
 static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t from, uint64_t to)
 {
@@ -197,8 +207,8 @@ static int make_rows(void *context, const struct frame_entry *entry)
 {
     struct making *making = context;
     struct frame_rows *frames = making->frames;
-    struct cfi_state state = entry->common->state;
     struct cfi_bytes program = entry->program;
+    struct cfi_state state;
     int result = place(&making->placing, entry, &making->delta);
 
     if (result)
@@ -208,8 +218,12 @@ static int make_rows(void *context, const struct frame_entry *entry)
     making->end = start;
     making->last = entry->end;
     making->common = entry->common;
-    if (!result)
+    if (!result && entry->rows)
+        result = take_rows(making, entry);
+    else if (!result) {
+        state = entry->common->state;
         result = cfi_run(entry->common, &program, &state, entry->start, take_row, making);
+    }
     making->end = making->placing.end;
     if (result != -EBADMSG)
         return result;
@@ -294,8 +308,9 @@ static int take_bounds(void *context, const struct frame_entry *entry)
 {
     struct bounds *bounds = context;
     uint64_t delta;
+    if (entry->rows)
+        return 0; /* which may be several functions' */
     int result = place(&bounds->placing, entry, &delta);
-
     if (result)
         return refuse(entry, result);
     if (array_reserve(&bounds->functions, &bounds->room, bounds->count + 1, sizeof(*bounds->functions)))

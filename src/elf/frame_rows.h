@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame where there is none, read
- * into rows. Code of which it is known that it keeps frame pointers (Go's) has rows that say so.
+ * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame where there is none, and of 32-bit
+ * ARM's functions that neither tells of .ARM.exidx, read into rows. Code of which it is known that it keeps frame pointers (Go's) has rows that say so.
  * Nothing in a file is trusted: one that contradicts itself costs its own rows.
  */
 #ifndef STACKBOX_ELF_FRAME_ROWS_H

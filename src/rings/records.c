@@ -96,6 +96,9 @@ static bool parse_raw(struct rest *rest, struct ring_sample *sample)
     return sample->raw;
 }
 
+/* Of the programs that are walked: those of as many bits as this one. */
+#define OUR_ABI (sizeof(void *) == 4 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64)
+
 /* What the kernel could not copy of the stack is there, too, and behind it how much it could. */
 static bool parse_user(struct rest *rest, uint64_t wanted, struct ring_sample *sample)
 {
@@ -112,7 +115,7 @@ static bool parse_user(struct rest *rest, uint64_t wanted, struct ring_sample *s
     if (!sample->stack || (bytes && !take_word(rest, &copied)) || copied > bytes)
         return false;
     sample->stack_bytes = (size_t)copied;
-    sample->registers = abi == PERF_SAMPLE_REGS_ABI_64 ? registers : NULL;
+    sample->registers = abi == OUR_ABI ? registers : NULL;
     return true;
 }
 

@@ -35,7 +35,7 @@ struct walk_wishes {
     const struct machine *machine; /* which has a walk */
     void *context;
     void (*find)(void *context, uint64_t pc, struct walk_object *object);
-    /* The 8 bytes at an address, which may be any. */
+    /* The machine's word at an address, which may be any. */
     bool (*read)(void *context, uint64_t address, uint64_t *word);
     uint64_t first_stack; /* the process's first stack pointer; 0: it is not known */
     size_t depth; /* room in `frames`, which the end takes no part of */

@@ -163,7 +163,7 @@ static void places_of_registers(void)
 #elif defined(__arm__)
     CHECK_NUMBER(machine_place(row, row->pc), (long)offsetof(struct user_regs, uregs[15]));
     CHECK_NUMBER(machine_place(row, row->sp), (long)offsetof(struct user_regs, uregs[13]));
-    CHECK_NUMBER(machine_place(row, row->frame), (long)offsetof(struct user_regs, uregs[11]));
+    CHECK_NUMBER(machine_place(row, row->frame), (long)offsetof(struct user_regs, uregs[7]));
     CHECK_NUMBER(machine_place(row, row->link), (long)offsetof(struct user_regs, uregs[14]));
 #elif defined(__riscv)
     CHECK_NUMBER(machine_place(row, row->pc), PLACE(pc));
