@@ -11,34 +11,22 @@
  *     10110010 uleb         vsp += 0x204 + n * 4
  *     10110011, 10111nnn, 11001000, 11001001, 11010nnn    pops floating point's
  *
- * These hold for calls. A call of the kernel is none of theirs: there the function's own instructions are followed,
- * from its first one to that call, and must have come to the same.
+ * These hold where a function calls others: for what holds where it calls the kernel see frame_exidx_code.c.
  */
 #include "elf/frame_exidx.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/util.h"
+#include "elf/frame_exidx_parts.h"
 
 #define CANNOT 1            /* EXIDX_CANTUNWIND */
 #define IS_HERE 0x80000000u /* the instructions themselves, not where they are */
 #define MOST_WORDS 64       /* of them in .ARM.extab, beyond the first: 255 could be said */
 #define MOST_CODE (64u << 10)
-#define ALIGNED 16 /* as assemblers' functions are */
-
-enum { R7 = 7, SP = 13, LR = 14, PC = 15 };
 
 /* ---- What they come to ---- */
-
-/* Where the caller's stack pointer is above a register, and where its registers were saved above that. */
-struct recipe {
-    unsigned reg;
-    int64_t at;
-    int64_t places[16];
-    uint16_t saved; /* a bit for each of them that has a place */
-};
 
 static void save(struct recipe *recipe, unsigned first, unsigned mask)
 {
@@ -109,8 +97,7 @@ static bool is_signal(const struct recipe *recipe)
     return recipe->saved == 0xffff && recipe->reg == SP && recipe->places[PC] - recipe->places[0] == 4 * PC;
 }
 
-/* UNWIND_UNKNOWN: nothing that a rule can say. */
-static struct unwind_rule rule_of(const struct recipe *recipe)
+struct unwind_rule exidx_rule(const struct recipe *recipe)
 {
     const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN};
     struct unwind_rule rule = {.offset = (int32_t)recipe->at};
@@ -193,161 +180,15 @@ static bool read_table(struct words *words, uint64_t address)
     return !more;
 }
 
-/* ---- Up to calls of the kernel ---- */
+/* ---- Entries ---- */
 
-struct rows {
-    struct frame_entry_row *items;
-    size_t count, room;
-};
-
-static int add_row(struct rows *rows, uint64_t address, const struct unwind_rule *rule)
+int exidx_add_row(struct exidx_rows *rows, uint64_t address, const struct unwind_rule *rule)
 {
     if (array_reserve(&rows->items, &rows->room, rows->count + 1, sizeof(*rows->items)))
         return -ENOMEM;
     rows->items[rows->count++] = (struct frame_entry_row){address, *rule};
     return 0;
 }
-
-/* Thumb's instructions, one after the other. */
-struct following {
-    bool is_known;  /* what was pushed since the function began */
-    bool has_ended; /* nobody comes from the last one to the next */
-    unsigned pushed;
-    unsigned places[16]; /* how much was pushed as it was, with itself; 0: it was not */
-};
-
-static void begin(struct following *following)
-{
-    *following = (struct following){.is_known = true};
-}
-
-static void push(struct following *following, unsigned mask)
-{
-    following->pushed += 4 * (unsigned)__builtin_popcount(mask);
-    for (unsigned reg = 0, below = 0; reg < 16; reg++)
-        if (mask >> reg & 1) {
-            if (!following->places[reg])
-                following->places[reg] = following->pushed - 4 * below;
-            below++;
-        }
-}
-
-/* What may change the stack pointer otherwise, or is no instruction that compilers put there. */
-static bool is_strange(unsigned first)
-{
-    const unsigned to = (first >> 4 & 8) | (first & 7), kind = first >> 8;
-
-    if (kind == 0x44 || kind == 0x46)
-        return to >= SP;
-    return kind == 0xb0 || kind == 0xb6 || kind == 0xb7 || kind == 0xbc || kind == 0xbe ||
-           (kind == 0xbf && first != 0xbf00) || kind == 0xde || kind == 0xbd;
-}
-
-static void follow_narrow(struct following *following, unsigned first)
-{
-    following->has_ended = (first & 0xff87) == 0x4700 || first >> 8 == 0xbd || first >> 11 == 0x1c; /* bx, pop, b */
-    if ((first & 0xfe00) == 0xb400)
-        push(following, (first & 0xff) | (first & 0x100) << 6);
-    else if ((first & 0xff80) == 0xb080) /* sub sp */
-        following->pushed += (first & 0x7f) * 4;
-    else if (is_strange(first))
-        following->is_known = false;
-}
-
-static void follow_wide(struct following *following, unsigned first, unsigned second)
-{
-    const bool is_branch = first >> 11 == 0x1e && second >> 15;
-
-    following->has_ended = is_branch && (second & 0xd000) == 0x9000;
-    if (first == 0xe92d)
-        push(following, second);
-    else if (first == 0xf84d && (second & 0xfff) == 0xd04) /* str to [sp, #-4]! */
-        push(following, 1u << (second >> 12));
-    else if (!is_branch && ((first & 15) == SP || (second >> 8 & 15) == SP || second >> 12 == SP))
-        following->is_known = false;
-}
-
-static bool is_wide(unsigned first)
-{
-    return first >= 0xe800;
-}
-
-static struct unwind_rule followed(const struct following *following)
-{
-    struct recipe recipe = {.reg = SP, .at = following->pushed};
-
-    for (unsigned reg = 0; reg < 16; reg++)
-        if (following->places[reg]) {
-            recipe.places[reg] = (int64_t)following->pushed - following->places[reg];
-            recipe.saved |= (uint16_t)(1u << reg);
-        }
-    return rule_of(&recipe);
-}
-
-static bool is_same(const struct unwind_rule *a, const struct unwind_rule *b)
-{
-    return !memcmp(a, b, sizeof(*a));
-}
-
-/*
- * Linkers make one entry of several whose instructions are the same: another function begins behind what never goes
- * on and what fills it up, where such functions begin.
- */
-static bool begins_another(const struct following *following, uint64_t address)
-{
-    return following->has_ended && address % ALIGNED == 0;
-}
-
-static unsigned halfword(const unsigned char *bytes)
-{
-    return bytes[0] | (unsigned)bytes[1] << 8;
-}
-
-/* At a call of the kernel the rule holds for the next instruction, which is where it returns to. */
-static int add_calls(struct rows *rows, const unsigned char *code, size_t size, uint64_t address,
-                     const struct unwind_rule *rule, const struct unwind_rule *at_calls)
-{
-    struct following following;
-    int result = 0;
-
-    begin(&following);
-    for (size_t at = 0; at + 2 <= size && !result;) {
-        const unsigned first = halfword(code + at), second = at + 4 <= size ? halfword(code + at + 2) : 0;
-        const bool fills_up = following.has_ended && (!first || first == 0xbf00);
-        if (begins_another(&following, address + at))
-            begin(&following);
-        at += is_wide(first) ? 4 : 2;
-        if (fills_up)
-            continue;
-        if (following.has_ended)
-            following.is_known = false;
-        if (is_wide(first))
-            follow_wide(&following, first, second);
-        else
-            follow_narrow(&following, first);
-        const struct unwind_rule now = followed(&following);
-        if (first >> 8 != 0xdf || !following.is_known || at >= size || !is_same(&now, rule))
-            continue;
-        result = add_row(rows, address + at, rule);
-        if (!result)
-            result = add_row(rows, address + at + 1, at_calls);
-    }
-    return result;
-}
-
-/* Where a thread ends: once what it was begun with returns, it is over. */
-static int add_thread_exit(struct rows *rows, const unsigned char *code, size_t size, uint64_t address)
-{
-    static const unsigned char ends[] = {0x4f, 0xf0, 0x01, 0x07, 0x00, 0xdf}; /* mov.w r7, #1; svc 0 */
-    static const struct unwind_rule root = {.cfa = UNWIND_ROOT};
-    const unsigned char *found = memmem(code, size, ends, sizeof(ends));
-
-    if (!found || found == code)
-        return 0;
-    return add_row(rows, address + (uint64_t)(found - code) - 1, &root);
-}
-
-/* ---- Entries ---- */
 
 bool frame_exidx_start(const struct frame_section *index, size_t at, uint64_t *start)
 {
@@ -374,24 +215,28 @@ static bool find_function(const struct frame_section *index, size_t at, struct f
 }
 
 static int make_rows(const struct frame_section *index, const struct frame_entry *entry, uint64_t offset,
-                     const struct unwind_rule *rule, struct rows *rows)
+                     const struct unwind_rule *rule, struct exidx_rows *rows)
 {
     const size_t size = entry->end - entry->start < MOST_CODE ? (size_t)(entry->end - entry->start) : MOST_CODE;
-    unsigned char *code = malloc(size);
+    unsigned char *bytes = malloc(size);
+    struct exidx_code code = {.bytes = bytes, .size = size, .address = entry->start};
     struct unwind_rule at_calls = *rule;
-    int result = code ? elf_read(index->elf, offset, code, size) : -ENOMEM;
+    int result = bytes ? elf_read(index->elf, offset, bytes, size) : -ENOMEM;
 
     at_calls.inner = UNWIND_AT_CALLS;
     if (!result && rule->cfa == UNWIND_UNKNOWN)
-        result = add_thread_exit(rows, code, size, entry->start);
+        result = exidx_add_thread_exit(rows, &code);
     else if (!result && rule->cfa == UNWIND_SIGNAL)
-        result = add_row(rows, entry->start, rule);
+        result = exidx_add_row(rows, entry->start, rule);
     else if (!result) {
-        result = add_row(rows, entry->start, &at_calls);
+        result = exidx_add_row(rows, entry->start, &at_calls);
         if (!result)
-            result = add_calls(rows, code, size, entry->start, rule, &at_calls);
+            result = exidx_add_calls(rows, &code, rule, &at_calls);
+        code.is_arm = entry->start % 4 == 0;
+        if (!result && code.is_arm && rows->count == 1)
+            result = exidx_add_calls(rows, &code, rule, &at_calls);
     }
-    free(code);
+    free(bytes);
     return result;
 }
 
@@ -411,19 +256,22 @@ static bool find_rule(const struct frame_section *index, size_t at, struct unwin
         return false;
     struct cfi_bytes bytes = {.elf = index->elf, .at = words.bytes, .end = words.bytes + words.count};
     if (run_all(&recipe, &bytes))
-        *rule = rule_of(&recipe);
+        *rule = exidx_rule(&recipe);
     return true;
 }
 
 int frame_exidx_see(const struct frame_section *index, size_t at, frame_callback *each, void *context)
 {
     struct frame_entry entry = {.is_debug = true};
-    struct rows rows = {0};
+    struct exidx_rows rows = {0};
     struct unwind_rule rule;
     uint64_t offset;
 
-    if (!find_function(index, at, &entry, &offset) || !find_rule(index, at, &rule))
+    if (!frame_exidx_start(index, at, &entry.start) || !find_rule(index, at, &rule))
         return -EBADMSG;
+    /* Of what is behind all code some linkers say that nobody knows. */
+    if (!find_function(index, at, &entry, &offset))
+        return rule.cfa == UNWIND_UNKNOWN ? 0 : -EBADMSG;
     int result = make_rows(index, &entry, offset, &rule, &rows);
     if (!result && rows.count) {
         entry.rows = rows.items;

@@ -307,6 +307,10 @@ static void fields_have_to_fit(void)
 #define REGISTERS 17 /* x86-64's, as <asm/perf_regs.h> numbers them: rax to rip, r8 to r15 */
 #define SHAPE {.raw = true, .registers = 0xff01ff}
 
+/* Registers are of programs of 32 bits or of 64, of which those are walked that have as many as this one. */
+#define OURS (sizeof(void *) == 4 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64)
+#define OTHERS (sizeof(void *) == 4 ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_32)
+
 struct user_part {
     uint64_t abi, claimed, copied;
 };
@@ -343,8 +347,8 @@ static struct ring_record parse_user(const struct user_part *part, size_t stack)
 
 static void samples_have_registers_and_a_stack(void)
 {
-    const struct ring_record whole = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_64, 64, 40}, 64);
-    const struct ring_record narrow = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_32, 64, 64}, 64);
+    const struct ring_record whole = parse_user(&(struct user_part){OURS, 64, 40}, 64);
+    const struct ring_record narrow = parse_user(&(struct user_part){OTHERS, 64, 64}, 64);
     const struct ring_record none = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_NONE, 0, 0}, 0);
     uint64_t word;
 
@@ -365,9 +369,9 @@ static void samples_have_registers_and_a_stack(void)
 static void what_does_not_fit_is_no_stack(void)
 {
     static const struct user_part lies[] = {
-        {PERF_SAMPLE_REGS_ABI_64, 64, 65}, {PERF_SAMPLE_REGS_ABI_64, 64, UINT64_MAX},
-        {PERF_SAMPLE_REGS_ABI_64, 80, 8}, {PERF_SAMPLE_REGS_ABI_64, UINT64_MAX, 8},
-        {PERF_SAMPLE_REGS_ABI_64, UINT64_MAX - 7, 8}, {PERF_SAMPLE_REGS_ABI_64, 72, 8},
+        {OURS, 64, 65}, {OURS, 64, UINT64_MAX},
+        {OURS, 80, 8}, {OURS, UINT64_MAX, 8},
+        {OURS, UINT64_MAX - 7, 8}, {OURS, 72, 8},
     };
 
     for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++)
@@ -377,7 +381,7 @@ static void what_does_not_fit_is_no_stack(void)
 /* Cut anywhere, with nothing readable behind its end. */
 static void cut_samples_are_broken(void)
 {
-    const struct user_part part = {PERF_SAMPLE_REGS_ABI_64, 64, 64};
+    const struct user_part part = {OURS, 64, 64};
     static const struct record_shape shape = SHAPE;
     static char whole[640];
     const size_t size = make_user_sample(whole, &part, 64);
