@@ -176,3 +176,112 @@ sp+68 r14-36 r7-56;r7+8 r14-4 r7-8;r7+20 r14-4 r7-8;unknown;sp+0 r14- r7-;sp+32 
 else
     skip "odd" "clang or ld.lld is not installed"
 fi
+
+# Calls of the kernel: behind those that are labelled `back` the function has saved what its entry says, and nothing
+# else; behind all others it has not, or nobody can tell.
+cat >"$scratch/calls.s" <<'EOF'
+.syntax unified
+.text
+.macro function name
+.p2align 4
+.type \name, %function
+\name: .fnstart
+.endm
+function stub
+.save {r7}
+push {r7}
+movw r7, #420
+svc 0
+back_1: pop {r7}
+bx lr
+.fnend
+function same_entry
+.save {r7}
+push {r7}
+movs r7, #20
+svc 0
+back_2: pop {r7}
+bx lr
+.fnend
+function deep
+.save {r4, r5, r7, lr}
+push {r4, r5, r7, lr}
+.pad #24
+sub sp, #24
+cmp r0, #0
+beq 1f
+bl stub
+1: ldr r4, [r0, #4]
+mov r7, r12
+svc 0
+back_3: add sp, #24
+pop {r4, r5, r7, pc}
+.fnend
+function more_than_it_says
+.save {r4, lr}
+push {r4, lr}
+push {r7}
+svc 0
+pop {r7}
+pop {r4, pc}
+.fnend
+function other_register
+.save {r7, lr}
+push {r4, r7}
+svc 0
+pop {r4, r7}
+bx lr
+.fnend
+function before_it_saves
+svc 0
+.save {r4, lr}
+push {r4, lr}
+bl stub
+pop {r4, pc}
+.fnend
+function after_it
+.save {r4, lr}
+push {r4, lr}
+pop {r4, lr}
+svc 0
+bx lr
+.fnend
+function from_elsewhere
+.save {r4, lr}
+push {r4, lr}
+b 1f
+nop
+svc 0
+1: svc 0
+pop {r4, pc}
+.fnend
+function by_register
+.save {r4, lr}
+push {r4, lr}
+sub sp, sp, r0
+svc 0
+pop {r4, pc}
+.fnend
+function moved
+.save {r4, lr}
+push {r4, lr}
+mov sp, r4
+svc 0
+pop {r4, pc}
+.fnend
+function last
+nop
+.fnend
+EOF
+for kind in arm thumb; do
+    if { echo .$kind; cat "$scratch/calls.s"; } >"$scratch/$kind.s" &&
+        clang --target=armv7-linux-gnueabihf -c -o "$scratch/$kind.o" "$scratch/$kind.s" 2>/dev/null &&
+        ld.lld -shared -o "$scratch/$kind" "$scratch/$kind.o" 2>/dev/null; then
+        "$tool" "$scratch/$kind" | sed -n 's/^exact //p' >"$scratch/ours"
+        nm "$scratch/$kind" | sed -n 's/^0*\([0-9a-f]*\) . back_.*/\1/p' >"$scratch/theirs"
+        is "$kind: calls of the kernel: all are right" "$(cat "$scratch/ours")" "$(cat "$scratch/theirs")"
+        is "$kind: there are three" "$(wc -l <"$scratch/theirs")" 3
+    else
+        skip "$kind" "clang or ld.lld is not installed"
+    fi
+done
