@@ -70,7 +70,7 @@ typedef int cfi_row(void *context, uint64_t address, const struct cfi_state *sta
 int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi_state *state,
             uint64_t address, cfi_row *row, void *context);
 
-/* What of it a rule can say. `with_base`: where UNWIND_BASE is, too. */
+/* What of it a rule can say. `with_base`: where the machine's `base` is, too. */
 struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common, const struct cfi_state *state,
                             bool with_base);
 

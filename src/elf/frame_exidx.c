@@ -106,9 +106,11 @@ struct unwind_rule exidx_rule(const struct recipe *recipe)
         return unknown;
     if (is_signal(recipe))
         return (struct unwind_rule){.cfa = UNWIND_SIGNAL, .offset = (int32_t)recipe->places[0]};
-    if ((recipe->reg != SP && recipe->reg != R7) || has(recipe, SP) || has(recipe, PC))
+    if ((recipe->reg != SP && recipe->reg != R7 && recipe->reg != R11) || has(recipe, SP) || has(recipe, PC))
         return unknown;
-    rule.cfa = recipe->reg == SP ? UNWIND_BY_SP : UNWIND_BY_FRAME;
+    rule.cfa = recipe->reg == SP ? UNWIND_BY_SP : recipe->reg == R7 ? UNWIND_BY_FRAME : UNWIND_BY_REGISTER;
+    if (rule.cfa == UNWIND_BY_REGISTER)
+        rule.reg = R11;
     const int64_t ret = recipe->places[LR] - recipe->at, frame = recipe->places[R7] - recipe->at;
     if (!has(recipe, LR))
         rule.return_kind = UNWIND_RETURN_IN_LINK;
@@ -120,6 +122,11 @@ struct unwind_rule exidx_rule(const struct recipe *recipe)
         rule.frame_kind = frame == (int16_t)frame ? UNWIND_FRAME_AT_CFA : UNWIND_FRAME_LOST;
         rule.frame = (int16_t)frame;
     }
+    const int64_t base = recipe->places[R11] - recipe->at;
+    if (!has(recipe, R11))
+        rule.base = UNWIND_BASE_SAME;
+    else if (base == (int16_t)base)
+        rule.base = (int16_t)base;
     return rule;
 }
 

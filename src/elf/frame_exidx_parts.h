@@ -5,7 +5,7 @@
 
 #include "elf/frame_entries.h"
 
-enum { R7 = 7, SP = 13, LR = 14, PC = 15 };
+enum { R7 = 7, R11 = 11, SP = 13, LR = 14, PC = 15 };
 
 /* Where the caller's stack pointer is above a register, and where its registers were saved above that. */
 struct recipe {

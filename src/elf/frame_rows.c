@@ -64,7 +64,7 @@ struct making {
     uint64_t end;   /* of the rows that there are, in the file */
     uint64_t delta; /* what makes an address an offset */
     uint64_t last;  /* no row of the function is behind this address */
-    bool with_base; /* some rule needs UNWIND_BASE */
+    bool with_base; /* some rule needs the machine's `base` */
     struct frame_gap gaps[FRAME_GAPS_MOST];
     size_t gap_count;
     bool is_searched;          /* one of the places without tables, which is enough */
@@ -263,10 +263,10 @@ static int read_rows(struct frame_rows *frames, const struct elf *elf, const str
 }
 
 /* Few files do, and in all others it would be many more rules. */
-static bool needs_base(const struct frame_rows *frames)
+static bool needs_base(const struct frame_rows *frames, uint8_t base)
 {
     for (size_t i = 0; i < frames->rule_count; i++)
-        if (frames->rules[i].cfa == UNWIND_BY_REGISTER && frames->rules[i].reg == UNWIND_BASE)
+        if (frames->rules[i].cfa == UNWIND_BY_REGISTER && frames->rules[i].reg == base)
             return true;
     return false;
 }
@@ -281,7 +281,7 @@ int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const stru
         result = 0;
     if (!result)
         result = read_rows(frames, elf, &sections, false);
-    if (!result && elf->row->walk && elf->row->walk->has_base && needs_base(frames)) {
+    if (!result && elf->row->walk && elf->row->walk->base && needs_base(frames, elf->row->walk->base)) {
         frame_rows_free(frames);
         result = read_rows(frames, elf, &sections, true);
     }

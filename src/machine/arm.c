@@ -54,11 +54,12 @@ static const struct machine_walk walk = {
     .mode = {16, 0x1f, 0x10},
     .numbered = 16,
     .sampled = 0xffff,
+    .base = 11,
     .address = 0xfffffffe, /* without Thumb's bit */
-    .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = LR},
+    .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = LR, .base = 11 * 4},
 };
 
-/* The frame pointer is Thumb's: ARM's own code has another one. */
+/* The frame pointer is Thumb's: that of ARM's own code is `base`. */
 const struct machine machine_arm = {
     .elf = EM_ARM, .bits = 32,
 #if defined(__ARMEB__)

@@ -99,7 +99,7 @@ static enum unwind_end interrupted(struct at *at, const struct unwind_rule *rule
         !read_word(at, from + (uint64_t)walk->signal.pc, &at->pc) ||
         (walk->signal.link && !read_word(at, from + (uint64_t)walk->signal.link, &at->link)))
         return UNWIND_END_UNREADABLE;
-    at->base = from + SIGNAL_BASE;
+    at->base = from + (walk->signal.base ? (uint64_t)walk->signal.base : SIGNAL_BASE);
     at->exact = true;
     at->lost = false;
     return ONWARD;
@@ -132,7 +132,7 @@ static enum unwind_end by_record(struct at *at, bool is_far)
 /* A register as the frame has it. */
 static enum unwind_end find_register(const struct at *at, uint8_t number, uint64_t *value)
 {
-    const bool is_base = at->walk->has_base && number == UNWIND_BASE && at->base != UNWIND_BASE_LOST;
+    const bool is_base = at->walk->base && number == at->walk->base && at->base != UNWIND_BASE_LOST;
 
     if (number >= at->walk->numbered || (!at->first && !is_base))
         return UNWIND_END_UNSUPPORTED;
@@ -217,7 +217,7 @@ static enum unwind_end by_rule(struct at *at, const struct unwind_rule *rule)
     uint64_t cfa;
     enum unwind_end end = ONWARD;
 
-    if (at->exact && rule->inner == UNWIND_AT_CALLS && rule->cfa <= UNWIND_BY_FRAME)
+    if (at->exact && rule->inner == UNWIND_AT_CALLS && rule->cfa <= UNWIND_BY_REGISTER)
         return UNWIND_END_UNSUPPORTED;
     end = find_cfa(at, rule, &cfa);
     if (end != ONWARD)

@@ -26,11 +26,11 @@ theirs()
             print start, "signal", saved[0]
         else if (unsaid)
             print start, "unsaid"
-        else if (cannot || (reg != "sp" && reg != "r7") || is_saved(13) || is_saved(15) || at < 0 ||
+        else if (cannot || (reg != "sp" && reg != "r7" && reg != "r11") || is_saved(13) || is_saved(15) || at < 0 ||
                  (is_saved(14) && saved[14] - at < -32768)) # rules have 16 bits for that
             print start, "unknown"
         else
-            print start, reg sprintf("%+d", at), place("r14", 14), place("r7", 7)
+            print start, reg sprintf("%+d", at), place("r14", 14), place("r7", 7), place("r11", 11)
         start = ""
     }
     /^0x/ {
@@ -170,9 +170,10 @@ nop
 EOF
 if clang --target=armv7-linux-gnueabihf -c -o "$scratch/odd.o" "$scratch/odd.s" 2>/dev/null &&
     ld.lld -shared -o "$scratch/odd" "$scratch/odd.o" 2>/dev/null; then
-    check "$scratch/odd" 6
-    is "odd: each of them" "$(cut -d ' ' -f 2- "$scratch/all" | tr '\n' ';')" "sp+528 r14-520 r7-524;unknown;\
-sp+68 r14-36 r7-56;r7+8 r14-4 r7-8;r7+20 r14-4 r7-8;unknown;sp+0 r14- r7-;sp+32 r14-20 r7-;unknown;unknown;"
+    check "$scratch/odd" 7
+    is "odd: each of them" "$(cut -d ' ' -f 2- "$scratch/all" | tr '\n' ';')" "sp+528 r14-520 r7-524 r11-;unknown;\
+sp+68 r14-36 r7-56 r11-40;r7+8 r14-4 r7-8 r11-;r7+20 r14-4 r7-8 r11-;r11+4 r14-4 r7- r11-8;sp+0 r14- r7- r11-;\
+sp+32 r14-20 r7- r11-;unknown;unknown;"
 else
     skip "odd" "clang or ld.lld is not installed"
 fi

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * exidx FILE: what each entry of its .ARM.exidx comes to: the function's address, and where its caller's stack pointer,
- * r14 and r7 are (-: where they were). `unknown`: no rule says it. `signal N`: so far above the stack pointer are the
+ * r14, r7 and r11 are (-: where they were). `unknown`: no rule says it. `signal N`: so far above the stack pointer are the
  * registers that a signal interrupted. Behind it lines for the places within that have rows of their own: `root`, where
  * a thread ends; `exact`, where it holds though no function is called.
  */
@@ -31,9 +31,11 @@ static void print_row(const struct frame_entry_row *row, bool is_first)
     else if (rule->cfa == UNWIND_SIGNAL)
         printf("%" PRIx64 " signal %d\n", row->address, rule->offset);
     else if (is_first) {
-        printf("%" PRIx64 " %s%+d", row->address, rule->cfa == UNWIND_BY_SP ? "sp" : "r7", rule->offset);
+        const char *reg = rule->cfa == UNWIND_BY_SP ? "sp" : rule->cfa == UNWIND_BY_FRAME ? "r7" : "r11";
+        printf("%" PRIx64 " %s%+d", row->address, reg, rule->offset);
         print_place("r14", rule->return_kind == UNWIND_RETURN_AT_CFA, rule->ret);
         print_place("r7", rule->frame_kind == UNWIND_FRAME_AT_CFA, rule->frame);
+        print_place("r11", rule->base != UNWIND_BASE_SAME, rule->base);
         printf("\n");
     } else if (rule->inner != UNWIND_AT_CALLS) {
         printf("exact %" PRIx64 "\n", row->address);

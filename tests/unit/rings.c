@@ -487,12 +487,13 @@ static void a_frame_pointer_that_is_not_told_is_found(void)
 
 static struct table table;
 
-/* Functions of .ARM.exidx: one that called the kernel at 0x1004, one by its frame pointer, a leaf, the root, a signal. */
+/* Functions of .ARM.exidx: one that called the kernel at 0x1004, one by its frame pointer, a leaf, the root, a signal, one by r11. */
 static void make_table(void)
 {
     static struct unwind_rule rules[] = {
         {.cfa = UNWIND_UNKNOWN},
-        {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -4, .frame_kind = UNWIND_FRAME_AT_CFA, .frame = -8},
+        {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -4, .frame_kind = UNWIND_FRAME_AT_CFA, .frame = -8,
+         .base = UNWIND_BASE_SAME},
         {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -4, .frame_kind = UNWIND_FRAME_AT_CFA, .frame = -8,
          .inner = UNWIND_AT_CALLS},
         {.cfa = UNWIND_BY_FRAME, .offset = 24, .ret = -4, .frame_kind = UNWIND_FRAME_AT_CFA, .frame = -8,
@@ -500,10 +501,11 @@ static void make_table(void)
         {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK},
         {.cfa = UNWIND_ROOT},
         {.cfa = UNWIND_SIGNAL, .offset = 32},
+        {.cfa = UNWIND_BY_REGISTER, .reg = 11, .offset = 4, .ret = -4, .base = -8, .inner = UNWIND_AT_CALLS},
     };
     static struct frame_row rows[] = {{0x1000, 2}, {0x1006, 1}, {0x1007, 2}, {0x2000, 3}, {0x3000, 4},
-                                      {0x4000, 5}, {0x5000, 6}, {0x6000, 0}};
-    const struct frame_rows all = {.rows = rows, .row_count = 8, .rules = rules, .rule_count = 7};
+                                      {0x4000, 5}, {0x5000, 6}, {0x6000, 7}};
+    const struct frame_rows all = {.rows = rows, .row_count = 8, .rules = rules, .rule_count = 8};
 
     CHECK_NUMBER(table_make(&table, &all), 0);
     CHECK_NUMBER(table_check(&table), 0);
@@ -527,7 +529,7 @@ static size_t walk_narrow(uint64_t pc, uint64_t link, const uint32_t *stack, siz
 {
     const struct cold_wishes wishes = {.machine = &machine_arm, .find = find_by_table, .depth = MOST_FRAMES - 1,
                                        .most_bytes = 65536, .sampled_bytes = 4096};
-    const uint64_t registers[16] = {[7] = 0x7020, [11] = 0xbad, [13] = 0x7000, [14] = link, [15] = pc};
+    const uint64_t registers[16] = {[7] = 0x7020, [11] = 0x7044, [13] = 0x7000, [14] = link, [15] = pc};
     struct processes *processes;
     struct ring_stack found = {NULL, 0};
 
@@ -585,6 +587,20 @@ static void arms_signals_lie_as_tables_say(void)
     table_free(&table);
 }
 
+/* ARM's own frame pointer is followed as Thumb's is. */
+static void both_of_arms_frame_pointers(void)
+{
+    const uint32_t stack[32] = {0x7020, 0x6010, [16] = 0x705c, [17] = 0x6020, [22] = 0xbad, [23] = 0x4011};
+    uint64_t frames[MOST_FRAMES];
+
+    make_table();
+    CHECK_NUMBER(walk_narrow(0x1006, 0, stack, 32, frames), 4);
+    CHECK(frames[0] == 0x1006 && frames[1] == 0x6010 && frames[2] == 0x6020 && frames[3] == 0x4010);
+    CHECK_NUMBER(walk_narrow(0x6010, 0, stack, 32, frames), 2);
+    CHECK_NUMBER(frames[1], UNWIND_END_FRAME(UNWIND_END_UNSUPPORTED));
+    table_free(&table);
+}
+
 int main(void)
 {
     TEST(records_wrap_around);
@@ -603,5 +619,6 @@ int main(void)
     TEST(arms_stacks_are_of_32_bits);
     TEST(what_holds_at_calls_does_not_elsewhere);
     TEST(arms_signals_lie_as_tables_say);
+    TEST(both_of_arms_frame_pointers);
     return tests_done();
 }
