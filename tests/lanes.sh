@@ -154,6 +154,7 @@ board_tests()
     arm64-*,own-clock) names='offcputime wakeuptime profile_itself' ;;
     riscv64-*,own-clock) names='offcputime wakeuptime profile' ;;
     arm64-*, | riscv64-*,) names='exact older stacks unwind kernel_callers user_attach user_usdt snoop' ;;
+    armhf-*,) names='exact older kernel_callers rings_exidx' ;;
     *,) names='exact older kernel_callers' ;;
     *) names= ;;
     esac
