@@ -14,8 +14,8 @@ static const struct manual_row signals[] = {
      "signal ignored at startup (nohup) stays ignored"},
     {"SIGUSR1", "print a report now and go on tracing; each event is in exactly one report; if "
      "the FILE of -o has neither %n nor %t, the number goes before its extension: out.00001.svg"},
-    {"Enter", "stops tracing where there is no controlling terminal for Ctrl-C, as in an "
-     "initramfs; the first line printed says so"},
+    {"Enter", "stops tracing if there is no controlling terminal for Ctrl-C, as in an "
+     "initramfs; the first line says so"},
     {0},
 };
 
@@ -96,7 +96,7 @@ const struct manual_section manual_filter[] = {
 
 const struct manual_row manual_main_notes[] = {
     {NULL, "Requires Linux 4.4 or later and root; with just CAP_BPF and CAP_PERFMON, or on kernels "
-     "before 5.10, some things are missing. stackbox check says which, and so does any applet that is refused something. "
+     "before 5.10, some things are missing: stackbox check says which, and so do the applets. "
      "Nothing stays in the kernel when it exits."},
     {NULL, "In names of programs and functions, control characters, terminal escapes and invalid "
      "UTF-8 are printed as \\xNN."},
