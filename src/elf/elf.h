@@ -33,7 +33,7 @@ struct elf_unpacked {
     bool symbols_tried, image_tried;
     struct text parts[2]; /* .symtab and its names, or the image in .gnu_debugdata */
     struct elf_section symbols, names; /* as they would be in the file if not compressed */
-    const char *refusal; /* why something in the file is not unpacked: "its ... is damaged"; or NULL */
+    const char *refusal; /* why symbols were not unpacked: "its ... is damaged"; or NULL */
 };
 
 /* Offsets from here on are in elf_unpacked.parts[0]; no file is that large. */
