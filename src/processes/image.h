@@ -9,7 +9,7 @@
 #define IMAGE_MAPPINGS 16384
 
 struct mapping {
-    uint64_t start, end, offset; /* offset: of `start` in the file, or from the mapping's beginning */
+    uint64_t start, end, offset; /* offset: of `start` in the file, or in the mapping */
     struct mapped_file *file;    /* with a reference */
 };
 

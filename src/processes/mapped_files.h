@@ -40,7 +40,7 @@ struct mapped_file {
      * "/proc/self/fd/N", which stays open as long as the file. NULL: unknown.
      */
     const char *root;
-    const struct file_identity *identity; /* of a recorded file, to be looked for; NULL: it is here */
+    const struct file_identity *identity; /* of a recorded file, to look for; NULL: it is here */
     int fd;            /* the table's; below 0: the negative errno of opening it */
     struct stat about; /* fstat(), when it was opened */
 

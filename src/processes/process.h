@@ -34,7 +34,7 @@ struct process_place {
 struct processes_wishes {
     const uint32_t *pids; /* of these only, if there are any */
     size_t pid_count;
-    uint32_t task; /* without the right to listen to all: listen to this one and what it forks; 0: to nobody */
+    uint32_t task; /* listen to this one and what it forks if not allowed all; 0: to nobody */
     bool silent; /* neither listen nor look: everything is looked up on demand */
     uint64_t free_memory; /* bytes; 0: unknown */
 };
@@ -160,7 +160,7 @@ struct processes_lost {
     uint64_t records;   /* that the kernel had no room for */
     uint64_t forgotten; /* ended processes and programs that exceeded the limit */
     uint64_t files;     /* that were not kept open, for lack of descriptors */
-    uint64_t unread;    /* looks at processes that failed, although the process and our rights were there */
+    uint64_t unread;    /* looks that failed, although process and rights were there */
     uint64_t doubtful;  /* lookups in processes whose pid had other owners, too */
 };
 

@@ -13,7 +13,7 @@ struct process_name {
     uint32_t pid;
     bool foreign;
     bool known; /* otherwise unknown, and its threads keep their own names */
-    bool from_thread, doubtful; /* from a first thread in the tally; and another such thread has another name */
+    bool from_thread, doubtful; /* from a first thread in the tally; and another one differs */
     uint64_t born;
     char comm[COMM_BYTES + 1];
 };
