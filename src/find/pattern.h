@@ -38,7 +38,7 @@ struct pattern {
     struct matcher name;     /* of the function, the tracepoint or the USDT probe */
     struct matcher category; /* of a tracepoint; or a USDT probe's provider, * if not given */
     bool is_plain;           /* a:b, which may be a tracepoint, too */
-    bool is_call;            /* sys_NAME, which does not exist: `name` is this machine's function of that call */
+    bool is_call;            /* sys_NAME is no function: `name` is this machine's for that call */
     char *library;           /* of a user function or USDT probe: a short name or a path */
     bool is_address;         /* a user function as /path:0x1234 */
     uint64_t address;
