@@ -23,7 +23,7 @@ struct walling {
     /* Of the last report: */
     uint64_t began, ended;  /* when it did */
     uint64_t spent, lived;  /* ns of all threads since the start: as summed up, and as it must be */
-    uint64_t doubt;         /* what the next one may have: of threads that ran on before they were looked at */
+    uint64_t doubt;         /* may be in the next: of threads that ran on before a look at them */
     /* What had not ended then. */
     struct wall_row *open;
     size_t open_count, open_room;
