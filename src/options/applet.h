@@ -22,7 +22,7 @@ struct applet {
     const char *about;    /* one paragraph */
     const struct manual_section *sections; /* up to one without a title */
     const struct manual_row *examples;     /* command lines and what they do, up to {0} */
-    const struct manual_row *output;       /* its output, beyond the common part; man page; or NULL */
+    const struct manual_row *output;       /* its output, beyond the shared part; man page, or NULL */
     const struct manual_row *notes;        /* paragraphs for the man page only, up to {0} */
     const struct option *const *options;   /* tables, up to a NULL */
     bool filter; /* it does not trace: it handles no signals and runs no command */
