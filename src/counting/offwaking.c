@@ -297,7 +297,7 @@ static void add_losses(void *context, struct missing *missing)
 {
     struct tracing *tracing = context;
 
-    missing_add_recursion(missing, "switches and wakes", switches_missed(&tracing->switches));
+    missing_add_recursion(missing, "switches and wakeups", switches_missed(&tracing->switches));
     if (tracing->wishes->view == VIEW_WALL)
         wall_time_add_losses(&tracing->wall, missing);
 }
