@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "kernel/tracefs.h"
 
-#define FIRST_OF_ALL 8 /* bytes at the start of every tracepoint's record that programs may not read */
+#define FIRST_OF_ALL 8 /* bytes at the start of tracepoints' records that programs may not read */
 
 struct search {
     const struct values_where *where;
