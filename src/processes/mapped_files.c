@@ -22,7 +22,7 @@ struct mapped_root {
     uint64_t device, inode, namespace; /* of the directory; the inode of the mount namespace */
     size_t references;
     int fd;        /* O_PATH; below 0 for our own root */
-    int mounts;    /* its mount namespace: otherwise what is mounted below would go away; or below 0 */
+    int mounts;    /* its mount namespace, which keeps what is mounted below; or below 0 */
     char path[32]; /* "/proc/self/fd/N" */
 };
 
