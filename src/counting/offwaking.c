@@ -384,7 +384,7 @@ static int trace(struct tracing *tracing)
     counting->losing = tracing;
     if (!status && counting->session.kallsyms >= 0 &&
         (report_files_have(&counting->files, REPORT_FLAT) || report_files_have(&counting->files, REPORT_SBX)))
-        (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* otherwise by names */
+        (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* or by names */
     if (!status)
         status = by_rings ? attach_to_rings(tracing) : attach(tracing);
     if (!status)

@@ -94,7 +94,7 @@ static const char *take_word(struct reader *reader)
     const char *word = reader_string(reader);
 
     for (const char *at = word; *at; at++)
-        reader->is_bad = reader->is_bad || (unsigned char)*at < ' ' || *at == 127; /* it is printed as it is */
+        reader->is_bad = reader->is_bad || (unsigned char)*at < ' ' || *at == 127; /* printed as is */
     return *word ? word : NULL;
 }
 
@@ -140,7 +140,7 @@ static int take_run(struct reader *reader, struct recording *recording, struct r
         part->waiting.ends[i] = unzigzag(reader_number(reader));
     }
     if (flags & RUN_WAITS && part->waiting.ends[0])
-        recording->waiting.ends[0] = recording->waiting.starts[0] = 1; /* symbols have this themselves */
+        recording->waiting.ends[0] = recording->waiting.starts[0] = 1; /* symbols have it */
     options->waiting = flags & RUN_WAITS ? &recording->waiting : NULL;
     if (is_first || !reader_goes_on(reader))
         return 0;

@@ -46,7 +46,7 @@ static int open_rings(struct ring_source *source)
     const struct event_filter *filter = &source->wishes.scope->filter;
     const uint32_t command = source->wishes.scope->command;
     struct rings_wishes wishes = {
-        .cpu = source->wishes.of_all ? -1 : filter->cpu, /* a task that leaves one may come to another */
+        .cpu = source->wishes.of_all ? -1 : filter->cpu, /* a task may come from another CPU */
         .kernel = source->wishes.kernel,
         .user = source->wishes.user,
         .raw = source->wishes.raw,

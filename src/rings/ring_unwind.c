@@ -10,9 +10,9 @@
 
 /*
  * Of a compiler's and an interpreter's stacks 99 of 100 end before the first, 97 before the second;
- * only half of those of coreutils' sort, all of which have a buffer. Each takes that much of the
- * ring, however small its stack. Calls come in bursts, and the reader needs some ten milliseconds
- * to get to them.
+ * half of those that the second cuts are sort's, all of which have a buffer. Each takes that much
+ * of the ring, however small its stack. Calls come in bursts, and the reader needs some ten
+ * milliseconds to get to them.
  */
 #define FEW_BYTES 32768
 #define FEW_SAMPLES 8

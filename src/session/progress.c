@@ -86,7 +86,7 @@ static void add_figures(struct text *line, const struct progress_figures *figure
 void progress_show(const struct progress_figures *figures)
 {
     struct text line = {0};
-    size_t most = strlen(ERASE) + terminal_width(STDERR_FILENO) - 1; /* some terminals wrap in the last column */
+    size_t most = strlen(ERASE) + terminal_width(STDERR_FILENO) - 1; /* some wrap in the last one */
 
     text_add(&line, ERASE);
     add_figures(&line, figures);
