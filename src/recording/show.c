@@ -15,16 +15,16 @@
 #include "recording/read.h"
 #include "report/blocks.h"
 
-/* A larger one is none that was made by anybody. */
+/* Nobody makes larger ones. */
 #define MOST_BYTES ((size_t)256 << 20)
 
 struct showing {
     const struct show_wishes *wishes;
-    struct shown *shown; /* the reader's own copy of it */
+    struct shown *shown; /* the reader's own copy */
     const char *cache;
 };
 
-/* ---- Apart ---- */
+/* ---- In the process apart ---- */
 
 static int take_all(struct showing *showing, struct recording *recording)
 {
@@ -160,7 +160,7 @@ static int make(struct showing *showing, struct recording *recording, struct sym
     return result;
 }
 
-/* What is wrong with a recording is no failure of this process: it is the answer. */
+/* A bad recording is not a failure of this process, but its answer. */
 static int show_apart(void *context, struct text *answer)
 {
     struct showing *showing = context;
@@ -184,9 +184,9 @@ static int show_apart(void *context, struct text *answer)
     return 0;
 }
 
-/* ---- Here ---- */
+/* ---- In this process ---- */
 
-/* Reports may hold any bytes: what is taken of them is their length. */
+/* Reports may contain any bytes: only their length is checked. */
 static int take_answer(struct answer *answer, const struct show_wishes *wishes, struct shown *shown)
 {
     const uint64_t result = answer_take_number(answer);

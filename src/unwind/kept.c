@@ -32,7 +32,7 @@ static struct kept *find_free(struct tables *tables)
     return &tables->items[tables->count++];
 }
 
-/* What programs were told of before is not written to while one of them may still read it. */
+/* Blocks that programs were told about are not overwritten while one may still read them. */
 static int put_blocks(struct tables *tables, const struct table *table, uint32_t *first)
 {
     int result = space_settle(&tables->space);
@@ -40,7 +40,7 @@ static int put_blocks(struct tables *tables, const struct table *table, uint32_t
     return result ? result : space_put(&tables->space, table->words, table->blocks, first);
 }
 
-/* NULL: there is none any more. */
+/* NULL: it no longer exists. */
 static int tell(struct tables *tables, const struct unwind_key *key, const struct unwind_object *object)
 {
     int result = tables->map < 0 ? 0 : object ? bpf_update(tables->map, key, object, BPF_ANY) : bpf_delete(tables->map, key);
@@ -96,7 +96,7 @@ void tables_tell_kind(struct tables *tables, const struct unwind_key *key, uint3
         (void)tell(tables, key, kind ? &object : NULL);
 }
 
-/* The kernel's own, and the same in all processes. */
+/* The kernel's own, the same in all processes. */
 static int put_vdso(struct tables *tables)
 {
     const uint64_t at = getauxval(AT_SYSINFO_EHDR);

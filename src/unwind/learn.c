@@ -13,10 +13,10 @@
 #include "kernel/unwind_fields.h"
 #include "machine/machine.h"
 
-/* The end of a thread's stack in the kernel, of which there are only these sizes. */
+/* The end of a thread's kernel stack, whose size is one of these. */
 #define END_BYTES 512
 static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
-/* Our stack pointer is not further than this from what a function of ours has on the stack. */
+/* Our stack pointer is at most this far from what a function of ours has on the stack. */
 #define NEAR_BYTES (256 << 10)
 
 static int load(const struct linked *linked, const char *name, struct text *log)
@@ -81,7 +81,7 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
         EXIT());
 }
 
-/* The place in the end of our stack in the kernel of what bpf(2) was called with; 0: it is not there. */
+/* Where bpf(2)'s arguments are at the end of our kernel stack; 0: not there. */
 static uint32_t find_call(const struct machine *machine, const uint64_t *words)
 {
     const struct machine_walk *walk = machine->walk;
