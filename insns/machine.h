@@ -106,6 +106,7 @@ struct machine {
     /* ---- Registers ---- */
     struct machine_register pc, sp, frame;
     struct machine_register link; /* has the return address at a function's first instruction */
+    bool link_first;              /* the kernel takes it for a program's first caller, wherever that is */
     struct {
         uint8_t count, words[6], result;
     } args; /* which have a function's first arguments, and what it returns; count 0: nobody knows */
