@@ -75,6 +75,10 @@ struct machine {
     uint16_t family;  /* `elf` of the widest that may run each other's programs. 0: nobody knows what
                          runs there */
     const struct machine *wide; /* of 32 bits: that of 64 whose kernels run its programs, too */
+    struct {
+        uint8_t call, sp, mode; /* there, of such a program: the word of the call's number (machine_walk), that of the
+                                   stack pointer, and the value of the bits of the mode. 0: nobody knows */
+    } in_wide;
     const char *multiarch; /* Debian's name for it, and for the directories of its libraries */
 
     /* ---- Its kernels ---- */
