@@ -55,7 +55,7 @@ const struct machine machine_arm = {
 #if defined(__arm__)
     .is_ours = true,
 #endif
-    .family = EM_AARCH64, .wide = &machine_aarch64,
+    .family = EM_AARCH64, .wide = &machine_aarch64, .in_wide = {.call = 7, .sp = 13, .mode = 0x10 /* USR */},
     .multiarch = "arm-linux-gnueabihf",
     .least_page = 12, .greatest_page = 12,
     .names = kernel_names,

@@ -14,6 +14,7 @@
 #define CS 136
 #define SP 152
 #define CS_OF_64_BIT_CODE 0x33
+#define CS_OF_32_BIT_CODE 0x23
 
 /* The call has just pushed it: 8 bytes, or 4 in 32-bit code, at the stack pointer. */
 static void emit_load_caller_pushed(struct program *program, int16_t place)
@@ -187,7 +188,7 @@ const struct machine machine_i386 = {
 #if defined(__i386__)
     .is_ours = true,
 #endif
-    .family = EM_X86_64, .wide = &machine_x86_64,
+    .family = EM_X86_64, .wide = &machine_x86_64, .in_wide = {.call = 15, .sp = 19, .mode = CS_OF_32_BIT_CODE},
     .multiarch = "i386-linux-gnu",
     .least_page = 12, .greatest_page = 12,
     .names = kernel_names,
