@@ -17,7 +17,7 @@ struct recording_account {
 
 struct recording_source {
     const struct tally *tally;
-    const struct symbols *symbols; /* the tally's: those of the kernel and code in memory have names */
+    const struct symbols *symbols; /* the tally's: kernel and in-memory code already have names */
     const struct process_place *places; /* of each symbol, {0} if unknown; NULL: of none */
     const struct report_options *options; /* with `names`, and `about` */
     const struct waiting_text *waiting;   /* or NULL */

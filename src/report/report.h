@@ -61,7 +61,7 @@ struct report_options {
     bool one_process; /* all events are of one: stackcount's text omits it */
     bool timestamp;       /* text: a line before the blocks */
     bool pairs;           /* text: who waits for whom, one line each, instead of blocks */
-    const struct waiting_text *waiting; /* flat: for waits; NULL: the leaf has the time, whatever it is */
+    const struct waiting_text *waiting; /* flat: for waits; NULL: the leaf has the time anyway */
     bool time_as_root;    /* folded: the time as the root */
     uint64_t top;         /* only the greatest; 0: all */
     uint64_t functions;   /* flat: only that many; 0: all */

@@ -65,7 +65,7 @@ between "samples, by debug information: their stack, of 100" "$(share_of "^bare;
 grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
 all "without bpf(2)" "$START;$STACK;leaf" 1000
 "$WORKLOADS/deny" --syscall bpf:ENOSYS -- "$STACKBOX" check >"$scratch/out" 2>"$scratch/err"
-is "without bpf(2): check says so" "$(grep -c '^stacks along tables: yes$' "$scratch/out")" 1
+is "without bpf(2): check says so" "$(grep -c '^unwind tables: yes$' "$scratch/out")" 1
 
 of bare calls 1000 stackcount -U t:syscalls:sys_enter_getppid
 all "by programs: the first function" "leaf" 1000

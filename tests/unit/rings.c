@@ -307,10 +307,6 @@ static void fields_have_to_fit(void)
 #define REGISTERS 17 /* x86-64's, as <asm/perf_regs.h> numbers them: rax to rip, r8 to r15 */
 #define SHAPE {.raw = true, .registers = 0xff01ff}
 
-/* Registers are of programs of 32 bits or of 64, of which those are walked that have as many as this one. */
-#define OURS (sizeof(void *) == 4 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64)
-#define OTHERS (sizeof(void *) == 4 ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_32)
-
 struct user_part {
     uint64_t abi, claimed, copied;
 };
@@ -347,8 +343,8 @@ static struct ring_record parse_user(const struct user_part *part, size_t stack)
 
 static void samples_have_registers_and_a_stack(void)
 {
-    const struct ring_record whole = parse_user(&(struct user_part){OURS, 64, 40}, 64);
-    const struct ring_record narrow = parse_user(&(struct user_part){OTHERS, 64, 64}, 64);
+    const struct ring_record whole = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_64, 64, 40}, 64);
+    const struct ring_record narrow = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_32, 64, 64}, 64);
     const struct ring_record none = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_NONE, 0, 0}, 0);
     uint64_t word;
 
@@ -366,12 +362,27 @@ static void samples_have_registers_and_a_stack(void)
     CHECK_NUMBER(none.sample.stack_bytes, 0);
 }
 
+/* On kernels of 32 bits those of 32 are walked. */
+static void registers_are_of_the_code_that_is_walked(void)
+{
+    static const struct record_shape shape = {.raw = true, .registers = 0xff01ff, .narrow = true};
+    static uint64_t bytes[80];
+    struct ring_record record;
+
+    for (uint64_t abi = PERF_SAMPLE_REGS_ABI_32; abi <= PERF_SAMPLE_REGS_ABI_64; abi++) {
+        const size_t size = make_user_sample((char *)bytes, &(struct user_part){abi, 64, 64}, 64);
+        ring_record_parse((char *)bytes, size, &shape, &record);
+        CHECK_NUMBER(record.kind, RECORD_SAMPLE);
+        CHECK_NUMBER(record.sample.registers != NULL, abi == PERF_SAMPLE_REGS_ABI_32);
+    }
+}
+
 static void what_does_not_fit_is_no_stack(void)
 {
     static const struct user_part lies[] = {
-        {OURS, 64, 65}, {OURS, 64, UINT64_MAX},
-        {OURS, 80, 8}, {OURS, UINT64_MAX, 8},
-        {OURS, UINT64_MAX - 7, 8}, {OURS, 72, 8},
+        {PERF_SAMPLE_REGS_ABI_64, 64, 65}, {PERF_SAMPLE_REGS_ABI_64, 64, UINT64_MAX},
+        {PERF_SAMPLE_REGS_ABI_64, 80, 8}, {PERF_SAMPLE_REGS_ABI_64, UINT64_MAX, 8},
+        {PERF_SAMPLE_REGS_ABI_64, UINT64_MAX - 7, 8}, {PERF_SAMPLE_REGS_ABI_64, 72, 8},
     };
 
     for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++)
@@ -381,7 +392,7 @@ static void what_does_not_fit_is_no_stack(void)
 /* Cut anywhere, with nothing readable behind its end. */
 static void cut_samples_are_broken(void)
 {
-    const struct user_part part = {OURS, 64, 64};
+    const struct user_part part = {PERF_SAMPLE_REGS_ABI_64, 64, 64};
     static const struct record_shape shape = SHAPE;
     static char whole[640];
     const size_t size = make_user_sample(whole, &part, 64);
@@ -612,6 +623,7 @@ int main(void)
     TEST(rings_are_merged_by_time);
     TEST(fields_have_to_fit);
     TEST(samples_have_registers_and_a_stack);
+    TEST(registers_are_of_the_code_that_is_walked);
     TEST(what_does_not_fit_is_no_stack);
     TEST(cut_samples_are_broken);
     TEST(registers_are_told_apart);

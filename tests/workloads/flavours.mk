@@ -23,10 +23,10 @@ SHIFTED := tests/workloads/shifted.ld
 # flavour COMPILER, OPTIONS: one program of the first prerequisite
 flavour = mkdir -p $(@D) && $(1) $(WORKLOAD_CFLAGS) $(2) -MF $(@D)/.$(@F).d -o $@ $<
 
-# Without frame pointers, with the tables of a libc that has some; of ARM Thumb code, as distributions have it.
+# Without frame pointers, with the tables of a libc that has some; on ARM Thumb code, as distributions build it.
 $(BUILD)/workloads/bare-debug: DEBUG := -g
 $(BUILD)/workloads/bare $(BUILD)/workloads/bare-debug: tests/workloads/bare.c $(BUILD)/flags
-	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame,$(WORKLOAD_CFLAGS)) -O2 \
+	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
 	    -fomit-frame-pointer -fasynchronous-unwind-tables $(DEBUG) -static -MF $(@D)/.$(@F).d -o $@ $<
 $(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=north)
