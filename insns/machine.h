@@ -75,6 +75,10 @@ struct machine {
     uint16_t family;  /* `elf` of the widest that may run each other's programs. 0: nobody knows what
                          runs there */
     const struct machine *wide; /* of 32 bits: that of 64 whose kernels run its programs, too */
+    struct {
+        uint8_t call, sp, mode; /* there, of such a program: the word of the call's number (machine_walk), that of the
+                                   stack pointer, and the value of the bits of the mode. 0: nobody knows */
+    } in_wide;
     const char *multiarch; /* Debian's name for it, and for the directories of its libraries */
 
     /* ---- Its kernels ---- */
@@ -106,6 +110,7 @@ struct machine {
     /* ---- Registers ---- */
     struct machine_register pc, sp, frame;
     struct machine_register link; /* has the return address at a function's first instruction */
+    bool link_first;              /* the kernel takes it for a program's first caller, wherever that is */
     struct {
         uint8_t count, words[6], result;
     } args; /* which have a function's first arguments, and what it returns; count 0: nobody knows */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* flamegraph: anybody's folded stacks become a picture, text, or folded stacks in order. */
+/* flamegraph: turns anybody's folded stacks into a picture, text, or sorted folded stacks. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static struct settings {
 #define AT(member) offsetof(struct settings, member)
 #define WISH(member) offsetof(struct settings, wishes.member)
 
-/* What would make another picture than the one that was asked for. */
+/* Options that would make another picture than the one asked for. */
 static int refuse(const struct option *option, const char *text, void *destination,
                   struct text *error)
 {
@@ -40,7 +40,7 @@ static int refuse(const struct option *option, const char *text, void *destinati
     return -EINVAL;
 }
 
-/* Without OLD, which is the first FILE then. */
+/* Without OLD, which is then the first FILE. */
 static int take_diff(const struct option *option, const char *text, void *destination,
                      struct text *error)
 {
@@ -90,7 +90,7 @@ static const struct option own_options[] = {
      "leaf first: merge stacks from their leaves"},
     {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not displayed"},
     OPTION_HEADING("Other"),
-    /* Of looks alone, or what is so anyhow: a name has one colour in all files. */
+    /* Only about looks, or always so: a name has the same colour in all files. */
     {0, "cp", NULL, option_ignore, 0, 0, 0, NULL},
     {0, "hash", NULL, option_ignore, 0, 0, 0, NULL},
     {0, "random", NULL, option_ignore, 0, 0, 0, NULL},
@@ -171,7 +171,7 @@ static const struct manual_row notes[] = {
 
 /* ---- What is asked for ---- */
 
-/* Digits, and perhaps a point and more digits. *end is behind them. */
+/* Digits, perhaps with a decimal point. *end is past them. */
 static bool parse_decimal(const char *text, double *value, const char **end)
 {
     const char *at = text;
@@ -258,7 +258,7 @@ static bool is_drawn(enum report_format format)
            format == REPORT_FLAT;
 }
 
-/* A picture, where nothing else is said, and no verdict is asked for. */
+/* A picture, unless something else or a verdict is asked for. */
 static int choose_files(struct report_files *files, struct text *error)
 {
     struct report_files_wishes wishes = {.paths = &settings.outputs, .format = settings.format};
@@ -324,7 +324,7 @@ static int run(const struct arguments *arguments)
     struct text error = {0};
     int result = check_usage(&drawing, &inputs, &error);
 
-    /* Who has stopped reading is no error: writing tells. */
+    /* A reader that left is not an error: writing reports it. */
     (void)signal(SIGPIPE, SIG_IGN);
     int status = result ? applet_refuse(result, &error, false) : drawing_make(&drawing, &inputs);
     drawing_close(&drawing);

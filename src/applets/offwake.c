@@ -26,7 +26,7 @@ static struct offwake_options settings;
 
 /* ---- Options ---- */
 
-/* As ps(1) shows them, and /proc/TID/stat. */
+/* As in ps(1) and /proc/TID/stat. */
 static const struct {
     char letter;
     uint32_t bit;
@@ -45,7 +45,7 @@ static int add_letter(char letter, struct states *states)
     return -EINVAL;
 }
 
-/* "D", "D,S", "DS", or a mask as bcc has it: 2, 0 being those that can run. */
+/* "D", "D,S", "DS", or a mask as in bcc: 2, with 0 for runnable threads. */
 static int option_states(const struct option *option, const char *text, void *destination,
                          struct text *error)
 {
@@ -100,7 +100,7 @@ static const struct option *const options[] = {own_options, trace_options, commo
 static const struct option *const offwaketime_options[] = {
     own_options, both_options, trace_options, common_options, NULL};
 
-/* What a refusal ends with. */
+/* The end of an error message. */
 static const char *const see_help[] = {
     [VIEW_OFFCPU] = " (see offcputime -h)",
     [VIEW_WAKEUP] = " (see wakeuptime -h)",
@@ -109,7 +109,7 @@ static const char *const see_help[] = {
 
 /* ---- The command line ---- */
 
-/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+/* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
 static int check_usage(const struct arguments *arguments, enum offwake_view view,
                        struct text *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* walltime: where all the time of threads goes, running, waiting for a CPU, and blocked. */
+/* walltime: where all of threads' time goes: running, waiting for a CPU, and blocked. */
 #include <errno.h>
 
 #include "applets/applets.h"
@@ -60,7 +60,7 @@ static const struct manual_row notes[] = {
     {0},
 };
 
-/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+/* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
 static int check_usage(const struct arguments *arguments, struct text *error)
 {
     const struct trace_options *trace = &settings.trace;

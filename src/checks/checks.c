@@ -97,8 +97,8 @@ static void *look_at_part(void *part)
 }
 
 /*
- * Before Linux 5.11 a limit on locked memory counts what all maps of a user take, and that of closed ones
- * until a moment later. Whether it does is seen where none is allowed: the limit is raised for a map then.
+ * Before Linux 5.11 a limit on locked memory counts all maps of a user, and closed ones until a
+ * moment later. To find out, allow none: if that matters, the limit is raised to create a map.
  */
 static bool find_limit(void)
 {
@@ -126,8 +126,8 @@ static bool find_limit(void)
 }
 
 /*
- * What is detached is waited for in the kernel, up to a tenth of a second: so all wait at once, unless
- * that would be more than may be there at once.
+ * Detaching waits in the kernel, up to a tenth of a second: so all checks wait in parallel, unless
+ * they would exceed the memory allowed.
  */
 void checks_look(struct checks *checks)
 {
@@ -164,12 +164,12 @@ void checks_free(struct checks *checks)
 
 /* ---- Applets ---- */
 
-/* What applets need, in the order in which they ask for it, and what they can go without. */
+/* What applets need, in the order in which they ask for it, and what they can do without. */
 struct need {
-    const char *applets; /* with a blank before and behind each */
-    const char *without; /* NULL: it cannot go without */
+    const char *applets; /* with a blank before and after each */
+    const char *without; /* NULL: it cannot do without */
     enum check_name check;
-    enum collect_way way; /* where they collect so alone; COLLECT_BEST: however they do */
+    enum collect_way way; /* only if they collect in this way; COLLECT_BEST: in any way */
 };
 
 #define TRACERS " stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop "
@@ -217,7 +217,7 @@ static const struct need of_patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS, 
 static const struct need of_tracers = {TRACERS, NULL, CHECK_RINGS, COLLECT_RINGS};
 static const struct need of_own = {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS};
 
-/* Of an applet that takes patterns: there is none whose events it could get. */
+/* For an applet that takes patterns: there is no kind of event that it could get. */
 static bool has_no_events(const struct checks *checks, const char *applet)
 {
     return concerns(&of_patterns, applet) && !checks->of[CHECK_KERNEL_FUNCTIONS].yes &&

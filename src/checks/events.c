@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* perf_event_open(2), and the events that give samples. */
+/* perf_event_open(2), and the events that can be sampled. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* bpf(2), what it makes of a program, and the maps. */
+/* bpf(2), how it runs programs, and maps. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -49,7 +49,7 @@ static void check_bpf(struct checks *checks)
     close(map);
 }
 
-/* Some kernels interpret no program that asks for its CPU. */
+/* Some kernels cannot interpret a program that asks for its CPU. */
 static bool is_interpreted(void)
 {
     const struct bpf_insn insns[] = {
@@ -72,7 +72,7 @@ static bool is_interpreted(void)
     return program >= 0;
 }
 
-/* A kind of program that anybody may load who may do anything here. */
+/* A type of program that anybody may load who may use bpf(2) at all. */
 static void check_jit(struct check *check)
 {
     struct bpf_program_info info;
@@ -80,7 +80,7 @@ static void check_jit(struct check *check)
     int result = program < 0 ? program : bpf_program_info(program, &info);
 
     if (!result && !info.translated_bytes)
-        result = -EPERM; /* it is told to root alone: before 5.8 everybody may load this */
+        result = -EPERM; /* only root is told: before 5.8 everybody may load this */
     check_decide(check, REFUSED_MAPS, result, 0);
     check->yes = check->yes && info.jited_bytes;
     if (result >= 0 && !check->yes) {
@@ -99,7 +99,7 @@ static uint64_t kilobytes(uint64_t bytes)
     return bytes / 1024;
 }
 
-/* As applets that count take it without options. */
+/* As applets that count do by default. */
 static void check_memory(struct check *check)
 {
     const struct store_wishes wishes = {0};
@@ -114,7 +114,7 @@ static void check_memory(struct check *check)
     store_close(&store);
 }
 
-/* The same where stacks are kept by the kernel's ids, too. */
+/* The same, with stacks kept by the kernel's ids, too. */
 static void check_stack_maps(struct check *check)
 {
     const struct store_wishes wishes = {.by_id = true};
@@ -128,7 +128,7 @@ static void check_stack_maps(struct check *check)
     store_close(&store);
 }
 
-/* And what is remembered of threads that wait. The sentence is of what was refused. */
+/* With the map of waiting threads. The sentence is about what was refused. */
 static void check_waits(struct check *check)
 {
     const struct store_wishes wishes = {
@@ -152,7 +152,7 @@ static void check_waits(struct check *check)
     store_close(&store);
 }
 
-/* Of events one by one. */
+/* For single events. */
 static void check_buffer(struct check *check)
 {
     const struct recorder_wishes wishes = {.stacks = 2};
@@ -176,7 +176,7 @@ static void wait_for_memory(void)
         nanosleep(&moment, NULL);
 }
 
-/* One after the other: together they would take more than an applet does. */
+/* One after another: together they would take more than an applet does. */
 void check_maps(struct checks *checks)
 {
     check_bpf(checks);

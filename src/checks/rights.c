@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What may be read, and who we are to the kernel. */
+/* What we may read, and who we are to the kernel. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -12,7 +12,7 @@
 #include "collect/scope.h"
 #include "kernel/kallsyms.h"
 
-/* So many functions without an address tell that there are none with. */
+/* If this many functions have no address, none has. */
 #define ENOUGH_FUNCTIONS 64
 #define CGROUPS "/sys/fs/cgroup"
 
@@ -66,7 +66,7 @@ static void check_btf(struct check *check)
         text_format(&check->detail, "%s cannot be read: %s", path, strerror(error));
 }
 
-/* The first process is root's, or somebody else's than ours; of a container it may be out of reach. */
+/* Process 1 is root's, or at least not ours; in a container it may be out of reach. */
 static void check_others(struct check *check)
 {
     int fd = open("/proc/1/maps", O_RDONLY | O_CLOEXEC), error = errno;
@@ -116,7 +116,7 @@ static void check_cgroups(struct check *check)
 
 static const struct {
     unsigned number;
-    bool as_admin; /* CAP_SYS_ADMIN does as well */
+    bool as_admin; /* CAP_SYS_ADMIN will do, too */
     const char *name, *use;
 } capabilities[] = {
     {NUMBER_CAP_BPF, true, "CAP_BPF", "maps and programs"},

@@ -6,7 +6,7 @@
 
 #include "base/parts.h"
 
-#define MATTERS 100 /* less than one in so many is not worth a line */
+#define MATTERS 100 /* less than one in this many is not worth a line */
 
 static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file, uint64_t events)
 {
@@ -26,7 +26,7 @@ static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file
     stacks->causes[at].events += events;
 }
 
-/* Of a stack whose frames' symbols begin at `frames`. */
+/* A stack whose frames' symbols begin at `frames`. */
 static void see_stack(struct cut_stacks *stacks, const struct symbols *symbols, const struct stack *stack,
                       const uint32_t *frames, uint64_t events)
 {

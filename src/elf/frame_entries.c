@@ -8,8 +8,8 @@
 #include "base/util.h"
 
 /*
- * Entries follow each other, and so a table has no more bytes to be read than it is long, and those of what
- * functions have in common once more for each. One whose entries lie across each other is not read on.
+ * Entries follow one another, so all of a table's bytes need reading once, and those of its CIEs
+ * once more per function. A table with overlapping entries exceeds this and is not read further.
  */
 #define MOST_READINGS 8
 #define SOME_BYTES 65536
@@ -20,12 +20,12 @@
 
 /* A CIE or an FDE. */
 struct entry {
-    size_t body, end; /* in the section: of what is behind its id, and behind it */
+    size_t body, end; /* in the section: what follows its id, and its end */
     size_t common;    /* of an FDE: where its CIE is */
     bool is_common;
 };
 
-/* False: none is there, or none that could be one. */
+/* False: there is none, or none that is valid. */
 static bool read_entry(const struct frame_section *section, size_t at, struct entry *entry)
 {
     struct cfi_bytes bytes;
@@ -54,7 +54,7 @@ static bool read_entry(const struct frame_section *section, size_t at, struct en
     return !bytes.bad;
 }
 
-/* What its augmentation says, letter by letter. */
+/* Its augmentation, letter by letter. */
 static void read_augmentation(struct cfi_bytes *bytes, const char *letters, struct cfi_common *common)
 {
     const uint64_t size = cfi_take_uleb(bytes);
@@ -75,7 +75,7 @@ static void read_augmentation(struct cfi_bytes *bytes, const char *letters, stru
             if (encoding != OMITTED)
                 cfi_take_pointer(&data, encoding & 0x0f, 0);
         } else if (*letter != 'B')
-            break; /* what comes after it cannot be told */
+            break; /* the rest cannot be parsed */
     }
     bytes->bad = bytes->bad || data.bad;
 }
@@ -101,20 +101,20 @@ static int read_common(const struct frame_section *section, const struct entry *
         read_augmentation(&bytes, letters, common);
     if (bytes.bad)
         return -EBADMSG;
-    /* What `common` says while they run is that there was nothing before. */
+    /* While they run, `common` says that nothing came before. */
     return cfi_run(common, &bytes, &common->state, 0, NULL, NULL);
 }
 
-/* ---- One after the other ---- */
+/* ---- One after another ---- */
 
-/* Of a section: what functions have in common is the same for many, of which some take turns. */
+/* Of a section: many functions share a CIE, and some CIEs alternate. */
 #define COMMONS 8
 
 struct reading {
     const struct frame_section *section;
     frame_callback *each;
     void *context;
-    uint64_t skipped, budget; /* bytes that may be read */
+    uint64_t skipped, budget; /* bytes that may still be read */
     struct {
         bool is_known;
         size_t at;
@@ -177,7 +177,7 @@ static int see_function(struct reading *reading, size_t at)
         cfi_skip(bytes, cfi_take_uleb(bytes));
     if (bytes->bad || __builtin_add_overflow(function.start, size, &function.end))
         return -EBADMSG;
-    /* At 0 linkers leave what debug information says of functions that they have dropped. */
+    /* Linkers leave debug information of dropped functions at address 0. */
     if (!size || (section->is_debug && !function.start))
         return 0;
     return reading->each(reading->context, &function);
@@ -191,18 +191,18 @@ static int see(struct reading *reading, size_t at)
     return result == -EBADMSG ? 0 : result;
 }
 
-/* ---- By the order that the file tells ---- */
+/* ---- In the file's order ---- */
 
 /*
- * The table of .eh_frame_hdr has all functions by address: pairs of two numbers of 32 bits, relative to its
- * section. Is there one of that form, whose addresses rise? Then *pairs is the first.
+ * The table in .eh_frame_hdr has all functions by address: pairs of 32-bit numbers, relative to its
+ * section. Does it have that form, with rising addresses? Then *pairs is the first.
  */
 static size_t find_sorted(const struct frame_section *order, const unsigned char **pairs)
 {
-    static const unsigned char form[] = {0x03, 0x3b}; /* their number's, and their own */
+    static const unsigned char form[] = {0x03, 0x3b}; /* the count's encoding, and the table's */
     size_t count;
 
-    /* Before it is where .eh_frame is, in four bytes, as everybody writes it. */
+    /* Before it is the address of .eh_frame, in four bytes, as all linkers write it. */
     if (order->size < 12 || order->bytes[0] != 1 || (order->bytes[1] & 0x0f) != 0x0b ||
         memcmp(order->bytes + 2, form, sizeof(form)))
         return 0;
@@ -233,7 +233,7 @@ static int see_sorted(struct reading *reading, const struct frame_section *order
     return result;
 }
 
-/* ---- Without that: all of them are looked at, and put in order ---- */
+/* ---- Without it: all are looked at, and sorted ---- */
 
 struct found {
     uint64_t start;

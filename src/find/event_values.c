@@ -11,12 +11,12 @@
 #include "base/text.h"
 #include "kernel/tracefs.h"
 
-#define FIRST_OF_ALL 8 /* bytes of a record that programs may not read, and that all tracepoints have */
+#define FIRST_OF_ALL 8 /* bytes at the start of tracepoints' records that programs may not read */
 
 struct search {
     const struct values_where *where;
     const struct place *place;
-    struct text format; /* of the tracepoint, once it was read */
+    struct text format; /* the tracepoint's, once read */
     struct text *error;
 };
 
@@ -90,7 +90,7 @@ static bool is_narrow(const char *file)
     return narrow;
 }
 
-/* Functions that are system calls have one argument: where the caller's registers are. */
+/* Functions that are system calls have one argument: the address of the caller's registers. */
 static bool is_call(const struct search *search)
 {
     const char *prefix = search->where->machine->call_prefix, *name = search->place->name;
@@ -114,7 +114,7 @@ static const char *why_no_argument(const struct search *search)
     return NULL;
 }
 
-/* What is asked for is a word of a register, or a text says why it is none. */
+/* The value is a word of a register, or a text says why not. */
 static int take_register(struct search *search, const char *name, struct event_value *value)
 {
     const struct machine *machine = search->where->machine;

@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "elf/elf_arm.h"
 
-/* The addresses of the places, sorted, each once. */
+/* The addresses of the places, sorted, without duplicates. */
 static size_t collect(const struct place *items, size_t count, uint64_t *addresses)
 {
     for (size_t i = 0; i < count; i++)

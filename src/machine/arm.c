@@ -9,7 +9,7 @@
 
 #define LR (14 * 4)
 
-/* The lowest bit says that the caller is of Thumb instructions. */
+/* The lowest bit says that the caller is Thumb code. */
 static void emit_load_caller_lr(struct program *program, int16_t place)
 {
     EMIT(program,
@@ -22,7 +22,7 @@ static void emit_load_caller_lr(struct program *program, int16_t place)
 
 #if defined(__arm__)
 
-/* ARM's own, whatever the compiler makes of the rest: see find/thumb.h. */
+/* ARM code, whatever the rest is compiled to: see find/thumb.h. */
 __attribute__((target("arm"), noinline, used)) static void unused_function(void)
 {
     __asm__ volatile("");
@@ -55,7 +55,7 @@ const struct machine machine_arm = {
 #if defined(__arm__)
     .is_ours = true,
 #endif
-    .family = EM_AARCH64, .wide = &machine_aarch64,
+    .family = EM_AARCH64, .wide = &machine_aarch64, .in_wide = {.call = 7, .sp = 13, .mode = 0x10 /* USR */},
     .multiarch = "arm-linux-gnueabihf",
     .least_page = 12, .greatest_page = 12,
     .names = kernel_names,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What several man pages say, and no help: of a file of its own a build without them has nothing. */
+/* Texts for man pages only: a separate file, so that builds without man pages do not have them. */
 #include "options/manual_texts.h"
 
 const struct manual_row manual_exit_status[] = {

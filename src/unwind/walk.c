@@ -51,7 +51,7 @@
 #define USER_BITS 56 /* of addresses */
 #define MOST_STACK_BYTES (64 << 20)
 #define SIGNAL_BASE 8 /* behind the frame pointer */
-/* No end: the walk goes on. */
+/* Not an end: the walk goes on. */
 #define ONWARD UNWIND_ENDS
 
 struct at {
@@ -59,7 +59,7 @@ struct at {
     const struct walk_registers *registers;
     const struct machine_walk *walk;
     uint64_t pc, sp, frame, link;
-    uint64_t base; /* where rbx stands on the stack, or UNWIND_BASE_... */
+    uint64_t base; /* where rbx is on the stack, or UNWIND_BASE_... */
     bool exact, first, lost, sp_lost, at_entry;
 };
 
@@ -73,7 +73,7 @@ static bool is_cfa(const struct at *at, uint64_t cfa, bool in_link)
     return (cfa > at->sp || (in_link && cfa == at->sp)) && !(cfa & 7) && !(cfa >> USER_BITS);
 }
 
-/* Without what signs it. */
+/* Without its signature. */
 static uint64_t address_in(const struct at *at, uint64_t word)
 {
     return at->walk->address ? word & at->walk->address : word;
@@ -119,7 +119,7 @@ static enum unwind_end by_record(struct at *at, bool is_far)
     if (!read_word(at, record, &at->frame) || !read_word(at, record + 8, &at->pc))
         return UNWIND_END_UNREADABLE;
     if (at->walk->is_sparse && at->exact && at->pc - (record + 16) <= MOST_STACK_BYTES) {
-        at->frame = at->pc; /* a leaf has saved that alone */
+        at->frame = at->pc; /* a leaf has only saved that */
         at->pc = at->link;
     }
     at->pc = address_in(at, at->pc);
@@ -128,7 +128,7 @@ static enum unwind_end by_record(struct at *at, bool is_far)
     return called(at, record + 16);
 }
 
-/* A register as the frame has it. */
+/* A register's value in this frame. */
 static enum unwind_end find_register(const struct at *at, uint8_t number, uint64_t *value)
 {
     const bool is_base = at->walk->has_base && number == UNWIND_BASE && at->base != UNWIND_BASE_LOST;
@@ -141,7 +141,7 @@ static enum unwind_end find_register(const struct at *at, uint8_t number, uint64
     return read_word(at, at->base, value) ? ONWARD : UNWIND_END_UNREADABLE;
 }
 
-/* Where the CFA is, or why not. */
+/* The CFA, or why it is unknown. */
 static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *rule, uint64_t *cfa)
 {
     const bool by_frame = rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_FRAME_WORD;
@@ -175,8 +175,8 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
 }
 
 /*
- * The caller's frame pointer. What is reckoned from one that was lost is lost, too. What is saved below the stack
- * pointer was popped again, which tables need not say, and copies of stacks do not have.
+ * The caller's frame pointer. What depends on a lost one is lost, too. What was saved below the
+ * stack pointer has been popped again, which tables need not say, and copies of stacks lack it.
  */
 static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
@@ -196,7 +196,7 @@ static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t c
     }
 }
 
-/* Where the frame returns to: at->pc. */
+/* The frame's return address: at->pc. */
 static enum unwind_end find_return(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
     uint64_t word = at->link;
@@ -275,7 +275,7 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
     return end;
 }
 
-/* Is it code that has no caller, where that would return to? */
+/* Is the code it would return to without a caller? */
 static bool is_root(const struct at *at, uint64_t pc)
 {
     struct walk_object object = {.end = UNWIND_END_UNMAPPED};
@@ -285,7 +285,7 @@ static bool is_root(const struct at *at, uint64_t pc)
     return rule && rule->cfa == UNWIND_ROOT;
 }
 
-/* What began the process, or the thread. */
+/* Code that starts the process, or a thread. */
 static bool is_start_code(const struct at *at)
 {
     uint64_t word;

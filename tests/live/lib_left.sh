@@ -83,7 +83,7 @@ no_kernel_probes()
 # word NAME: of the command line of the kernel
 word()
 {
-    sed -n "s/.*\\<$1=\\([a-z0-9]*\\).*/\\1/p" /proc/cmdline
+    sed -n "s/.*\\<$1=\\([-a-z0-9]*\\).*/\\1/p" /proc/cmdline
 }
 
 mounts()

@@ -186,7 +186,7 @@ static void callers_at(uint32_t flags)
         struct program program = {0};
         emit_load_caller(&program, row, flags, 32);
         CHECK_NUMBER(program.failed, 0);
-        CHECK_ROW(!program.count == !row->emit_load_caller);
+        CHECK_ROW(!program.count == !(row->emit_load_caller && (flags == KEY_KERNEL_START || !row->link_first)));
         if (program.count)
             CHECK_NUMBER(program.insns[0].code.off,
                          machine_place(row, row->link.word == MACHINE_NOWHERE ? row->sp : row->link));

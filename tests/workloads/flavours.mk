@@ -21,7 +21,7 @@ flavour = mkdir -p $(@D) && $(1) $(WORKLOAD_CFLAGS) $(2) -MF $(@D)/.$(@F).d -o $
 
 # Without frame pointers, with the tables of a libc that has some.
 $(BUILD)/workloads/bare: tests/workloads/bare.c $(BUILD)/flags
-	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -mapcs-frame,$(WORKLOAD_CFLAGS)) -O2 \
+	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
 	    -fomit-frame-pointer -fasynchronous-unwind-tables -static -MF $(@D)/.$(@F).d -o $@ $<
 $(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=north)
