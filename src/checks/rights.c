@@ -145,7 +145,7 @@ static void check_capabilities(struct check *check)
         text_format(&check->detail, "missing: %s; ", missing.data);
     text_format(&check->detail, "held: %s", held.length ? held.data : "none");
     if (!check->yes)
-        text_add(&check->detail, ": run it as root, or give it what it needs");
+        text_add(&check->detail, ": run it as root, or give it the missing ones");
     text_free(&missing);
     text_free(&held);
 }
