@@ -181,7 +181,7 @@ int main(int argc, char **argv) { (void)argv; return in_arm(argc) - in_thumb(arg
 EOF
     $compiler -O1 -o "$build/thumb" "$build/thumb.c" || return
     root=/
-    listed in_arm 1 "is of 32 bits, and this kernel puts no probes into such programs"
+    listed in_arm 1 "is a 32-bit program, which this kernel cannot probe"
     root=$build/root
     listed in_arm 0 :in_arm
     listed in_thumb 1 "is Thumb code"

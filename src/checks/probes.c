@@ -150,7 +150,7 @@ static const char *no_links(const char *otherwise)
 {
     if (check_rings)
         return "perf's rings have none: functions are probed one by one";
-    return machine_of_kernel()->bits == 32 ? "kernels of 32 bits have none: functions are probed one by one"
+    return machine_of_kernel()->bits == 32 ? "32-bit kernels have none: functions are probed one by one"
                                            : otherwise;
 }
 
@@ -159,7 +159,7 @@ static const char *unprobed(void)
 {
     const struct machine *kernel = machine_of_kernel();
 
-    return kernel->probes_wide_alone ? "but not in those of 32 bits"
+    return kernel->probes_wide_alone ? "but not in 32-bit ones"
            : kernel->marks.thumb     ? "but not in Thumb code"
                                      : "";
 }
@@ -177,10 +177,10 @@ void check_kernel_functions(struct checks *checks)
     decide_way(&checks->of[CHECK_KPROBE_MULTI], REFUSED_PROBES, multi,
                no_links("this kernel has none (Linux 5.18, CONFIG_FPROBE): functions are probed one by one"));
     if (!multi && machine_of_kernel()->links_lack_stacks)
-        text_add(&checks->of[CHECK_KPROBE_MULTI].detail, "but without stacks of the kernel on this machine: "
+        text_add(&checks->of[CHECK_KPROBE_MULTI].detail, "but without kernel stacks on this machine: "
                  "functions are probed one by one");
     decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
-               "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are taken");
+               "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are used");
     decide_best(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place));
 }
 
@@ -197,7 +197,7 @@ void check_user_functions(struct checks *checks)
     decide_way(&checks->of[CHECK_UPROBE_MULTI], REFUSED_USER_PROBES, multi,
                no_links("this kernel has none (Linux 6.6): functions are probed one by one"));
     decide_way(&checks->of[CHECK_UPROBE_PMU], REFUSED_USER_PROBES, pmu,
-               "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are taken");
+               "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are used");
     decide_best(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
                 found ? found : best_of(multi, pmu, &place));
     if (checks->of[CHECK_USER_FUNCTIONS].yes)

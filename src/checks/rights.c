@@ -59,8 +59,8 @@ static void check_btf(struct check *check)
     if (fd >= 0)
         close(fd);
     else if (error == ENOENT)
-        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which is asked for the kernel's structs "
-                            "where tracefs is closed: mount /sys, or boot a kernel with "
+        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which describes the kernel's structs "
+                            "where tracefs is not accessible: mount /sys, or boot a kernel with "
                             "CONFIG_DEBUG_INFO_BTF");
     else
         text_format(&check->detail, "%s cannot be read: %s", path, strerror(error));
@@ -75,12 +75,12 @@ static void check_others(struct check *check)
     if (fd >= 0)
         close(fd);
     else if (error == ENOENT)
-        check_refuse(check, "there is no /proc/1/maps, and so nothing tells what processes have mapped: "
+        check_refuse(check, "there is no /proc/1/maps, so what processes have mapped is unknown: "
                             "mount /proc");
     if (!check->yes && !check->detail.length)
-        check_refuse(check, "CAP_SYS_PTRACE is missing, without which nothing tells what processes of "
-                            "others have mapped: run it as root, or give it CAP_SYS_PTRACE, and "
-                            "CAP_DAC_READ_SEARCH for programs that not everybody may read");
+        check_refuse(check, "CAP_SYS_PTRACE is missing, so what others' processes have mapped is "
+                            "unknown: run it as root, or give it CAP_SYS_PTRACE, and "
+                            "CAP_DAC_READ_SEARCH for programs that are not readable by everybody");
 }
 
 static void check_real_time(struct check *check)
@@ -88,8 +88,8 @@ static void check_real_time(struct check *check)
     check->yes = bpf_begin_unpreempted();
     bpf_end_unpreempted();
     if (!check->yes)
-        check_refuse(check, "CAP_SYS_NICE is missing, without which a preemptible kernel may lose some "
-                            "events while tables are read: run it as root, or give it CAP_SYS_NICE");
+        check_refuse(check, "CAP_SYS_NICE is missing, so a preemptible kernel may lose some events "
+                            "while tables are read: run it as root, or give it CAP_SYS_NICE");
 }
 
 static void check_cgroups(struct check *check)
@@ -106,7 +106,7 @@ static void check_cgroups(struct check *check)
         check_decide(check, REFUSED_MAPS, map, 0);
     else
         check_refuse(check, "there is no cgroup v2 at " CGROUPS ": mount it (mount -t cgroup2 none "
-                            CGROUPS "), and not version 1, or name a directory of it where it is");
+                            CGROUPS "), not version 1, or name a directory of it where it is mounted");
 }
 
 /* ---- Capabilities ---- */
@@ -125,7 +125,7 @@ static const struct {
     {CAP_SYS_PTRACE, false, "CAP_SYS_PTRACE", "what others' processes have mapped"},
     {CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "others' files"},
     {CAP_SYS_NICE, false, "CAP_SYS_NICE", "exact intervals"},
-    {CAP_SYS_ADMIN, false, "CAP_SYS_ADMIN", "tracefs, and what kernel.perf_event_paranoid above 2 closes"},
+    {CAP_SYS_ADMIN, false, "CAP_SYS_ADMIN", "tracefs, and kernel.perf_event_paranoid above 2"},
 };
 
 static void check_capabilities(struct check *check)
@@ -145,7 +145,7 @@ static void check_capabilities(struct check *check)
         text_format(&check->detail, "missing: %s; ", missing.data);
     text_format(&check->detail, "held: %s", held.length ? held.data : "none");
     if (!check->yes)
-        text_add(&check->detail, ": run it as root, or give it those that are wanted");
+        text_add(&check->detail, ": run it as root, or give it those that you need");
     text_free(&missing);
     text_free(&held);
 }
@@ -156,7 +156,7 @@ static void check_lockdown(struct check *check)
 
     check->yes = !refusal_locked_down(&level);
     if (!check->yes)
-        text_format(&check->detail, "this kernel is locked down (%s), which blocks what is no "
+        text_format(&check->detail, "this kernel is locked down (%s), which blocks what says no "
                     "above: boot with lockdown=none, or without secure boot", level.data);
     text_free(&level);
 }

@@ -47,7 +47,7 @@ void check_rings_open(struct checks *checks)
     decide(own, rings_try(true, false));
     if (own->yes && refused)
         text_format(&own->detail, "profile with -p PID or -- COMMAND%s",
-                    rings_try(true, true) ? ", without stacks of the kernel" : "");
+                    rings_try(true, true) ? ", without kernel stacks" : "");
     decide(&checks->of[CHECK_RINGS], needed ? open_source() : refused);
     if (needed && checks->of[CHECK_RINGS].yes)
         check_rings = &source;

@@ -149,7 +149,7 @@ static int attach_to_rings(struct tracing *tracing)
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
 
     if (tracing->wishes->view == VIEW_WALL) {
-        say("--collect rings: walltime needs programs in the kernel");
+        say("--collect rings: walltime needs BPF programs");
         return EXIT_FAILURE;
     }
     int tracefs = tracefs_open();
@@ -297,7 +297,7 @@ static void add_losses(void *context, struct missing *missing)
 {
     struct tracing *tracing = context;
 
-    missing_add_recursion(missing, "switches and wakes", switches_missed(&tracing->switches));
+    missing_add_recursion(missing, "switches and wakeups", switches_missed(&tracing->switches));
     if (tracing->wishes->view == VIEW_WALL)
         wall_time_add_losses(&tracing->wall, missing);
 }

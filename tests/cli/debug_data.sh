@@ -267,4 +267,4 @@ objcopy --add-gnu-debuglink="$scratch/root/bin/.debug/program.debug" "$scratch/r
 is "of a debug file, by zstd" \
     "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program 2>"$scratch/err")" "$hidden -"
 is "by zstd: what is said" "$(cat "$scratch/err")" "/bin/.debug/program.debug: its symbols are \
-compressed with zstd, which is not read here: $advice"
+compressed with zstd, which is not supported: $advice"

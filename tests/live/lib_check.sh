@@ -115,7 +115,7 @@ one_way()
     # Rings need nothing more for a command, and may be of one's own programs alone.
     if by_rings "$applet" && [ "$check" = "-- COMMAND" ]; then
         sentence=
-    elif without "$applet" "programs of others"; then
+    elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
     # Programs follow a command before anything else is asked; and before a probe something must collect.
     elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
@@ -156,11 +156,11 @@ agree()
         "$scratch/checked" && echo 1 || echo 0)"
     is "$1: each no has a reason and a way out" \
         "$(grep -E '^[^:]*: no' "$scratch/checked" | grep -vE '^[^:]*: no: .+: .+')" ""
-    one_way "$1" stackcount "functions of the kernel" vfs_mknod
-    one_way "$1" stackcount "functions of programs" "$scratch/calls:main"
+    one_way "$1" stackcount "kernel functions" vfs_mknod
+    one_way "$1" stackcount "user functions" "$scratch/calls:main"
     one_way "$1" stackcount tracepoints t:sched:sched_process_exec
-    is_without "$1" stackcount "functions of the kernel" "functions of the kernel"
-    is_without "$1" stackcount "functions of programs" "functions of programs"
+    is_without "$1" stackcount "kernel functions" "kernel functions"
+    is_without "$1" stackcount "user functions" "user functions"
     is_without "$1" stacksnoop t:CATEGORY:EVENT tracepoints
     is_without "$1" profile "-- COMMAND" "-- COMMAND"
     is_without "$1" offwaketime "names of kernel functions" "kallsyms addresses"
@@ -173,9 +173,9 @@ agree()
 agree_on_events()
 {
     # By any event that there is in this state.
-    if [ -z "$(sentence_of "functions of the kernel")" ]; then
+    if [ -z "$(sentence_of "kernel functions")" ]; then
         one_way "$1" stacksnoop "" vfs_mknod
-    elif [ -z "$(sentence_of "functions of programs")" ]; then
+    elif [ -z "$(sentence_of "user functions")" ]; then
         one_way "$1" stacksnoop "" "$scratch/calls:main"
     elif [ -z "$(sentence_of tracepoints)" ] || ! have_kprobes; then
         one_way "$1" stacksnoop tracepoints t:sched:sched_process_exec

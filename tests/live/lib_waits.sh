@@ -10,7 +10,7 @@ PREFIX=x$$.
 unseen()
 {
     sed -n -e 's/^[a-z]*: \([0-9]*\) waits are not counted: .*/\1/p' \
-        -e 's/^[a-z]*: up to \([0-9]*\) switches and wakes were missed: .*/\1/p' "$scratch/err" | sum
+        -e 's/^[a-z]*: up to \([0-9]*\) switches and wakeups were missed: .*/\1/p' "$scratch/err" | sum
 }
 
 # close_to NAME ACTUAL TRUTH [LONGEST [DOUBT [MORE]]]: microseconds, within 1 % or 1 ms; LONGEST is the

@@ -43,7 +43,7 @@ carried "$root/carried" ${kprobes:+-k} -U 65534 -s "$root/stackbox" -n "$root/kn
 # ---- a directory that is all there is: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
 
 carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
-    "function=cannot read /proc/kallsyms, which tells the kernel's functions"
+    "function=cannot read /proc/kallsyms, which lists the kernel's functions"
 carried chroot "$root" /carried ${kprobes:+-k} -u -U 65534 no-proc-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
 carried chroot "$root" /carried ${kprobes:+-k} proc-alone

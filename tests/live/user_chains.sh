@@ -254,7 +254,7 @@ if command -v eu-elfcompress >/dev/null; then
     trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs" ||
         fail "$shape" "did not start: $(cat "$scratch/err")"
     is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file \
-may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not read here: \
+may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not supported: \
 unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""
 else
     skip "compressed symbols by build id" "elfutils is not installed"

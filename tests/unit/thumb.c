@@ -128,8 +128,8 @@ static const char *left(const char *counts)
 {
     static char sentence[256];
 
-    snprintf(sentence, sizeof(sentence), "left out %s in %s, which are Thumb code or may be: the kernel's "
-             "probes know ARM code alone, and would destroy the programs that come by", counts, path);
+    snprintf(sentence, sizeof(sentence), "left out %s in %s, which are or may be Thumb code: the kernel can "
+             "only probe ARM code, and would break the program", counts, path);
     return sentence;
 }
 
