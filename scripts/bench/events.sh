@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# What a program of BPF takes each time it runs, by the kernel's own figures: events, stacks whose place
-# is taken, samples.
+# What a BPF program takes each time it runs, by the kernel's own figures: events, stacks whose place is
+# taken, samples.
 
 events=100000
 event=syscalls:sys_enter_getppid

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# The end of a run that has much to tell: 40,000 counts of 16,384 stacks. Three processes of one
-# program go through them, so that many stacks are of two processes or of three. There is no peer in
-# this: bpftrace takes more than a minute to name and print as many.
+# The end of a run with much to report: 40,000 counts of 16,384 stacks. Three processes of one program go
+# through them, so that many stacks belong to two or three processes. There is no peer: bpftrace takes more
+# than a minute to symbolize and print as many.
 
 # The processes, while somebody traces. They stay until he is done, so that there is what to name.
 go_through_stacks()

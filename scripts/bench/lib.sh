@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# What all parts of the bench are written with. A part is a function `part_NAME` that measures once,
-# each who in turn, and says `figure KEY WHO VALUE`; keys, units and what a value is compared with
-# are in rows.tsv. bench.sh calls the parts, round by round.
+# Shared by all parts of the bench. A part is a function `part_NAME` that measures once, each tool in turn,
+# and prints `figure KEY WHO VALUE`; keys, units and what a value is compared with are in rows.tsv. bench.sh
+# calls the parts, round by round.
 #
 # $out is where files go that nobody needs afterwards, $tools and $workloads have test programs,
 # $round is the number of the round. $bcc (a path whose %s is the tool), $bpftrace, $perf, $ply and

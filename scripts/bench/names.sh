@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# Names: of 1,000 addresses, each who in a whole process of its own, from its start to its end.
+# Names of 1,000 addresses; each tool is a process of its own, from start to end.
 
 million=$out/million
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2154 # variables that are of the scripts that read this one
 #
-# A page whose table is made: it stands between the lines $begin and $end.
+# A page with a generated table, between the lines $begin and $end.
 
 # with_table TABLE PAGE: the page with that table in it
 with_table()

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The bench's arithmetic on figures whose medians and ratios can be told by head, and the figures of README
-# and of the page of costs, which are those of the results that were kept.
+# The bench's arithmetic, on figures whose medians and ratios can be worked out by head; and the figures in
+# README and on the page of costs are those of the results kept here.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

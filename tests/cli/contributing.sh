@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# src/README.md, the page for who wants to add something: the files that it shows compile with what is here,
-# its diffs find the lines that they stand beside, and what it names is there.
+# src/README.md, the page for contributors: the files it shows compile against these sources, its diffs'
+# context lines exist, and so do the files it names.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Stripped programs that carry the rest of their functions in .gnu_debugdata, made of whole ones as
-# distributions do it; and such whose tables are compressed. What is where comes from nm, before.
+# Stripped programs that carry the rest of their functions in .gnu_debugdata, made as distributions make them;
+# and programs with compressed tables. nm tells beforehand what is where.
 
 . "${0%/*}/../live/lib.sh"
 

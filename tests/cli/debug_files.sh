@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Programs whose symbols objcopy put into another file: the names are found again, where such files
-# are kept. What they are comes from nm, before.
+# Programs whose symbols objcopy moved to another file: names are found again wherever such files are kept. nm
+# tells beforehand what they are.
 
 . "${0%/*}/../live/lib.sh"
 

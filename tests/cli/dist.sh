@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The source archive: made twice it is the same, unpacked it builds and its tests run; and the binary
-# that is built there, otherwise than here, has the same bytes.
+# The source archive: the same bytes when made twice; unpacked, it builds and its tests run; and the binary
+# built there, in another way, has the same bytes.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

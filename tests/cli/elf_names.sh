@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Names of random addresses in files of this machine, of whatever kinds are there: by our one pass
-# over their symbols, and by sort and awk over what readelf, objdump and addr2line say.
+# Names of random addresses in all kinds of files on this machine: by our single pass over their symbols, and
+# by sort and awk over the output of readelf, objdump and addr2line.
 
 . "${0%/*}/../live/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# flamegraph: what is read of anybody's folded stacks, and what it becomes as text and as folded stacks,
-# beside what awk makes of the same lines; what is said of what cannot be read or written.
+# flamegraph: what it reads from anybody's folded stacks, and the text and folded stacks it makes of them,
+# compared with what awk makes of the same lines; and its messages when it cannot read or write.
 
 . "${0%/*}/../live/lib.sh"
 

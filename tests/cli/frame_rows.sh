@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Unwind tables are read as another program reads them: every row of every function of some files, by
-# readelf (binutils).
+# Unwind tables are read as another program reads them: every row of every function in some files, by readelf
+# (binutils).
 . "${0%/*}/../live/lib.sh"
 
 command -v readelf >/dev/null || skip_all "there is no readelf"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The bound that tests have ends what hangs, and gives up what nothing can end: a process in a call from
-# which its kernel never returns. Nobody's output is waited for.
+# The tests' time limit ends what hangs, and gives up on what nothing can end: a process in a call from which
+# its kernel never returns. It never waits for anybody's output.
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
 

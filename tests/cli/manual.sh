@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Help and man pages: their form, and that they tell of the same options, which are there.
+# Help and man pages: their form, and that they list the same options, which all exist.
 
 . "${0%/*}/../live/lib.sh"
 

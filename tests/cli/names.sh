@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Names of C++ and Rust as people write them: of large programs' symbols beside what c++filt and
-# llvm-cxxfilt say, by the rules of scripts/names.sh; what no other tool has (--shorten, --names) on cases
-# whose answer was found by thought; and names that somebody made to take time or memory.
+# Readable names of C++ and Rust: symbols of large programs compared with c++filt and llvm-cxxfilt, by the
+# rules of scripts/names.sh; what no other tool does (--shorten, --names) on cases worked out by hand; and
+# names made to take time or memory.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

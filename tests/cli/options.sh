@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What the binary makes of its command line: exit statuses and messages, before any kernel is asked.
+# How the binary handles its command line: exit statuses and messages, before the kernel is asked anything.
 
 . "${0%/*}/../live/lib.sh"
 

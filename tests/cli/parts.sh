@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# A binary with one applet and no part: it is small, it works, and what it is without is refused in a sentence that
-# says so, and in no help. The page's figures are of today.
+# A binary with one applet and no parts: it is small, it works, and what it lacks is refused in a sentence
+# that says so, and is not in its help. The page's figures are up to date.
 . "${0%/*}/../live/lib.sh"
 
 cd "${0%/*}/../.." || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What patterns of programs and libraries mean here, against what ldconfig, readelf and nm say.
+# What patterns of programs and libraries mean here, compared with ldconfig, readelf and nm.
 
 . "${0%/*}/../live/lib.sh"
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# report: a recording whose bytes were put together by the page alone is read as it stands there, today and by all
-# later versions; what is no whole recording is refused; a file names only what it was recorded as.
+# report: a recording written byte by byte from the page is read as it stands there, by this and all later
+# versions; anything but a whole recording is refused; a file only gives names if it is the one that was
+# recorded.
 
 . "${0%/*}/../live/lib.sh"
 

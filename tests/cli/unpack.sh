@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What xz packs in many ways, and what those here pack that have zlib, is unpacked to the same
-# bytes; what is no such thing is refused.
+# What xz packs in many ways, and what tools here pack with zlib, unpacks to the same bytes; anything else is
+# refused.
 
 . "${0%/*}/../live/lib.sh"
 

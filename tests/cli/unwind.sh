@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Stacks without frame pointers: walked by tables, and compared with what programs tell of themselves, which
-# are built in every way that the compilers here have (tests/workloads/shapes).
+# Stacks without frame pointers: unwound by tables, and compared with what programs say about themselves;
+# these are built in every way that the compilers here support (tests/workloads/shapes).
 
 . "${0%/*}/../live/lib.sh"
 

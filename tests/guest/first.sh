@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# stackbox is the first process of a machine, and the only one: it does what it was asked, and what the
-# kernel then says of it is announced in a sentence.
+# stackbox as the first and only process of a machine: it does what it was asked to, and announces what the
+# kernel will then say about it.
 
 cd "$(dirname "$0")/../.." || exit 1
 log=build/test/first.log

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# In a guest: what is recorded and printed at once, for recordings.sh, which gets it by the serial line.
+# In a guest: records and prints at the same time, for recordings.sh, which gets the recording over the serial
+# line.
 . "${0%/*}/../live/lib.sh"
 
 choose_event

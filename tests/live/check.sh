@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# check says what works and what does not, and the applets do as it says: in each state that a
-# machine or its user can be in. Each reason that it names is made true here.
+# check says what works and what does not, and the applets behave accordingly: in each state that a machine or
+# its user can be in. Each reason that it names is provoked here.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 

@@ -3,8 +3,8 @@
 # guests: newest
 # host: yes
 #
-# check says what this machine's kernel has not: links, types, a compiler of programs, probes in code of
-# every kind. What it should say is known from elsewhere.
+# check says what this machine's kernel lacks: links, types, a JIT, probes in certain kinds of code. What it
+# should say is known from elsewhere.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 

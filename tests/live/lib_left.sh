@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What runs of ours left in the kernel: programs, maps and links of bpf(2), text probes, the kernel's own
-# list of its probes, mounts. `left_begins` notes what is there before; it is false where tracefs cannot be
-# mounted. Files are below $scratch.
+# What our runs left in the kernel: programs, maps and links of bpf(2), text probes, the kernel's own list of
+# probes, mounts. `left_begins` notes what is there before; it is false if tracefs cannot be mounted. Files
+# are below $scratch.
 
 left_begins()
 {

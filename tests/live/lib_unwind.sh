@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What unwind.sh and rings_unwind.sh share: a program whose frame pointers lead astray knows its stack, and each
-# of its events has that one and no other. $COLLECT: the option by which it is collected, or nothing.
+# Shared by unwind.sh and rings_unwind.sh: a program whose frame pointers lead astray knows its stack, and
+# each of its events has that one and no other. $COLLECT: the option for how to collect, or nothing.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What is said of blocked time, judged by what the workloads `sleeps` and `wakes` measured themselves.
-# It is read after lib.sh. The names of all their threads begin with $PREFIX.
+# What is reported about blocked time, checked against what the workloads `sleeps` and `wakes` measured
+# themselves. Read after lib.sh. The names of all their threads begin with $PREFIX.
 
 PREFIX=x$$.
 

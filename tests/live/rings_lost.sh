@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Rings that overflow, as nobody reads them while a workload runs: what is counted, or printed, and what is said to
-# be lost is what the workload did, to the last event. What tasks did is known in any case.
+# Rings that overflow, because nobody reads them while a workload runs: what is counted or printed and what is
+# reported lost add up to what the workload did, to the last event. Task records are never lost.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,7 +5,7 @@
 # own clock
 # host: yes
 #
-# Samples by perf's rings: shares as the workload has them.
+# Samples from perf's rings: shares agree with the workload's.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

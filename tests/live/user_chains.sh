@@ -4,9 +4,9 @@
 # seldom: 5.10,6.1,6.12
 # host: yes
 #
-# User stacks: exactly so many calls through each of two chains, every frame with its name, main at
-# its place, whatever shape the program has. The workload counts its calls itself; where a function
-# is, it says itself, or nm does.
+# User stacks: an exact number of calls through each of two chains, every frame with its name, main in its
+# place, whatever shape the program has. The workload counts its calls itself; it says itself, or nm does,
+# where a function is.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
