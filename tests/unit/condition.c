@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Conditions as they are typed: what they come to for all values, against C's own, and every refusal. */
+/* Conditions as typed: their result for all values, compared with C's own, and every refusal. */
 #include "options/condition_words.h"
 
 #include <errno.h>

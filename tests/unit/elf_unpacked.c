@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Symbols that stand packed in a file, in files made by hand: as xz and zlib have them when they
- * leave bytes as they are, which needs no packer.
+ * Compressed symbols in hand-made files: in the form of xz and zlib that leaves bytes unchanged,
+ * which needs no compressor.
  */
 #include "elf/elf_unpacked.h"
 

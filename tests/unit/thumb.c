@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * 32-bit ARM: only what is certain to be ARM's own instructions is ever probed, whatever a pattern says
- * to get elsewhere. The files are made here, so that every machine tries it.
+ * 32-bit ARM: only code that is certainly ARM's own is ever probed, even if a pattern asks for
+ * other code. The files are made here, so that every machine tests this.
  */
 #include "unit/test.h"
 
