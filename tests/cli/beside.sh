@@ -10,7 +10,7 @@
 cd "${0%/*}/../.." || exit 1
 TAB=$(printf '\t')
 
-# folded WHAT EXPECTED [AWK-OPTION...]: of what stands in $scratch/printed
+# folded WHAT EXPECTED [AWK-OPTION...]: from $scratch/printed
 folded()
 {
     what=$1 expected=$2

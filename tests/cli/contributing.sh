@@ -14,7 +14,7 @@ for compiler in gcc clang cc; do
     command -v $compiler >/dev/null && break
 done
 
-# shown FILE: the block of C that stands below a line `FILE:`
+# shown FILE: the block of C below a line `FILE:`
 shown()
 {
     awk -v file="$1:" '$0 == file { next_one = 1 } /^```$/ { inside = 0 } inside { print }
@@ -29,7 +29,7 @@ for file in src/applets/execs.c src/report/csv.c src/machine/loongarch64.c; do
     is "$file: it compiles" "$? $said" "0 "
 done
 
-# Lines of diffs without + are those of files: of which, says a line before, or of applets/applets.[ch].
+# Lines of diffs without + are in files: which one, a line before says, or else applets/applets.[ch].
 stale=
 file='src/applets/applets.c src/applets/applets.h'
 awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $page >"$scratch/diffs"
@@ -43,7 +43,7 @@ done <"$scratch/diffs"
 between "there are diffs" "$(grep -c '^+' "$scratch/diffs")" 5 20
 is "the diffs' other lines are there" "$stale" ""
 
-# What stands in the tree of files, and what is named with its directory.
+# Files in the tree, and those named with their directory.
 missing=
 for path in $(grep -oE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|css|md)\b' $page | tr -d '`' | sort -u); do
     case $path in

@@ -74,7 +74,7 @@ for place in opt opt/.debug usr/lib/debug/opt; do
     rm "$root/$place/debug"
 done
 
-# ---- a package of such files, where one is installed
+# ---- a package of such files, if one is installed
 
 libc=$(readlink -f /lib/x86_64-linux-gnu/libc.so.6)
 id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')

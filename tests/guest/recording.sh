@@ -8,7 +8,7 @@
 choose_event
 cd "$scratch" || exit 1
 
-# recorded NAME APPLET ARG...: of a run the recording, and what its formats are on the spot
+# recorded NAME APPLET ARG...: a run's recording, and its formats as printed at once
 recorded()
 {
     run=$1

@@ -19,20 +19,20 @@ taken()
     test_failures=$((test_failures + $(grep -c '^FAIL ' "$scratch/verdicts")))
 }
 
-# carried COMMAND...: it runs `carried` of the workloads, wherever that is
+# carried COMMAND...: runs the workloads' `carried`, wherever that is
 carried()
 {
     "$@" </dev/null >"$scratch/verdicts" 2>&1
     taken "$*"
 }
 
-# here ARG...: where we are, with stackbox and what it traces as they are
+# here ARG...: where we are, with stackbox and what it traces unchanged
 here()
 {
     carried "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" "$@"
 }
 
-# make_root DIRECTORY: nothing is there but the binary, what it traces, and who judges it
+# make_root DIRECTORY: contains only the binary, what it traces, and its judge
 make_root()
 {
     mkdir -p "$1/proc" && cp "$STACKBOX" "$1/stackbox" && chmod 755 "$1" "$1/stackbox" &&
