@@ -5,7 +5,7 @@
 # through them, so that many stacks belong to two or three processes. There is no peer: bpftrace takes more
 # than a minute to symbolize and print as many.
 
-# The processes, while somebody traces. They stay until he is done, so that there is what to name.
+# The processes, while something traces. They stay until it is done, so that there is something to symbolize.
 go_through_stacks()
 {
     going=
@@ -40,7 +40,7 @@ part_full()
     end_tracer_by INT
     drop_processes
     read_cost
-    # Where a count is missing it was another task that was measured.
+    # If a count is missing, another task was measured.
     if [ "$(awk '/^spread;/ { sum += $NF } END { print sum }' "$out/tracer.out")" = 40000 ]; then
         figure full.collect stackbox \
             "$(sed -n 's/.*; collected in \([0-9]*\) us.*/\1/p' "$out/tracer.err" | tail -n 1)"

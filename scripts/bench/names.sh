@@ -5,7 +5,7 @@
 
 million=$out/million
 
-# A program of 100 MB with a million functions. perf names what it sampled there itself.
+# A program of 100 MB with a million functions. perf symbolizes what it sampled itself.
 prepare_names()
 {
     "$tools/symbols" make "$million" && chmod +x "$million" &&
@@ -29,7 +29,7 @@ named()
 part_names()
 {
     named stackbox "$tools/symbols" find "$million"
-    # Nobody can name the kernel's addresses who does not read this file.
+    # Naming kernel addresses takes at least reading this file.
     cost cat /proc/kallsyms
     figure names.kernel floor "$wall"
     cost "$tools/symbols" kernel 1000

@@ -5,7 +5,7 @@
 # programs in the kernel, by the kernel's own figure. For perf, which needs no program, only its own: nobody
 # counts what it takes in interrupts. A minute each, with one report, as it would run for years.
 
-# taken: ns of CPU time until now of the tracer that was begun last
+# taken: ns of CPU time so far of the tracer started last
 taken()
 {
     cat "/proc/$tracer/task"/*/schedstat "/proc/$tracer/fdinfo"/* "/proc/$tracer/stat" 2>/dev/null |
@@ -21,7 +21,7 @@ taken()
         }'
 }
 
-# shared KEY WHO: percent of all CPUs in a minute of what was begun last
+# shared KEY WHO: percent of all CPUs, in a minute, of the tracer started last
 shared()
 {
     sleep 5

@@ -4,7 +4,7 @@
 # A ping-pong of two processes on one CPU, each round of which is two waits and two wakeups: how long a round
 # takes while something sums up waits, and while nothing does.
 
-# pingpong KEY WHO: with the tracer that was begun last, if any
+# pingpong KEY WHO: with the tracer started last, if any
 pingpong()
 {
     figure "$1" "$2" "$("$tools/pingpong" 50000 | sed -n 's/^us per round: //p')"

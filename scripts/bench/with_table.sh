@@ -10,7 +10,7 @@ with_table()
         echo "$2 must have each of these lines once: $begin $end" >&2
         return 1
     }
-    # ENVIRON, because -v takes a backslash for more than that
+    # ENVIRON, because -v interprets backslashes
     BEGIN_LINE=$begin END_LINE=$end awk '
         FNR == NR                     { table = table $0 "\n"; next }
         $0 == ENVIRON["BEGIN_LINE"]   { print; print ""; printf "%s", table; print ""; inside = 1 }
