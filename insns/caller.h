@@ -3,7 +3,8 @@
  * At the first instruction of a user's function its frame is not made yet, and a walk along frame
  * pointers goes from the function straight to its caller's caller. The caller is where the function
  * would return to, which at that moment is where the architecture says. Where that is a register, or the
- * kernel walks along frame pointers itself, the same is true of the kernel's own functions.
+ * kernel walks along frame pointers itself, the same is true of the kernel's own functions. Where the kernel
+ * puts that register into each stack of a program (link_first) there is nothing to add to these.
  */
 #ifndef STACKBOX_INSNS_CALLER_H
 #define STACKBOX_INSNS_CALLER_H

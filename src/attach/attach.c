@@ -14,7 +14,7 @@
 #include "kernel/misses.h"
 #include "kernel/perf.h"
 
-/* One by one takes some 10 to 100 ms for each function: more than this many want --force. */
+/* One by one takes some 10 to 100 ms per function: more than this need --force. */
 #define MOST_SINGLE_PROBES 400
 #define SAMPLED_PROBES 8
 #define SPARE_DESCRIPTORS 64
@@ -31,7 +31,7 @@ const char *attach_way_name(enum attach_way way, bool user)
     return names[way][user];
 }
 
-/* ---- What the ways share ---- */
+/* ---- Shared by all ways ---- */
 
 int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,
                    uint64_t **cookies)
@@ -59,11 +59,11 @@ bool attach_concerns_one_place(int error)
     switch (error) {
     case -ESRCH:         /* no such function, or ftrace does not know it */
     case -ENOENT:        /* likewise */
-    case -EINVAL:        /* blacklisted, or an address of no function */
+    case -EINVAL:        /* blacklisted, or not a function's address */
     case -EADDRNOTAVAIL: /* several functions have the name */
     case -EILSEQ:        /* between two instructions */
     case -EOPNOTSUPP:
-    case -KERNEL_ENOTSUPP: /* an instruction that cannot be stepped over */
+    case -KERNEL_ENOTSUPP: /* an instruction that cannot be single-stepped */
     case -EBUSY:
     case -ERANGE:
         return true;
@@ -127,8 +127,8 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
 }
 
 /*
- * How long the first probes take to attach and, which can be a hundred times as long, to detach tells
- * how long all will.
+ * The time that the first probes take to attach and, up to a hundred times as long, to detach tells
+ * how long all will take.
  */
 static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start)
 {
@@ -169,7 +169,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
         int result = open(work, context, place);
         if (result && !attach_concerns_one_place(result))
             return result;
-        place->error = result; /* an error that a link had is no more */
+        place->error = result; /* a link's error no longer matters */
         work->attachment->attached += !result;
         if (asks && work->attachment->attached == before + SAMPLED_PROBES)
             return refuse_too_many(work, kept_before, start);
@@ -190,7 +190,7 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
         result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
     for (uint32_t i = 0; i < count && !result; i++)
         attachment->attached += !group[i]->error;
-    /* Where none could be defined, every place has its error: that is all there is to say. */
+    /* If none could be defined, every place has its error: there is nothing more to say. */
     return group[0]->error && attach_concerns_one_place(result) ? 0 : result;
 }
 
@@ -210,7 +210,10 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
 
 /* ---- Tracepoints, and all together ---- */
 
-/* Who may open others may not open this: some, such as of irq_work, are nobody's to sample. */
+/*
+ * Someone who may open others may not open this one: some, such as irq_work's, cannot be sampled by
+ * anybody.
+ */
 static bool is_nobodys(const struct work *work, const struct place *place, int error)
 {
     return error == -EPERM && place->kind == PLACE_TRACEPOINT && work->attachment->attached;
@@ -307,7 +310,10 @@ uint64_t attach_missed(const struct attachment *attachment)
     for (size_t i = 0; i < attachment->own_count; i++)
         missed += misses_of_program(attachment->own_programs[i]);
     missed += misses_of_links(attachment->fds, attachment->count);
-    /* What counts misses of text probes counts perf's own, too, where no program runs, and they are none. */
+    /*
+     * The counter of text probes' misses includes perf's own, where no program runs; those are not
+     * misses.
+     */
     if (attachment->tracefs >= 0 && !attachment->instead)
         missed += attach_text_missed(attachment->tracefs, &attachment->maker);
     return missed;

@@ -56,7 +56,9 @@ struct bpf_load attach_how_to_load(const struct work *work, enum attach_program 
     };
 }
 
-/* The verifier's words are of the last load: of one way that was refused nothing is left by the next. */
+/*
+ * The verifier's log is that of the last load: a way that was refused leaves nothing for the next.
+ */
 static int load_logged(struct work *work, const struct bpf_load *load)
 {
     text_free(&work->attachment->log);
@@ -64,8 +66,8 @@ static int load_logged(struct work *work, const struct bpf_load *load)
 }
 
 /*
- * Loads a program in which the number of the place is `number`, or is asked for at each hit: by a
- * program that a link has, whose `number` says nothing.
+ * Loads a program in which the place's number is `number`, or, for a link's program, which ignores
+ * `number`, is fetched at each hit.
  */
 static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
                          enum program_kind kind, size_t number)

@@ -7,7 +7,7 @@
 #include "insns/wall.h"
 #include "kernel/sampling.h"
 
-#define BLOCKED "SDTtPI" /* as /proc/TID/stat has it */
+#define BLOCKED "SDTtPI" /* as in /proc/TID/stat */
 
 int wall_time_attach(struct wall_time *wall, const struct offwake_wishes *wishes,
                      const struct trace_options *options, uint64_t frequency)
@@ -41,7 +41,7 @@ void wall_time_look(struct wall_time *wall, int map)
     wall->unseen = first_waits_note(&wall->first, &blocked, map);
 }
 
-/* Each thread's time has one beginning and one end, whatever there was in between. */
+/* Each thread's time has one beginning and one end, whatever happens in between. */
 void wall_time_check(struct wall_time *wall, const struct walling *walling)
 {
     uint64_t gap = walling->spent > walling->lived ? walling->spent - walling->lived

@@ -22,7 +22,7 @@ struct listing {
     asleep_each *each;
     void *context;
     struct stat cgroup;
-    char mount[4096]; /* where the cgroup's hierarchy is mounted; "": no cgroup is asked for */
+    char mount[4096]; /* where the cgroup's hierarchy is mounted; "": no cgroup was asked for */
     struct text content;
     int trouble; /* the first error for which something was passed over; or 0 */
 };
@@ -55,7 +55,7 @@ static bool is_one_of(const uint32_t *numbers, size_t count, uint64_t number)
     return !count;
 }
 
-/* Up from the cgroup's directory as far as it is one file system: its hierarchy's root. */
+/* The root of the cgroup's hierarchy: up from its directory within the same file system. */
 static int find_mount(struct listing *listing)
 {
     const char *path = listing->wishes->cgroup;
@@ -77,7 +77,7 @@ static int find_mount(struct listing *listing)
     }
 }
 
-/* Is it in the cgroup, or in one below it? /proc says where: "0::/a/b". */
+/* Is it in the cgroup, or in one below? /proc tells: "0::/a/b". */
 static bool is_in_cgroup(struct listing *listing, int thread)
 {
     size_t least = strlen(listing->mount);
@@ -107,7 +107,7 @@ static bool is_in_cgroup(struct listing *listing, int thread)
 
 /* ---- /proc/TID/stat ---- */
 
-/* The fields of stat(5) that are looked at, by their numbers there. */
+/* The fields of stat(5) used here, with their numbers there. */
 struct stat_fields {
     char state;                      /* 3 */
     uint64_t flags, started, processor; /* 9, 22, 39 */
@@ -167,7 +167,9 @@ static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64
     return listing->each(listing->context, &about);
 }
 
-/* The next entry of a directory that is one of these numbers, opened; below 0: there is none. */
+/*
+ * The next entry of a directory that is one of these numbers, opened; below 0: there are no more.
+ */
 static int next_number(struct listing *listing, DIR *directory, const uint32_t *numbers, size_t count,
                        uint64_t *number)
 {

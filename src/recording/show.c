@@ -15,16 +15,16 @@
 #include "recording/read.h"
 #include "report/blocks.h"
 
-/* A larger one is none that was made by anybody. */
+/* Nobody makes larger ones. */
 #define MOST_BYTES ((size_t)256 << 20)
 
 struct showing {
     const struct show_wishes *wishes;
-    struct shown *shown; /* the reader's own copy of it */
+    struct shown *shown; /* the reader's own copy */
     const char *cache;
 };
 
-/* ---- Apart ---- */
+/* ---- In the process apart ---- */
 
 static int take_all(struct showing *showing, struct recording *recording)
 {
@@ -163,7 +163,7 @@ static int make(struct showing *showing, struct recording *recording, struct sym
     return result;
 }
 
-/* What is wrong with a recording is no failure of this process: it is the answer. */
+/* A bad recording is not a failure of this process, but its answer. */
 static int show_apart(void *context, struct text *answer)
 {
     struct showing *showing = context;
@@ -188,9 +188,9 @@ static int show_apart(void *context, struct text *answer)
     return 0;
 }
 
-/* ---- Here ---- */
+/* ---- In this process ---- */
 
-/* Reports may hold any bytes: what is taken of them is their length. */
+/* Reports may contain any bytes: only their length is checked. */
 static int take_answer(struct answer *answer, const struct show_wishes *wishes, struct shown *shown)
 {
     const uint64_t result = answer_take_number(answer);
@@ -274,7 +274,7 @@ void recordings_explain(int result, struct text *why)
         text_add(why, "is truncated or corrupt");
         break;
     case -EXDEV:
-        text_add(why, "counts something else than those before it, so they cannot be added up");
+        text_add(why, "counts something different from those before it, so they cannot be added up");
         break;
     case -EINVAL:
         text_add(why, "has no threads: record it with --by thread");
