@@ -6,16 +6,16 @@
 #     RELEASE   5.10, 6.1, 6.12, newest
 #     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el; x86-64 where none is named
 #
-# Puts Debian's own kernel (of cloud flavour where there is one) into build/kernels/KERNEL/:
+# Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
 #     busybox (the static one of the same Debian: what runs beside the tests there)
-# Other machines' modules are left out where they are a package of their own: 20 to 120 MB.
+# Other machines' modules are left out if they are a package of their own: 20 to 120 MB.
 #
-# It comes from the mirror that this machine's apt already uses, through an apt state of its own
-# below build/: the machine's apt sees no new suite, and no root is needed. apt checks signatures
-# and sums. What is there already is not fetched again.
+# It comes from the mirror that this machine's apt already uses, through a private apt state below build/: the
+# machine's apt sees no new suite, and no root is needed. apt checks signatures and sums. What is there already
+# is not fetched again.
 #
-# Exit: 0 all there; 77 not to be had, with the reason on stderr.
+# Exit: 0 all there; 77 not available, with the reason on stderr.
 
 set -u
 umask 022

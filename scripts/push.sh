@@ -4,9 +4,9 @@
 # push.sh [OPTION...] SPOOL URL
 #
 # Sends the profiles that `stackbox profile -i 60 -o 'SPOOL/%t.pb.gz' --keep 1000` writes to a profile store:
-# each *.pb.gz and *.folded of SPOOL, the oldest first, as a POST to URL/ingest the way Pyroscope documents it. A file is
-# removed when the store has taken it, and not before: after a crash in between it is sent twice. Whatever goes
-# wrong is tried again, after pauses that grow; what the store will never take (400, 413, 415, 422) is moved to
+# each *.pb.gz and *.folded in SPOOL, oldest first, as a POST to URL/ingest in the form that Pyroscope
+# documents. A file is removed only after the store has accepted it: after a crash in between it is sent twice.
+# Failures are retried, after growing pauses; what the store will never accept (400, 413, 415, 422) is moved to
 # SPOOL/refused. One push.sh at a time works on a SPOOL.
 #
 #   --once             all that is there now, then the end
@@ -18,9 +18,9 @@
 #   --timeout S        for one file (60)
 #   --pause S          between two looks at SPOOL (10), and the first pause after a failure; the longest is 300
 #
-# It sends with curl, else GNU wget, else nc (http alone), else busybox's wget, which sends no binary file: .folded
-# alone. stackbox itself opens no connection. Exit: 0 all was sent (--once), 1 something was not, 2 wrong usage. What
-# is said goes to stderr.
+# It sends with curl, or else GNU wget, or else nc (only http), or else busybox's wget, which cannot send binary
+# files: only .folded. stackbox itself opens no connections. Exit: 0 everything was sent (--once), 1 something
+# was not, 2 wrong usage. Messages go to stderr.
 
 set -u
 umask 077
