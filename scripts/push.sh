@@ -9,14 +9,14 @@
 # Failures are retried, after growing pauses; what the store will never accept (400, 413, 415, 422) is moved to
 # SPOOL/refused. One push.sh at a time works on a SPOOL.
 #
-#   --once             all that is there now, then the end
+#   --once             send what is there now, then exit
 #   --name NAME        what the store calls it (stackbox.profile)
-#   --label KEY=VALUE  one more label beside host=; may be there several times
-#   --token FILE       the first line of FILE is sent as a bearer token
+#   --label KEY=VALUE  one more label besides host=; may be repeated
+#   --token FILE       send the first line of FILE as a bearer token
 #   --tenant ID        X-Scope-OrgID, for a store with several tenants
-#   --insecure         https without a look at the certificate, which busybox's wget cannot verify
-#   --timeout S        for one file (60)
-#   --pause S          between two looks at SPOOL (10), and the first pause after a failure; the longest is 300
+#   --insecure         do not verify the certificate of https, which busybox's wget cannot
+#   --timeout S        per file (60)
+#   --pause S          pause between looks at SPOOL (10), and after a first failure; at most 300
 #
 # It sends with curl, or else GNU wget, or else nc (only http), or else busybox's wget, which cannot send binary
 # files: only .folded. stackbox itself opens no connections. Exit: 0 everything was sent (--once), 1 something
