@@ -12,7 +12,7 @@
 #include "insns/task.h"
 
 struct follow_programs {
-    const struct event_filter *filter; /* the map; the namespace of `self`; pids: follow their children */
+    const struct event_filter *filter; /* the map; the namespace of `self`; pids whose children follow */
     uint32_t self;                     /* without pids: what this thread forks is held */
     uint16_t pid;                      /* where task_newtask has the new task's number; or, if */
     struct task_fields task;           /* known, for a raw one, where the task has it */
