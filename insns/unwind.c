@@ -379,7 +379,7 @@ void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
         CALL(BPF_FUNC_probe_read_kernel),
         LDX(W, R1, R10, place->index),
         CALL_LABEL("unwind_release"),
-        JLE_IMM(R0, (int32_t)(wishes->depth * 8), place->done), /* unchanged, but the verifier does not know that */
+        JLE_IMM(R0, (int32_t)(wishes->depth * 8), place->done), /* unchanged, for the verifier */
     LABEL(place->failed),
         MOV_IMM(R0, -EFAULT),
     LABEL(place->done));
