@@ -93,6 +93,10 @@ WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optim
 ifneq ($(findstring arm-linux,$(CC)),)
 WORKLOAD_CFLAGS += -marm -mapcs-frame
 endif
+# And on s390x that of a back chain.
+ifneq ($(findstring s390x-,$(CC)),)
+WORKLOAD_CFLAGS += -mbackchain
+endif
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)

@@ -42,8 +42,8 @@ struct machine_fixed {
 };
 
 /*
- * How stacks of its 64-bit programs are unwound by tables (insns/unwind.c). Distances are in bytes,
- * and words are those of struct pt_regs.
+ * How stacks of its programs are unwound by tables: by insns/unwind.c, for 64-bit ones, and by
+ * src/unwind/walk.c. Distances are in bytes, and words are those of struct pt_regs.
  */
 struct machine_walk {
     uint8_t registers; /* how many words are read, from the first on */
@@ -56,13 +56,14 @@ struct machine_walk {
     uint64_t words;    /* four bits each, lowest first; 0: the number is the word */
     uint64_t sampled;  /* PERF_SAMPLE_REGS_USER's bits: at least the numbered ones, and the pc; */
     const char *sampled_words; /* which word the n-th bit is; NULL: the n-th */
-    bool has_base;     /* UNWIND_BASE is followed */
+    uint8_t base;      /* one more register that is followed: UNWIND_BASE, ARM's r11; or 0 */
     uint64_t address;  /* address bits of a return address, others sign it; 0: not signed */
     int16_t record;    /* from the frame pointer to the saved one, before the return address; */
     bool sp_unknown;   /* it is unknown how far above that the caller's stack begins */
     struct {
         int16_t at, bytes;           /* this part of the signal frame, from sp, is read, */
         int16_t frame, sp, pc, link; /* where these are; link 0: none */
+        int16_t base;                /* and `base`, if that is not UNWIND_BASE */
     } signal;
     uint64_t sigreturn;   /* the code through which handlers return without tables; or 0 */
     bool (*moves_sp)(uint32_t instruction); /* may it change the stack pointer? With `sigreturn` */
@@ -79,6 +80,11 @@ struct machine {
     uint16_t family;  /* `elf` of the widest that may run each other's programs. 0: nobody knows what
                          runs there */
     const struct machine *wide; /* for 32 bits: the 64-bit machine whose kernels run it, too */
+    struct {
+        uint8_t call, sp, mode; /* there, for such a program: the words of the call's number
+                                   (machine_walk) and of the stack pointer, and the value of the
+                                   mode's bits. 0: unknown */
+    } in_wide;
     const char *multiarch; /* Debian's name for it, and for its library directories */
 
     /* ---- Its kernels ---- */
@@ -112,6 +118,7 @@ struct machine {
     /* ---- Registers ---- */
     struct machine_register pc, sp, frame;
     struct machine_register link; /* has the return address at a function's first instruction */
+    bool link_first;              /* the kernel takes it for a program's first caller, wherever that is */
     struct {
         uint8_t count, words[6], result;
     } args; /* of a function's first arguments, and of what it returns; count 0: unknown */

@@ -62,10 +62,14 @@ enum unwind_return {
 
 /*
  * Besides those two, one more register is followed, in files that need it: rbx, which x86-64's
- * dynamic linker uses to find its way back from binding a function at its first call.
+ * dynamic linker uses to find its way back from binding a function at its first call; and, only in
+ * walk.c, 32-bit ARM's r11.
  */
 #define UNWIND_BASE 3
 #define UNWIND_BASE_SAME 1
+
+/* `inner` of a rule by a register that holds where functions are called from it, and nowhere else: 32-bit ARM's. */
+#define UNWIND_AT_CALLS 1
 
 struct unwind_rule {
     uint8_t cfa, frame_kind, return_kind;

@@ -22,6 +22,7 @@
 #   --test-timeout S   for one test (300)
 #   --programs NAMES   these test programs alone: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
+#   --under ARCHIVE    an archive of cpio's that is unpacked before all that
 #   --machine          (x86-64) as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
 #                      perf_event_paranoid is 3 and kptr_restrict 2, other tools' BPF programs are
 #                      attached, and the tests run in a chroot whose /sys is that of the machine
@@ -38,7 +39,7 @@ umask 022
 cd "$(dirname "$0")/.." || exit 1
 
 image= cpus= memory=1024 append= name= timeout=300 test_timeout=300 files= machine=no log= clock=no
-alone=no once=no programs=
+alone=no once=no programs= under=
 
 usage()
 {
@@ -70,6 +71,7 @@ while [ $# -gt 0 ]; do
     --test-timeout) test_timeout=$2 ;;
     --programs) programs=$2 ;;
     --file)    files="$files $2" ;;
+    --under)   under=$2 ;;
     --log)     log=$2 ;;
     --machine) machine=yes; shift; continue ;;
     --own-clock) clock=yes cpus=1; shift; continue ;;
@@ -254,7 +256,8 @@ if [ $alone = yes ]; then
 else
     fill_root "$@" || exit 1
 fi
-(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$scratch/initramfs" || exit 1
+[ ! "$under" ] || cp "$under" "$scratch/initramfs" || exit 1
+(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >>"$scratch/initramfs" || exit 1
 
 boot
 if [ $once = no ] && ! grep -q '^@init ' "$log"; then

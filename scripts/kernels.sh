@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# kernels.sh KERNEL...    KERNEL: [MACHINE-]RELEASE
+# kernels.sh [--peers] KERNEL...    KERNEL: [MACHINE-]RELEASE
 #
 #     RELEASE   5.10, 6.1, 6.12, newest
 #     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el; x86-64 where none is named
@@ -10,6 +10,9 @@
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
 #     busybox (the static one of the same Debian: what runs beside the tests there)
 # Other machines' modules are left out if they are a package of their own: 20 to 120 MB.
+#
+#   --peers   and peers.cpio: a root with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
+#             run, that kernel's headers and its modules of loop devices and ext4. 1 GB; guest.sh --under has it.
 #
 # It comes from the mirror that this machine's apt already uses, through a private apt state below build/: the
 # machine's apt sees no new suite, and no root is needed. apt checks signatures and sums. What is there already
@@ -155,6 +158,75 @@ keep()
     echo "$1" >"$work/done/version"
 }
 
+# ---- the tools that others have
+
+# What scripts/beside.sh types, and what it is made of
+peers='bpfcc-tools bpftrace libbpf-tools e2fsprogs mount util-linux kmod dpkg dash mawk coreutils findutils grep sed procps'
+
+# The tools with all that they need, of headers and modules the packages alone
+download_peers()
+{
+    headers=$(private_apt apt-cache depends "linux-headers-$version" | sed -n 's/.*Depends: \(linux-headers-.*-common\)/\1/p')
+    modules_package=linux-modules-$version
+    private_apt apt-cache show "$modules_package" >/dev/null 2>&1 || modules_package=linux-image-$version
+    mkdir -p "$work/debs" "$work/modules"
+    # shellcheck disable=SC2086 # names
+    private_apt apt-get -qq -y -d --no-install-recommends -o Debug::NoLocking=1 install $peers &&
+        mv "$work/cache/archives"/*.deb "$work/debs/" &&
+        (cd "$work/debs" && private_apt apt-get -qq download "linux-headers-$version" $headers) &&
+        (cd "$work/modules" && private_apt apt-get -qq download "$modules_package")
+}
+
+# unpack PACKAGE DIRECTORY: as on a system whose /bin and /lib are links
+unpack()
+{
+    dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"
+}
+
+# A root by packages alone: no script of theirs runs. dpkg knows them, who asks it for a version is told.
+make_peers_root()
+{
+    for directory in bin sbin lib lib64; do
+        mkdir -p "$1/usr/$directory" && ln -s "usr/$directory" "$1/$directory" || return 1
+    done
+    mkdir -p "$1/var/lib/dpkg" "$work/unpacked" || return 1
+    for package in "$work"/debs/*.deb; do
+        unpack "$package" "$1" || return 1
+        dpkg-deb -f "$package" | sed '/^Package:/a Status: install ok installed' && echo
+    done >"$1/var/lib/dpkg/status"
+    unpack "$work"/modules/*.deb "$work/unpacked" || return 1
+    (cd "$work/unpacked" && { [ -d lib ] || cd usr; } &&
+        find lib/modules -name 'modules.*' -o -path '*/drivers/block/loop.ko*' -o -path '*/fs/ext4/*' \
+            -o -path '*/fs/jbd2/*' -o -name 'mbcache.ko*' -o -path '*/lib/*crc*.ko*' -o -path '*/crypto/*crc*.ko*' |
+        cpio -pdm --quiet "$1/usr") || return 1
+    PATH=$PATH:/usr/sbin:/sbin depmod -b "$1" "$version" 2>/dev/null
+    ln -s mawk "$1/usr/bin/awk"
+    rm -rf "$1/usr/share/man" "$1/usr/share/locale" "$1/usr/share/perl" "$1/usr/lib/x86_64-linux-gnu/gconv"
+}
+
+get_peers()
+{
+    [ ! -s "$kernels/$kernel/peers.cpio" ] || return 0
+    work=$kernels/.$kernel.$$
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
+    find_mirrors
+    write_sources
+    version=$(cat "$kernels/$kernel/version")
+    echo "kernel $kernel: fetching bcc, bpftrace, libbpf-tools of its Debian ..." >&2
+    {
+        private_apt apt-get -qq update
+        download_peers && make_peers_root "$work/peers"
+    } >"$work/peers.log" 2>&1 || {
+        grep '^[EW]:' "$work/peers.log" | head -n 3 >&2
+        cannot "the tools for $version cannot be fetched from the Debian mirror of this machine"
+    }
+    (cd "$work/peers" && find . | cpio -o -H newc --quiet -R 0:0) >"$work/peers.cpio" &&
+        mv "$work/peers.cpio" "$kernels/$kernel/" || exit 1
+    rm -rf "$work"
+}
+
 get_kernel()
 {
     describe
@@ -187,7 +259,10 @@ get_kernel()
     cannot "no version of it could be fetched from the Debian mirror of this machine"
 }
 
-[ $# -gt 0 ] || { echo "usage: kernels.sh KERNEL..." >&2; exit 2; }
+with_peers=no
+[ "${1:-}" != --peers ] || { with_peers=yes; shift; }
+[ $# -gt 0 ] || { echo "usage: kernels.sh [--peers] KERNEL..." >&2; exit 2; }
 for kernel; do
     get_kernel
+    [ $with_peers = no ] || get_peers
 done

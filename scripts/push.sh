@@ -4,23 +4,23 @@
 # push.sh [OPTION...] SPOOL URL
 #
 # Sends the profiles that `stackbox profile -i 60 -o 'SPOOL/%t.pb.gz' --keep 1000` writes to a profile store:
-# each *.pb.gz and *.folded in SPOOL, oldest first, as a POST to URL/ingest in the form that Pyroscope
-# documents. A file is removed only after the store has accepted it: after a crash in between it is sent twice.
-# Failures are retried, after growing pauses; what the store will never accept (400, 413, 415, 422) is moved to
-# SPOOL/refused. One push.sh at a time works on a SPOOL.
+# each *.pb.gz and *.folded in SPOOL, oldest first, as a POST to URL/ingest, as Pyroscope documents it. A file is
+# removed only once the store has accepted it: after a crash in between it is sent twice. Whatever fails is tried
+# again, after growing pauses; what the store will never accept (400, 413, 415, 422) is moved to SPOOL/refused.
+# Only one push.sh at a time works on a SPOOL.
 #
 #   --once             send what is there now, then exit
-#   --name NAME        what the store calls it (stackbox.profile)
+#   --name NAME        the profile's name in the store (stackbox.profile)
 #   --label KEY=VALUE  one more label besides host=; may be repeated
 #   --token FILE       send the first line of FILE as a bearer token
 #   --tenant ID        X-Scope-OrgID, for a store with several tenants
-#   --insecure         do not verify the certificate of https, which busybox's wget cannot
-#   --timeout S        per file (60)
-#   --pause S          pause between looks at SPOOL (10), and after a first failure; at most 300
+#   --insecure         https without verifying the certificate, which busybox's wget cannot do
+#   --timeout S        for each file (60)
+#   --pause S          between two looks at SPOOL (10), and after the first failure; at most 300 after more
 #
-# It sends with curl, or else GNU wget, or else nc (only http), or else busybox's wget, which cannot send binary
-# files: only .folded. stackbox itself opens no connections. Exit: 0 everything was sent (--once), 1 something
-# was not, 2 wrong usage. Messages go to stderr.
+# It sends with curl, else GNU wget, else nc (http only), else busybox's wget, which cannot send binary files: only
+# .folded. stackbox itself opens no connections. Exit status: 0 all was sent (--once), 1 something was not, 2 wrong
+# usage. Messages go to stderr.
 
 set -u
 umask 077
@@ -66,13 +66,13 @@ while [ $# -gt 0 ]; do
     --once)     once=yes ;;
     --insecure) insecure=yes ;;
     --name | --label | --token | --tenant | --timeout | --pause)
-        [ $# -gt 1 ] || refuse "$1: takes a word after it"
+        [ $# -gt 1 ] || refuse "$1: an argument is missing"
         case $1 in
-        --name)    is_word "$2" || refuse "--name: \"$2\" has more in it than letters, digits and _ . : / -"
+        --name)    is_word "$2" || refuse "--name: \"$2\" has characters other than letters, digits and _ . : / -"
                    name=$2 ;;
         --label)   add_label "$2" ;;
         --token)   token=$2 ;;
-        --tenant)  is_word "$2" || refuse "--tenant: \"$2\" has more in it than letters, digits and _ . : / -"
+        --tenant)  is_word "$2" || refuse "--tenant: \"$2\" has characters other than letters, digits and _ . : / -"
                    tenant=$2 ;;
         --timeout) is_seconds "$2" "$1"; timeout=$2 ;;
         --pause)   is_seconds "$2" "$1"; pause=$2 ;;
@@ -117,7 +117,7 @@ choose_sender()
     command -v timeout >/dev/null || refuse "the timeout command is missing: a store that hangs would hang this"
     [ $sender = busybox ] || return 0
     [ "${url#http:}" != "$url" ] || [ $insecure = yes ] ||
-        refuse "busybox's wget verifies no certificate: anybody between here and $url could read along; " \
+        refuse "busybox's wget verifies no certificate: anybody between here and $url could read what is sent; " \
 "install curl, or say --insecure"
     [ -z "$token" ] ||
         refuse "--token: busybox's wget takes headers as arguments, which all users here can read; install curl"
@@ -233,8 +233,8 @@ send()
     fi
     from=$(started "$1" 2>/dev/null) && until=$(stat -c %Y "$1" 2>/dev/null) || return 3
     [ "$until" -gt "$from" ] || until=$((from + 1))
-    make_body "$1" 2>"$work/said" || { [ -e "$1" ] && answer='it cannot be read' && return 1; return 3; }
-    # { } and , in a URL.
+    make_body "$1" 2>"$work/said" || { [ -e "$1" ] && answer='a file cannot be read' && return 1; return 3; }
+    # { } and , as a URL has them.
     query="name=$name%7Bhost%3D$host$(echo "$labels" | sed 's/=/%3D/g; s/,/%2C/g')%7D"
     status=$(post "$url/ingest?$query&from=$from&until=$until&format=$format&spyName=stackbox")
     case $status in
@@ -265,7 +265,7 @@ count_gone()
     lost=$(comm -23 "$work/waiting" "$work/now" 2>/dev/null | wc -l)
     [ "$lost" -eq 0 ] && return
     gone=$((gone + lost))
-    say "$lost profiles were deleted before they could be sent ($gone in all): the spool is too small for so long a failure"
+    say "$lost profiles were deleted before they could be sent ($gone in all): the spool is too small for such a long failure"
 }
 
 # forget NAME: it is no longer waited for
@@ -298,7 +298,7 @@ pass()
 
 choose_sender
 prepare
-command -v flock >/dev/null || refuse "the flock command is missing: two at a time would send all twice"
+command -v flock >/dev/null || refuse "the flock command is missing: without it, two at a time would send everything twice"
 exec 9>"$spool/.push.lock" || exit 1
 if ! flock -n 9; then
     say "another push.sh works on $spool"

@@ -6,8 +6,8 @@
 # calls the parts, round by round.
 #
 # $out is where files go that nobody needs afterwards, $tools and $workloads have test programs,
-# $round is the number of the round. $bcc (a path whose %s is the tool), $bpftrace, $perf, $ply and
-# $libbpf_tools (a directory) are the peers, empty where one is not installed.
+# $round is the number of the round. $bcc and $libbpf_tools (paths whose %s is the tool), $bpftrace, $perf and
+# $ply are the peers, empty where one is not installed.
 
 # figure KEY WHO VALUE: leaves out what is not a number
 figure()
@@ -60,7 +60,7 @@ as_soon_as()
             end_tracer
             return 1
         fi
-        sleep 0.02
+        sleep "${pause:-0.02}"
     done
 }
 
@@ -119,9 +119,15 @@ bcc_tool()
     # shellcheck disable=SC2059 # a path with one %s
     tool=$(printf "$bcc" "$1")
     for example in /usr/share/doc/bpfcc-tools/examples/tracing /usr/share/bcc/examples/tracing; do
-        [ -e "$tool" ] || [ ! -e "$example/$1.py" ] || tool="python3 $example/$1.py"
+        [ -e "$tool" ] || [ ! -e "$example/$1.py" ] || tool="/usr/bin/python3 $example/$1.py"
     done
     echo "$tool"
+}
+
+libbpf_tool()
+{
+    # shellcheck disable=SC2059 # a path with one %s
+    printf "$libbpf_tools" "$1"
 }
 
 # begin_stackbox ARG... / begin_bcc TOOL ARG... / begin_bpftrace SCRIPT / begin_ply SCRIPT /

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034 # variables that are of the scripts that read this one
 #
-# The tools that are installed here and do what stackbox does, and their versions: $bcc (a path whose %s is the
-# tool), $bpftrace, $perf, $ply and $libbpf_tools (a directory), empty where one is not installed.
+# The tools that are installed here and do what stackbox does, and their versions: $bcc and $libbpf_tools (paths
+# whose %s is the tool), $bpftrace, $perf and $ply, empty where one is not installed.
 
 # Which peers are here. What --install or our package put into PATH is not a peer.
 find_peers()
@@ -12,10 +12,11 @@ find_peers()
     ply=$(command -v ply)
     find_bcc
     libbpf_tools=
-    for directory in /usr/sbin /usr/share/bcc/libbpf-tools; do
-        case $(readlink -e "$directory/offcputime") in
+    for path in /usr/sbin/%s-libbpf /usr/sbin/%s /usr/share/bcc/libbpf-tools/%s; do
+        # shellcheck disable=SC2059 # a path with one %s
+        case $(readlink -e "$(printf "$path" offcputime)") in
         '' | */stackbox) ;;
-        *) libbpf_tools=$directory; break ;;
+        *) libbpf_tools=$path; break ;;
         esac
     done
 }

@@ -39,7 +39,7 @@ part_start()
     [ "$perf" ] && started perf "$perf" record -q -e cpu-clock -o "$out/perf.start" true
     early_round || return 0
     # These count in whole seconds.
-    [ "$libbpf_tools" ] && started_for_a_second libbpf-tools "$libbpf_tools/offcputime" 1
+    [ "$libbpf_tools" ] && started_for_a_second libbpf-tools "$(libbpf_tool offcputime)" 1
     [ "$bcc" ] && started_for_a_second bcc "$(bcc_tool stackcount)" -D 1 $never
 }
 
@@ -166,6 +166,6 @@ part_size()
     [ "$bcc" ] && [ "$library" ] && figure size bcc "$(with_libraries /usr/bin/python3 "$library")"
     [ "$ply" ] && ldd "$ply" >/dev/null 2>&1 && figure size ply "$(with_libraries "$ply")"
     [ "$bpftrace" ] && figure size bpftrace "$(with_libraries "$bpftrace")"
-    [ "$libbpf_tools" ] && figure size libbpf-tools "$(with_libraries "$libbpf_tools/offcputime")"
+    [ "$libbpf_tools" ] && figure size libbpf-tools "$(with_libraries "$(libbpf_tool offcputime)")"
     [ "$perf" ] && figure size perf "$(with_libraries "$perf")"
 }

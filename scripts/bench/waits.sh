@@ -41,13 +41,13 @@ part_waits()
 {
     alone waits
     begin_stackbox offcputime -f && under waits stackbox
-    [ "$libbpf_tools" ] && begin_quiet "$libbpf_tools/offcputime" && under waits libbpf-tools
+    [ "$libbpf_tools" ] && begin_quiet "$(libbpf_tool offcputime)" && under waits libbpf-tools
     alone waits.kernel
     begin_stackbox offcputime -f -K && under waits.kernel stackbox
     [ "$bpftrace" ] && begin_bpftrace "$off_cpu_script" && under waits.kernel bpftrace
     alone waits.wakes
     begin_stackbox wakeuptime -f && under waits.wakes stackbox
-    [ "$libbpf_tools" ] && begin_quiet "$libbpf_tools/wakeuptime" && under waits.wakes libbpf-tools
+    [ "$libbpf_tools" ] && begin_quiet "$(libbpf_tool wakeuptime)" && under waits.wakes libbpf-tools
     alone waits.both
     begin_stackbox offwaketime -f && under waits.both stackbox
 }

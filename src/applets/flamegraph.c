@@ -111,12 +111,12 @@ static const struct option own_options[] = {
 static const struct option *const options[] = {own_options, common_options, NULL};
 
 static const struct manual_row input[] = {
-    {NULL, "Folded stacks, one per line: frames from the root, separated by ; then a blank and a "
+    {NULL, "Folded stacks, one per line: frames from the root, separated by ; then a space and a "
      "count, which may have a fraction, as written by -f of the other applets, bcc's -f, "
      "stackcollapse-perf.pl and async-profiler. FILE may also be a recording (-o FILE.sbx of the "
      "other applets): see report(1). Several files are added up. Without FILE, or if FILE is -, "
      "reads stdin."},
-    {NULL, "Lines that begin with # and a blank are comments. Lines without a valid count are "
+    {NULL, "Lines that begin with # and a space are comments. Lines without a valid count are "
      "left out; stderr says how many, and where the first is. If lines end in two counts, as "
      "difffolded.pl writes them, the first is before, the second now."},
     {0},
@@ -164,7 +164,7 @@ static const struct manual_row notes[] = {
      "delimiters."},
     {NULL, "Counts with a fraction are summed up exactly and shown as whole numbers."},
     {NULL, "Control characters, escapes and invalid UTF-8 are written as \\xNN. In folded output, "
-     "if the last frame ends in a blank and a number, _ replaces the blank, so that it is not "
+     "if the last frame ends in a space and a number, _ replaces the space, so that it is not "
      "read as another count."},
     {0},
 };

@@ -78,8 +78,7 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed: check(1) tells "
-     "what works here. Kernel functions need CONFIG_KPROBES; tracepoints need tracefs, which is "
-     "mounted for this process alone if it is not mounted yet."},
+     "what works here. Kernel functions need CONFIG_KPROBES; tracepoints need tracefs."},
     {NULL, "Inlined functions cannot be traced, nor can those that the kernel protects from "
      "probes. --list prints what can."},
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "

@@ -100,9 +100,9 @@ static const struct manual_row output[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Events are printed in the order of their times, whichever CPU they came from."},
-    {NULL, "Events that find the buffer full are lost, and their number is printed at the end: "
-     "printed + lost = all events. For events that are faster than a terminal or disk, use "
-     "stackcount(1), which counts them in the kernel."},
+    {NULL, "Events are dropped if the buffer is full; a line at the end tells how many: printed + lost "
+     "= all events. For events that are faster than a terminal or disk, use stackcount(1), which "
+     "counts them in the kernel."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed. stackcount(1) "
      "says more on what can be traced and where names come from."},
     {0},

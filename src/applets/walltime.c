@@ -52,9 +52,9 @@ static const struct manual_row output[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "Times are exact; samples only divide up the running time between stacks."},
-    {NULL, "A thread that is stopped is blocked. What it waits for when the run begins has the stack of "
-     "/proc/TID/stack, the kernel's alone."},
+    {NULL, "Times are exact; samples only divide up the running time among stacks."},
+    {NULL, "A stopped thread is blocked. A wait that began before the run has the stack from "
+     "/proc/TID/stack: kernel frames only."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
      "above 2, as on some systems."},
     {0},

@@ -25,6 +25,8 @@ struct bpf_load attach_how_to_load(const struct work *work, enum attach_program 
                                    enum program_kind kind);
 /* Loads the program: a descriptor that stays the attachment's, or a negative errno. */
 int attach_load(struct work *work, enum attach_program which, enum program_kind kind);
+/* The same for this place alone: its number is in it. */
+int attach_load_own(struct work *work, const struct place *place, enum program_kind kind);
 
 /* Takes over an event or a link. 0 or -ENOMEM. */
 int attach_keep(struct work *work, int fd);

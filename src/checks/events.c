@@ -68,8 +68,8 @@ static void check_hardware(struct check *check)
     if (!check->yes && refusal)
         check_decide(check, REFUSED_SAMPLING, refusal, 0);
     else if (!check->yes)
-        check_refuse(check, "the processor has no counters, or this virtual machine's host passes "
-                            "none on: cpu-clock, profile's default, needs none");
+        check_refuse(check, "the processor has no counters, or this virtual machine's host hides them: "
+                            "profile's default, cpu-clock, needs none");
 }
 
 void check_events(struct checks *checks)

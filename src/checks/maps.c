@@ -34,7 +34,7 @@ static void check_bpf(struct checks *checks)
     int map = create_hash();
 
     if (map >= 0 && refused == -EINVAL)
-        check_refuse(&checks->of[CHECK_BPF], "this kernel runs no programs that read stacks (Linux 4.18, "
+        check_refuse(&checks->of[CHECK_BPF], "this kernel's takes no programs that read stacks (Linux 4.18, "
                      "CONFIG_BPF_EVENTS): perf's rings collect instead");
     else
         check_decide(&checks->of[CHECK_BPF], REFUSED_MAPS, map < 0 ? map : refused, 0);
@@ -44,7 +44,7 @@ static void check_bpf(struct checks *checks)
     }
     batches->yes = bpf_has_batches(map);
     if (!batches->yes)
-        check_refuse(batches, "this kernel has none (Linux 5.6): tables are read entry by entry, so "
+        check_refuse(batches, "this kernel has none (Linux 5.6): tables are read one entry at a time, and "
                               "reports take longer");
     close(map);
 }
@@ -87,8 +87,7 @@ static void check_jit(struct check *check)
         const bool is_off = kernel_jit_is_off();
         text_format(&check->detail, "%sprograms are interpreted, and events take several times as long%s: %s",
                     is_off ? "net.core.bpf_jit_enable is 0, so " : "",
-                    is_interpreted() ? "" : "; this kernel then refuses those of stacksnoop, --cpu and "
-                                            "unwind tables",
+                    is_interpreted() ? "" : "; then this kernel refuses stacksnoop, --cpu and unwind tables",
                     is_off ? "sysctl net.core.bpf_jit_enable=1" : "boot a kernel with CONFIG_BPF_JIT");
     }
     if (program >= 0)
@@ -109,7 +108,7 @@ static void check_memory(struct check *check)
 
     check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
     if (!result)
-        text_format(&check->detail, "%llu KB for %u stacks of %u frames, of %llu KB free",
+        text_format(&check->detail, "%llu KB for %u stacks of %u frames; %llu KB are free",
                     (unsigned long long)kilobytes(store_bytes(&store)), store.stacks, store.depth,
                     (unsigned long long)kilobytes(kernel_free_memory()));
     store_close(&store);
@@ -125,7 +124,7 @@ static void check_stack_maps(struct check *check)
     check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
     if (!result && !store.settled.ids.buckets)
         text_add(&check->detail, "but not used, since this kernel cannot map arrays (Linux 5.5): stacks "
-                                 "are kept by hash, and events take longer");
+                                 "are kept by stackbox's own hashes, and events take longer");
     store_close(&store);
 }
 
@@ -147,7 +146,7 @@ static void check_waits(struct check *check)
     }
     check_decide(check, REFUSED_MAPS, result, bytes);
     if (!result)
-        text_format(&check->detail, "%llu KB for %u waiting threads",
+        text_format(&check->detail, "%llu KB for up to %u waiting threads",
                     (unsigned long long)kilobytes(bytes), waits.entries);
     waits_close(&waits);
     store_close(&store);
@@ -163,8 +162,8 @@ static void check_buffer(struct check *check)
     check_decide(check, REFUSED_MAPS, result, recorder.bytes);
     if (!result)
         text_format(&check->detail, recorder.kind == RECORDER_RING
-                                        ? "of %llu KB"
-                                        : "perf buffers on each CPU instead, of %llu KB in all",
+                                        ? "%llu KB"
+                                        : "as perf buffers, one for each CPU, %llu KB in all",
                     (unsigned long long)kilobytes(recorder.bytes));
     recorder_close(&recorder);
 }

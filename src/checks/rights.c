@@ -59,8 +59,8 @@ static void check_btf(struct check *check)
     if (fd >= 0)
         close(fd);
     else if (error == ENOENT)
-        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which describes the kernel's structs "
-                            "where tracefs is not accessible: mount /sys, or boot a kernel with "
+        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which unwind tables need, and "
+                            "everything if tracefs is closed: mount /sys, or boot a kernel with "
                             "CONFIG_DEBUG_INFO_BTF");
     else
         text_format(&check->detail, "%s cannot be read: %s", path, strerror(error));
@@ -75,12 +75,12 @@ static void check_others(struct check *check)
     if (fd >= 0)
         close(fd);
     else if (error == ENOENT)
-        check_refuse(check, "there is no /proc/1/maps, so what processes have mapped is unknown: "
+        check_refuse(check, "there is no /proc/1/maps, so nothing tells what processes have mapped: "
                             "mount /proc");
     if (!check->yes && !check->detail.length)
-        check_refuse(check, "CAP_SYS_PTRACE is missing, so what others' processes have mapped is "
-                            "unknown: run it as root, or give it CAP_SYS_PTRACE, and "
-                            "CAP_DAC_READ_SEARCH for programs that are not readable by everybody");
+        check_refuse(check, "CAP_SYS_PTRACE is missing, so nothing tells what other users' processes "
+                            "have mapped: run it as root, or give it CAP_SYS_PTRACE, and "
+                            "CAP_DAC_READ_SEARCH for programs that not everybody may read");
 }
 
 static void check_real_time(struct check *check)
@@ -88,8 +88,8 @@ static void check_real_time(struct check *check)
     check->yes = bpf_begin_unpreempted();
     bpf_end_unpreempted();
     if (!check->yes)
-        check_refuse(check, "CAP_SYS_NICE is missing, so a preemptible kernel may lose some events "
-                            "while tables are read: run it as root, or give it CAP_SYS_NICE");
+        check_refuse(check, "CAP_SYS_NICE is missing, so a preemptible kernel may lose some "
+                            "events while tables are read: run it as root, or give it CAP_SYS_NICE");
 }
 
 static void check_cgroups(struct check *check)
@@ -106,7 +106,7 @@ static void check_cgroups(struct check *check)
         check_decide(check, REFUSED_MAPS, map, 0);
     else
         check_refuse(check, "there is no cgroup v2 at " CGROUPS ": mount it (mount -t cgroup2 none "
-                            CGROUPS "), not version 1, or name a directory of it where it is mounted");
+                            CGROUPS ") instead of version 1, or give --cgroup its full path");
 }
 
 /* ---- Capabilities ---- */
@@ -122,7 +122,7 @@ static const struct {
     {NUMBER_CAP_BPF, true, "CAP_BPF", "maps and programs"},
     {NUMBER_CAP_PERFMON, true, "CAP_PERFMON", "programs and events"},
     {CAP_SYSLOG, false, "CAP_SYSLOG", "names of kernel functions"},
-    {CAP_SYS_PTRACE, false, "CAP_SYS_PTRACE", "what others' processes have mapped"},
+    {CAP_SYS_PTRACE, false, "CAP_SYS_PTRACE", "mappings of others' processes"},
     {CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "others' files"},
     {CAP_SYS_NICE, false, "CAP_SYS_NICE", "exact intervals"},
     {CAP_SYS_ADMIN, false, "CAP_SYS_ADMIN", "tracefs, and kernel.perf_event_paranoid above 2"},
@@ -145,7 +145,7 @@ static void check_capabilities(struct check *check)
         text_format(&check->detail, "missing: %s; ", missing.data);
     text_format(&check->detail, "held: %s", held.length ? held.data : "none");
     if (!check->yes)
-        text_add(&check->detail, ": run it as root, or give it those that you need");
+        text_add(&check->detail, ": run it as root, or give it the missing ones");
     text_free(&missing);
     text_free(&held);
 }
@@ -156,7 +156,7 @@ static void check_lockdown(struct check *check)
 
     check->yes = !refusal_locked_down(&level);
     if (!check->yes)
-        text_format(&check->detail, "this kernel is locked down (%s), which blocks what says no "
+        text_format(&check->detail, "this kernel is locked down (%s), which blocks whatever says no "
                     "above: boot with lockdown=none, or without secure boot", level.data);
     text_free(&level);
 }

@@ -40,7 +40,7 @@ static int check_tracefs(struct check *check)
     if (mounted >= 0)
         close(mounted);
     else if (tracefs >= 0)
-        text_add(&check->detail, "mounted only for stackbox, whenever it is needed");
+        text_add(&check->detail, "mounted for stackbox alone when needed");
     check_decide(check, REFUSED_TRACEFS, tracefs, 0);
     return tracefs;
 }
@@ -118,7 +118,7 @@ static bool check_switches(struct check *check)
         result = open_switches(&switches, &store, &waits, &refusal);
     check_decide(check, refusal.what, result, 0);
     if (!result && switches.raw)
-        text_add(&check->detail, "by raw tracepoints and the kernel's types");
+        text_add(&check->detail, "by raw tracepoints and BTF");
     bool by_tracefs = !result && !switches.raw;
     switches_close(&switches);
     waits_close(&waits);

@@ -11,11 +11,9 @@
 /* With rings that is done here, and nothing about the kernel must be known. */
 static int try_walk(struct learned *learned, struct text *log)
 {
-    const struct machine *machine = machine_of_kernel();
-
     if (!check_rings)
         return learned_open(learned, log);
-    return HAS_UNWIND && machine->walk && machine == machine_ours() ? 0 : -EOPNOTSUPP;
+    return HAS_UNWIND && machine_walks() ? 0 : -EOPNOTSUPP;
 }
 
 void check_unwinding(struct checks *checks)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "counting/wall_time.h"
 
+#include <string.h>
+
 #include "base/say.h"
 #include "insns/wall.h"
 #include "kernel/sampling.h"
@@ -36,7 +38,7 @@ void wall_time_look(struct wall_time *wall, int map)
     struct asleep_wishes blocked = wall->threads;
 
     blocked.states = BLOCKED;
-    first_waits_note(&wall->first, &blocked, map);
+    wall->unseen = first_waits_note(&wall->first, &blocked, map);
 }
 
 /* Each thread's time has one beginning and one end, whatever happens in between. */
@@ -76,6 +78,9 @@ void wall_time_add_losses(struct wall_time *wall, struct missing *missing)
 
     sampling_stops(&wall->sampled.sampling, &stops);
     sampled_add_stops(&wall->sampled, &stops, missing);
+    if (wall->unseen)
+        missing_add(missing, &(struct loss){.count = MISSING_UNCOUNTED, .events = "waits"},
+                    "that began before the run may have no stack: cannot list threads: %s", strerror(-wall->unseen));
 }
 
 void wall_time_close(struct wall_time *wall)

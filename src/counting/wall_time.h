@@ -15,6 +15,7 @@ struct wall_time {
     struct sampled sampled;
     struct asleep_wishes threads; /* those asked for */
     struct first_waits first;
+    int unseen; /* the negative errno for which not all of the first waits are known; or 0 */
     bool does_not_close; /* it was reported that times do not add up */
 };
 #define WALL_TIME_NONE {.sampled.wishes.program = -1}

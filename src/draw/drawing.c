@@ -62,6 +62,9 @@ static int read_recording(const struct drawing *drawing, struct folded *folded, 
     if (result && result != -ECHILD) {
         recordings_explain(result, &why);
         say("\"%s\" %s", folded->name, why.data ? why.data : strerror(-result));
+    } else if (!result && shown.unread && drawing->wishes->verdict.text) {
+        say("no verdict: functions of \"%s\" have no names", folded->name);
+        result = -EIO;
     }
     text_free(&why);
     shown_free(&shown);

@@ -116,7 +116,7 @@ static void write_heading(FILE *out, const struct verdict_wishes *wishes, size_t
     else
         fprintf(out, "no function grew by more than %s%s of all", wishes->text, sign);
     if (uncertain)
-        fprintf(out, "; uncertain, of too few samples: %zu", uncertain);
+        fprintf(out, "; %zu uncertain: too few samples", uncertain);
     fputc('\n', out);
 }
 

@@ -13,6 +13,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "machine/machine.h"
 
 #define MAGIC 0xeb9f /* in the kernel's byte order, which is ours */
 #define VERSION 1
@@ -269,7 +270,7 @@ static bool get_bare_type(const struct btf *btf, uint32_t id, struct type *type)
 static uint32_t size_of(const struct type *type)
 {
     if (type->kind == KIND_PTR)
-        return sizeof(long);
+        return machine_of_kernel()->bits ? machine_of_kernel()->bits / 8 : sizeof(long);
     return type->kind == KIND_INT || type->kind == KIND_ENUM || type->kind == KIND_ENUM64 ||
                    type->kind == KIND_STRUCT || type->kind == KIND_UNION
                ? type->size

@@ -81,3 +81,10 @@ const struct machine *machine_of_kernel(void)
         return ours->wide;
     return bits == ours->bits ? ours : &unknown;
 }
+
+bool machine_walks(void)
+{
+    const struct machine *kernel = machine_of_kernel(), *ours = machine_ours();
+
+    return kernel->walk && (kernel == ours || ours->in_wide.sp);
+}

@@ -23,6 +23,9 @@ const struct machine *machine_ours(void);
  */
 const struct machine *machine_of_kernel(void);
 
+/* Can stacks of this kernel's programs, of its widest, be walked along tables by this one? */
+bool machine_walks(void);
+
 /* Can programs of that e_machine run here? */
 bool machine_is_ours(uint16_t elf);
 

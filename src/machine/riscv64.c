@@ -43,7 +43,7 @@ const struct machine machine_riscv64 = {
     .least_page = 12, .greatest_page = 12,
     .call_prefix = "__riscv_", .names = kernel_names,
     .entry_patch = 8, .links_lack_stacks = true,
-    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8},
+    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8}, .link_first = true,
     .args = {6, {10, 11, 12, 13, 14, 15}, 10},
     .emit_load_caller = emit_load_caller_ra, .caller_text = "%ra", .walk = &walk,
     .instruction = 2,

@@ -7,6 +7,7 @@
 #endif
 
 #include "insns/program.h"
+#include "insns/unwind_layout.h"
 #include "machine/rows.h"
 
 /* ---- The caller at a function's first instruction ---- */
@@ -14,6 +15,7 @@
 #define CS 136
 #define SP 152
 #define CS_OF_64_BIT_CODE 0x33
+#define CS_OF_32_BIT_CODE 0x23
 
 /* The call has just pushed it: 8 bytes, or 4 in 32-bit code, at the stack pointer. */
 static void emit_load_caller_pushed(struct program *program, int16_t place)
@@ -153,7 +155,7 @@ static const struct machine_walk walk = {
     .numbered = 16,
     .words = 0x0123678904ed5bca, /* rax, rdx, rcx, rbx ... */
     .sampled = 0xff01ff, .sampled_words = "\12\5\13\14\15\16\4\23\20\11\10\7\6\3\2\1", /* and 0 */
-    .has_base = true,
+    .base = UNWIND_BASE,
     /* struct rt_sigframe, without the return address, which the handler has taken */
     .signal = {.at = 120, .bytes = 56, .frame = 0, .sp = 40, .pc = 48},
     .thread_exit = 0x050f3cb0c031c789, /* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */
@@ -187,7 +189,7 @@ const struct machine machine_i386 = {
 #if defined(__i386__)
     .is_ours = true,
 #endif
-    .family = EM_X86_64, .wide = &machine_x86_64,
+    .family = EM_X86_64, .wide = &machine_x86_64, .in_wide = {.call = 15, .sp = 19, .mode = CS_OF_32_BIT_CODE},
     .multiarch = "i386-linux-gnu",
     .least_page = 12, .greatest_page = 12,
     .names = kernel_names,

@@ -26,7 +26,8 @@ struct asleep {
 
 /*
  * Calls `each` with every such thread; what it points to is valid during the call. A negative
- * result of `each` ends this and is returned. 0 or a negative errno. Threads that end meanwhile are
+ * result of `each` ends this and is returned. 0 or a negative errno, also if a thread was skipped
+ * or has no stack because memory, descriptors or a read failed. Threads that end meanwhile are
  * skipped.
  */
 typedef int asleep_each(void *context, const struct asleep *thread);

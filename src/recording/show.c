@@ -117,6 +117,9 @@ static void tell_notes(const struct show_wishes *wishes, const struct recording 
         text_format(lines, "%u file%s, so their functions have no names: look for them elsewhere "
                     "with --symfs DIR; --missing lists their build ids\n", notes->missing_files,
                     notes->missing_files == 1 ? " is not here" : "s are not here");
+    if (notes->unopened_file.length)
+        text_format(lines, "functions of a file have no names%s: %s\n",
+                    notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
     if (notes->changed_file.length)
         text_format(lines, "%s was modified after it was mapped: its functions have no names\n",
                     notes->changed_file.data);
@@ -175,6 +178,7 @@ static int show_apart(void *context, struct text *answer)
     answer_put_number(answer, (uint64_t)-(int64_t)result);
     answer_put_number(answer, shown->failed);
     answer_put_number(answer, shown->began);
+    answer_put_number(answer, notes.unopened_file.length);
     answer_put_text(answer, &shown->lines);
     answer_put_text(answer, &shown->missing);
     for (size_t i = 0; i < showing->wishes->format_count; i++)
@@ -193,6 +197,7 @@ static int take_answer(struct answer *answer, const struct show_wishes *wishes, 
 
     shown->failed = answer_take_number(answer);
     shown->began = answer_take_number(answer);
+    shown->unread = answer_take_number(answer);
     answer_take_text(answer, MOST_BYTES, &shown->lines);
     answer_take_text(answer, MOST_BYTES, &shown->missing);
     for (size_t i = 0; i < wishes->format_count; i++)

@@ -36,6 +36,7 @@ struct shown {
     struct text missing; /* build ids, one per line */
     uint64_t began;      /* the run's beginning: ns since the epoch */
     uint64_t failed;     /* the recording that could not be read */
+    bool unread;         /* functions of a local file have no names: it could not be read */
 };
 
 /*

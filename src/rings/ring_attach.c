@@ -31,9 +31,11 @@ static bool at_kernel_start(const struct place *place)
 
 static const char *caller_of(const struct place *place)
 {
-    const bool wanted = at_kernel_start(place) || attach_variants[attach_program_of(place)].caller;
+    const struct machine *kernel = machine_of_kernel();
+    const bool wanted = at_kernel_start(place) ||
+                        (attach_variants[attach_program_of(place)].caller && !kernel->link_first);
 
-    return wanted ? machine_of_kernel()->caller_text : NULL;
+    return wanted ? kernel->caller_text : NULL;
 }
 
 static int add(const struct work *work, const struct rings_event *event, const struct tracefs_field *caller)

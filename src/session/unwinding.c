@@ -61,10 +61,8 @@ void unwinding_take_first_alone(struct unwinding *unwinding)
 
 void unwinding_take_samples(struct unwinding *unwinding)
 {
-    const struct machine *machine = machine_of_kernel();
-
-    if (machine->walk && machine == machine_ours())
-        unwinding->rings.machine = machine;
+    if (machine_walks())
+        unwinding->rings.machine = machine_of_kernel();
 }
 
 static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)

@@ -270,10 +270,12 @@ static int open_recorded(const struct naming *naming, const struct process_place
     const int fd = identity_open(place->file->identity, &search, elf, trouble);
 
     elf->unpacked = unpacked;
+    if (fd >= 0)
+        *trouble = 0; /* what another place has */
     note_missing(naming, place, fd < 0 ? NULL : elf);
     if (fd < 0 && place->file->is_changed && !naming->notes->changed_file.length)
         text_add(&naming->notes->changed_file, place->file->path);
-    else if (fd < 0)
+    else if (fd < 0 && !*trouble)
         naming->notes->missing_files++;
     return fd < 0 ? fd : 0;
 }

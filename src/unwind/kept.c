@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "kernel/bpf.h"
+#include "machine/machine.h"
 #include "unwind/making.h"
 
 #define MOST_TABLES 4096
@@ -96,10 +97,10 @@ void tables_tell_kind(struct tables *tables, const struct unwind_key *key, uint3
         (void)tell(tables, key, kind ? &object : NULL);
 }
 
-/* The kernel's own, the same in all processes. */
+/* The kernel's own, the same in all processes; but we may be a 32-bit process, and they 64-bit ones. */
 static int put_vdso(struct tables *tables)
 {
-    const uint64_t at = getauxval(AT_SYSINFO_EHDR);
+    const uint64_t at = machine_of_kernel() == machine_ours() ? getauxval(AT_SYSINFO_EHDR) : 0;
     int memory = at ? open("/proc/self/mem", O_RDONLY | O_CLOEXEC) : -1;
     struct kept about = {0}, *kept;
     struct table table = {0};

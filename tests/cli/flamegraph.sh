@@ -237,7 +237,7 @@ printf 'a 9\nb 1\n' >old
 printf 'a 5\nb 5\n' >new
 run --diff --fail-above 5% old new
 is "verdict: so few samples are uncertain" "$status $(cat out)" \
-    "0 no function grew by more than 5% of all; uncertain, of too few samples: 1
+    "0 no function grew by more than 5% of all; 1 uncertain: too few samples
 +40.00% self -> b: 10.00% before, 50.00% now, -18.23% at least, uncertain"
 sed 's/$/00/' old >old2
 sed 's/$/00/' new >new2
@@ -260,7 +260,7 @@ fi
 run --diff --fail-above 5% "$here/../recordings/version1.sbx" "$here/../recordings/version1.sbx"
 is "verdict: of recordings" "$status $(cat out)" "0 no function grew by more than 5% of all"
 run --diff --fail-above 5% "$here/../recordings/version1.sbx" new
-is "verdict: of a recording and of folded stacks" "$status $(sed -n 1p out)" "0 no function grew by more than 5% of all; uncertain, of too few samples: 2"
+is "verdict: of a recording and of folded stacks" "$status $(sed -n 1p out)" "0 no function grew by more than 5% of all; 2 uncertain: too few samples"
 
 # ---- differences
 

@@ -160,24 +160,30 @@ quiet_for()
 # Its names of the way into the kernel: getppid(2) is the function ${CALL}getppid, which is called by the
 # first of $WAY_IN, that by the next, and so on to where the CPU came in; what compilers make of a name
 # (.constprop.0) is left out. $PAGE_FAULT is an extended regex: one of it is in each stack of a page fault.
-# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe.
+# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe. Where the kernel's walk along
+# a program's frame pointers has the first function's caller from, $FRAME_WALK says: the `record` of the frame, or the
+# `register` with the return address, which is its caller's only before it has called anybody; the record is that of
+# the next frame then, and where the first function has none yet, that one's caller is lost. Empty: it finds none.
+# $FRAMES is the option, if it takes one, by which these programs, which keep frames, have whole stacks.
+FRAME_WALK= FRAMES=
 case $(uname -m) in
-x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc
+x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc FRAME_WALK=record
          WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe'
          case $(uname -r) in
          4.[45].*) CALL=sys_ WAY_IN=entry_SYSCALL_64_fastpath ;;
          4.[6-9].* | 4.1[0-6].*) CALL=sys_ WAY_IN='do_syscall_64 entry_SYSCALL_64_after_swapgs' ;;
          esac ;;
-aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0
+aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0 FRAME_WALK=record
          WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0t_64_sync_handler el0t_64_sync'
          case $(uname -r) in
         5.10.*) WAY_IN='el0_svc_common do_el0_svc el0_svc el0_sync_handler el0_sync' ;; # invoke_syscall is inlined
          esac ;;
-armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' BREAKPOINT=f9
+armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' BREAKPOINT=f9 FRAME_WALK=record
+         FRAMES='--unwind fp'
          WAY_IN=ret_fast_syscall ;;
-riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02
+riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02 FRAME_WALK=register
          WAY_IN='do_trap_ecall_u handle_exception' ;;
-s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00
+s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00 FRAME_WALK=record
          WAY_IN='__do_syscall system_call' ;;
 ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
          WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make calls
