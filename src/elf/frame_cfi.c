@@ -48,7 +48,7 @@ struct running {
     uint64_t address;
     cfi_row *row;
     void *context;
-    uint64_t frame; /* the frame pointer's number */
+    uint64_t frame, base; /* the numbers of the frame pointer, and of the machine's `base` */
 };
 
 /* Where the state keeps that register; NULL: it is not needed. */
@@ -56,7 +56,7 @@ static struct cfi_place *place_of(const struct running *running, struct cfi_stat
 {
     return reg == running->frame ? &state->frame
            : reg == running->common->return_register ? &state->ret
-           : reg == UNWIND_BASE ? &state->base : NULL;
+           : reg == running->base ? &state->base : NULL;
 }
 
 static void set(struct running *running, uint64_t reg, struct cfi_place place)
@@ -235,6 +235,7 @@ static int run_one(struct running *running)
 int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi_state *state,
             uint64_t address, cfi_row *row, void *context)
 {
+    const struct machine_walk *walk = bytes->elf->row->walk;
     struct cfi_state remembered[MOST_REMEMBERED]; /* uninitialized: clearing it takes longest */
     struct running running = {
         .common = common,
@@ -245,6 +246,7 @@ int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi
         .row = row,
         .context = context,
         .frame = bytes->elf->row->frame.dwarf,
+        .base = walk && walk->base ? walk->base : UNWIND_BASE,
     };
     int result = 0;
 

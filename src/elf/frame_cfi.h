@@ -73,7 +73,7 @@ typedef int cfi_row(void *context, uint64_t address, const struct cfi_state *sta
 int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi_state *state,
             uint64_t address, cfi_row *row, void *context);
 
-/* As much as a rule can express. `with_base`: where UNWIND_BASE is, too. */
+/* As much as a rule can express. `with_base`: where the machine's `base` is, too. */
 struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common, const struct cfi_state *state,
                             bool with_base);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "elf/frame_exidx.h"
 
 /*
  * Entries follow one another, so all of a table's bytes need reading once, and those of its CIEs
@@ -112,6 +113,7 @@ static int read_common(const struct frame_section *section, const struct entry *
 
 struct reading {
     const struct frame_section *section;
+    bool is_index; /* .ARM.exidx */
     frame_callback *each;
     void *context;
     uint64_t skipped, budget; /* bytes that may still be read */
@@ -185,7 +187,8 @@ static int see_function(struct reading *reading, size_t at)
 
 static int see(struct reading *reading, size_t at)
 {
-    int result = see_function(reading, at);
+    int result = HAS_EXIDX && reading->is_index ? frame_exidx_see(reading->section, at, reading->each, reading->context)
+                                                : see_function(reading, at);
 
     reading->skipped += result == -EBADMSG;
     return result == -EBADMSG ? 0 : result;
@@ -235,10 +238,12 @@ static int see_sorted(struct reading *reading, const struct frame_section *order
 
 /* ---- Without it: all are looked at, and sorted ---- */
 
+enum table { TABLE_FRAMES, TABLE_DEBUG, TABLE_INDEX, TABLES };
+
 struct found {
     uint64_t start;
     size_t at;
-    bool is_debug;
+    enum table table;
 };
 
 static int compare_found(const void *left, const void *right)
@@ -247,8 +252,8 @@ static int compare_found(const void *left, const void *right)
 
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
-    if (a->is_debug != b->is_debug)
-        return a->is_debug ? 1 : -1;
+    if (a->table != b->table)
+        return a->table > b->table ? 1 : -1;
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
@@ -257,14 +262,30 @@ struct gathering {
     size_t count, room, at;
 };
 
-static int gather(void *context, const struct frame_entry *entry)
+static int add(struct gathering *gathering, uint64_t start, enum table table)
 {
-    struct gathering *gathering = context;
-
     if (array_reserve(&gathering->found, &gathering->room, gathering->count + 1, sizeof(*gathering->found)))
         return -ENOMEM;
-    gathering->found[gathering->count++] = (struct found){entry->start, gathering->at, entry->is_debug};
+    gathering->found[gathering->count++] = (struct found){start, gathering->at, table};
     return 0;
+}
+
+static int gather(void *context, const struct frame_entry *entry)
+{
+    return add(context, entry->start, entry->is_debug ? TABLE_DEBUG : TABLE_FRAMES);
+}
+
+static int gather_index(struct gathering *gathering, const struct frame_section *index)
+{
+    uint64_t start;
+    int result = 0;
+
+    for (size_t at = 0; at < index->size && !result; at += FRAME_EXIDX_BYTES) {
+        gathering->at = at;
+        if (frame_exidx_start(index, at, &start))
+            result = add(gathering, start, TABLE_INDEX);
+    }
+    return result;
 }
 
 static int gather_all(struct gathering *gathering, const struct frame_section *section, uint64_t *skipped)
@@ -291,28 +312,36 @@ static void sort(struct gathering *gathering)
         }
 }
 
-static int see_unsorted(struct reading *table, struct reading *debug)
+static int see_unsorted(struct reading readings[TABLES])
 {
     struct gathering gathering = {0};
-    int result = gather_all(&gathering, table->section, &table->skipped);
+    int result = gather_all(&gathering, readings[TABLE_FRAMES].section, &readings[TABLE_FRAMES].skipped);
 
     if (!result)
-        result = gather_all(&gathering, debug->section, &debug->skipped);
+        result = gather_all(&gathering, readings[TABLE_DEBUG].section, &readings[TABLE_DEBUG].skipped);
+    if (HAS_EXIDX && !result)
+        result = gather_index(&gathering, readings[TABLE_INDEX].section);
     sort(&gathering);
     for (size_t i = 0; i < gathering.count && !result; i++)
-        result = see(gathering.found[i].is_debug ? debug : table, gathering.found[i].at);
+        result = see(&readings[gathering.found[i].table], gathering.found[i].at);
     free(gathering.found);
     return result;
 }
 
 int frame_each(const struct frame_sections *sections, frame_callback *each, void *context, uint64_t *skipped)
 {
-    struct reading table = reading_of(&sections->table, each, context);
-    struct reading debug = reading_of(&sections->debug, each, context);
+    struct reading readings[TABLES] = {
+        [TABLE_FRAMES] = reading_of(&sections->table, each, context),
+        [TABLE_DEBUG] = reading_of(&sections->debug, each, context),
+        [TABLE_INDEX] = reading_of(&sections->index, each, context),
+    };
     const unsigned char *pairs;
-    const size_t count = sections->debug.size ? 0 : find_sorted(&sections->order, &pairs);
-    int result = count ? see_sorted(&table, &sections->order, pairs, count) : see_unsorted(&table, &debug);
+    readings[TABLE_INDEX].is_index = true;
+    const bool is_alone = !sections->debug.size && !sections->index.size;
+    const size_t count = is_alone ? find_sorted(&sections->order, &pairs) : 0;
+    int result = count ? see_sorted(&readings[TABLE_FRAMES], &sections->order, pairs, count) : see_unsorted(readings);
 
-    *skipped += table.skipped + debug.skipped;
+    for (unsigned i = 0; i < TABLES; i++)
+        *skipped += readings[i].skipped;
     return result;
 }

@@ -64,7 +64,7 @@ struct making {
     uint64_t end;   /* of the rows so far, in the file */
     uint64_t delta; /* turns an address into an offset */
     uint64_t last;  /* no row of the function is above this address */
-    bool with_base; /* some rule needs UNWIND_BASE */
+    bool with_base; /* some rule needs the machine's `base` */
     struct frame_gap gaps[FRAME_GAPS_MOST];
     size_t gap_count;
     bool is_searched;          /* one of the places without tables was searched, which is enough */
@@ -150,6 +150,16 @@ static int take_row(void *context, uint64_t address, const struct cfi_state *sta
     return address < making->last ? add_row(making, offset, &rule) : 0;
 }
 
+/* A function whose rows exist already. */
+static int take_rows(struct making *making, const struct frame_entry *entry)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < entry->row_count && !result; i++)
+        result = add_row(making, entry->rows[i].address + making->delta, &entry->rows[i].rule);
+    return result;
+}
+
 /* The rows of a gap from `from` up to `to`, where nothing is known afterwards. */
 static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t from, uint64_t to)
 {
@@ -197,8 +207,8 @@ static int make_rows(void *context, const struct frame_entry *entry)
 {
     struct making *making = context;
     struct frame_rows *frames = making->frames;
-    struct cfi_state state = entry->common->state;
     struct cfi_bytes program = entry->program;
+    struct cfi_state state;
     int result = place(&making->placing, entry, &making->delta);
 
     if (result)
@@ -208,8 +218,12 @@ static int make_rows(void *context, const struct frame_entry *entry)
     making->end = start;
     making->last = entry->end;
     making->common = entry->common;
-    if (!result)
+    if (!result && entry->rows)
+        result = take_rows(making, entry);
+    else if (!result) {
+        state = entry->common->state;
         result = cfi_run(entry->common, &program, &state, entry->start, take_row, making);
+    }
     making->end = making->placing.end;
     if (result != -EBADMSG)
         return result;
@@ -249,10 +263,10 @@ static int read_rows(struct frame_rows *frames, const struct elf *elf, const str
 }
 
 /* Few files do, and all others would get many more rules. */
-static bool needs_base(const struct frame_rows *frames)
+static bool needs_base(const struct frame_rows *frames, uint8_t base)
 {
     for (size_t i = 0; i < frames->rule_count; i++)
-        if (frames->rules[i].cfa == UNWIND_BY_REGISTER && frames->rules[i].reg == UNWIND_BASE)
+        if (frames->rules[i].cfa == UNWIND_BY_REGISTER && frames->rules[i].reg == base)
             return true;
     return false;
 }
@@ -267,7 +281,7 @@ int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const stru
         result = 0;
     if (!result)
         result = read_rows(frames, elf, &sections, false);
-    if (!result && elf->row->walk && elf->row->walk->has_base && needs_base(frames)) {
+    if (!result && elf->row->walk && elf->row->walk->base && needs_base(frames, elf->row->walk->base)) {
         frame_rows_free(frames);
         result = read_rows(frames, elf, &sections, true);
     }
@@ -294,8 +308,9 @@ static int take_bounds(void *context, const struct frame_entry *entry)
 {
     struct bounds *bounds = context;
     uint64_t delta;
+    if (entry->rows)
+        return 0; /* which may be several functions' */
     int result = place(&bounds->placing, entry, &delta);
-
     if (result)
         return refuse(entry, result);
     if (array_reserve(&bounds->functions, &bounds->room, bounds->count + 1, sizeof(*bounds->functions)))

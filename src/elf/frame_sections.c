@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "elf/frame_exidx.h"
 #include "elf/frame_go.h"
 
 /* No linker makes more: libLLVM has 5 MB. */
@@ -124,8 +125,10 @@ int frame_sections_read(struct frame_sections *sections, const struct elf *elf, 
     result = read_section(&sections->debug, elf, ".debug_frame", true);
     if (debug && !sections->debug.size && (!result || result == -ENOENT))
         result = read_section(&sections->debug, debug, ".debug_frame", true);
+    if (HAS_EXIDX && elf->machine == EM_ARM && (!result || result == -ENOENT))
+        result = read_section(&sections->index, elf, ".ARM.exidx", false);
     if (!result || result == -ENOENT)
-        result = sections->table.size || sections->debug.size ? 0 : -ENOENT;
+        result = sections->table.size || sections->debug.size || sections->index.size ? 0 : -ENOENT;
     return result;
 }
 
@@ -134,5 +137,6 @@ void frame_sections_free(struct frame_sections *sections)
     free(sections->table.bytes);
     free(sections->order.bytes);
     free(sections->debug.bytes);
+    free(sections->index.bytes);
     *sections = (struct frame_sections){0};
 }

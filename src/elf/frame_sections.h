@@ -18,12 +18,12 @@ struct frame_sections {
     struct frame_section table; /* .eh_frame */
     struct frame_section order; /* .eh_frame_hdr, which has its functions by address */
     struct frame_section debug; /* .debug_frame */
+    struct frame_section index; /* .ARM.exidx: frame_exidx.h */
 };
 
 /*
  * Reads those that exist, even without section headers; see frame_rows_read() for `debug`. 0;
- * -ENOENT: neither .eh_frame nor .debug_frame exists; or another negative errno.
- * frame_sections_free after either.
+ * -ENOENT: none of the three tables exists; or another negative errno. frame_sections_free after either.
  */
 int frame_sections_read(struct frame_sections *sections, const struct elf *elf, const struct elf *debug);
 void frame_sections_free(struct frame_sections *sections);

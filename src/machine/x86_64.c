@@ -7,6 +7,7 @@
 #endif
 
 #include "insns/program.h"
+#include "insns/unwind_layout.h"
 #include "machine/rows.h"
 
 /* ---- The caller at a function's first instruction ---- */
@@ -154,7 +155,7 @@ static const struct machine_walk walk = {
     .numbered = 16,
     .words = 0x0123678904ed5bca, /* rax, rdx, rcx, rbx ... */
     .sampled = 0xff01ff, .sampled_words = "\12\5\13\14\15\16\4\23\20\11\10\7\6\3\2\1", /* and 0 */
-    .has_base = true,
+    .base = UNWIND_BASE,
     /* struct rt_sigframe, without the return address, which the handler has taken */
     .signal = {.at = 120, .bytes = 56, .frame = 0, .sp = 40, .pc = 48},
     .thread_exit = 0x050f3cb0c031c789, /* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */

@@ -97,22 +97,23 @@ static bool parse_raw(struct rest *rest, struct ring_sample *sample)
 }
 
 /* The stack is followed by how much of it the kernel could copy; the rest of it is padding. */
-static bool parse_user(struct rest *rest, uint64_t wanted, struct ring_sample *sample)
+static bool parse_user(struct rest *rest, const struct record_shape *shape, struct ring_sample *sample)
 {
+    const uint64_t walked = shape->narrow ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64;
     const void *registers = NULL;
     uint64_t abi, bytes, copied = 0;
 
     if (!take_word(rest, &abi))
         return false;
     if (abi != PERF_SAMPLE_REGS_ABI_NONE)
-        registers = take(rest, (uint64_t)__builtin_popcountll(wanted) * sizeof(uint64_t));
+        registers = take(rest, (uint64_t)__builtin_popcountll(shape->registers) * sizeof(uint64_t));
     if ((abi != PERF_SAMPLE_REGS_ABI_NONE && !registers) || !take_word(rest, &bytes))
         return false;
     sample->stack = take(rest, bytes);
     if (!sample->stack || (bytes && !take_word(rest, &copied)) || copied > bytes)
         return false;
     sample->stack_bytes = (size_t)copied;
-    sample->registers = abi == PERF_SAMPLE_REGS_ABI_64 ? registers : NULL;
+    sample->registers = abi == walked ? registers : NULL;
     return true;
 }
 
@@ -141,7 +142,7 @@ static enum record_kind parse_sample(const char *bytes, size_t size, const struc
     const size_t chain = (size_t)head.frames * sizeof(uint64_t);
     struct rest rest = {bytes + sizeof(head) + chain, left - chain};
     return (!shape->raw || parse_raw(&rest, sample)) &&
-           (!shape->registers || parse_user(&rest, shape->registers, sample)) ? RECORD_SAMPLE : RECORD_BROKEN;
+           (!shape->registers || parse_user(&rest, shape, sample)) ? RECORD_SAMPLE : RECORD_BROKEN;
 }
 
 static enum record_kind parse_task(char *bytes, size_t size, struct ring_record *record)

@@ -33,7 +33,7 @@ struct ring_sample {
     size_t kernel_count, user_count;
     const unsigned char *raw; /* of a tracepoint or a probe: its fields, by offset; or NULL */
     size_t raw_size;
-    const void *registers; /* of 64-bit user code, words in the order of their bits; or NULL */
+    const void *registers; /* of user code that can be walked, words in the order of their bits; or NULL */
     const void *stack;     /* from the stack pointer on */
     size_t stack_bytes;
 };
@@ -65,6 +65,7 @@ struct ring_record {
 struct record_shape {
     bool raw; /* samples have PERF_SAMPLE_RAW, too */
     uint64_t registers; /* and these PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER; 0: neither */
+    bool narrow;        /* 32-bit code is walked, not 64-bit code */
 };
 
 /*

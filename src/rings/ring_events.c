@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "kernel/perf.h"
+#include "machine/machine.h"
 #include "rings/ring_cpus.h"
 #include "rings/ring_frames.h"
 
@@ -167,6 +168,7 @@ static void fit_stacks(struct rings *rings)
     if (wishes->stack_bytes < LEAST_STACK)
         wishes->registers = wishes->stack_bytes = 0;
     rings->reading.shape.registers = wishes->registers;
+    rings->reading.shape.narrow = wishes->registers && machine_of_kernel()->bits == 32;
 }
 
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)

@@ -92,7 +92,7 @@ bool ring_unwind_walk(struct ring_unwind *unwind, const struct ring_sample *samp
         *frame = find_frame(sample, state.sp);
     state.frame = *frame;
     state.frame_lost = state.frame == UNKNOWN;
-    if (machine->walk->has_base && state.registers[machine_word_of(machine->walk, UNWIND_BASE)] == UNKNOWN)
+    if (machine->walk->base && state.registers[machine_word_of(machine->walk, machine->walk->base)] == UNKNOWN)
         state.base = UNWIND_BASE_LOST;
     state.at_entry = at_entry;
     state.pid = sample->pid;

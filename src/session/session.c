@@ -160,7 +160,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (!status)
         status = check_stdout(session);
     if (!status && options->collect == COLLECT_RINGS && !options->by_rings) {
-        say("--collect rings: this is only collected by bpf");
+        say("--collect rings: this can only be collected by bpf");
         status = EXIT_USAGE;
     }
     if (!status && options->collect == COLLECT_WALK && !options->by_walk) {
@@ -193,7 +193,8 @@ static void say_no_tables(const struct session *session)
         say("user stacks are unwound by frame pointers, not tables: those need --collect bpf");
     if (session->unwinding.wishes.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
         say("user stacks are only the first function, and its caller if the probe is at its "
-            "start: code on this architecture keeps no frame pointers");
+            "start: code on this architecture keeps no frame pointers%s",
+            session->options->by_rings ? "" : "; --collect rings finds callers of system calls");
         return;
     }
     if (!refused || (refused == -EOPNOTSUPP && session->options->unwind == UNWIND_WAY_BEST))

@@ -56,11 +56,16 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
 {
     struct walking *walking = context;
     const uint64_t at = address - walking->walk->sp, bytes = walking->walk->kept;
+    const bool is_narrow = walking->cold->wishes.machine->bits == 32;
+    const size_t size = is_narrow ? sizeof(uint32_t) : sizeof(*word);
+    uint32_t half;
 
-    walking->is_beyond = at >= bytes || bytes - at < sizeof(*word);
+    walking->is_beyond = at >= bytes || bytes - at < size;
     if (walking->is_beyond)
         return false;
-    memcpy(word, walking->stack + at, sizeof(*word));
+    memcpy(is_narrow ? (void *)&half : word, walking->stack + at, size);
+    if (is_narrow)
+        *word = half;
     return true;
 }
 

@@ -173,7 +173,8 @@ int learned_key(void *context, const void *mapped, struct unwind_key *key)
 int learned_open(struct learned *learned, struct text *log)
 {
     const struct machine *machine = machine_of_kernel();
-    int result = machine_walks() ? 0 : -EOPNOTSUPP;
+    /* BPF programs only walk stacks of 64 bits. */
+    int result = machine_walks() && machine->bits == 64 ? 0 : -EOPNOTSUPP;
 
     *learned = (struct learned)LEARNED_NONE;
     if (!HAS_UNWIND)
@@ -195,7 +196,7 @@ void learned_explain(int error, struct text *why)
         if (!HAS_UNWIND)
             (void)part_refuse("unwind", why);
         else
-            text_add(why, "stackbox only does that on x86-64, arm64 and riscv64");
+            text_add(why, "stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings");
         break;
     case ENOENT:
         text_add(why, "this kernel has no BTF: mount /sys, or boot one with "

@@ -35,7 +35,7 @@ struct walk_wishes {
     const struct machine *machine; /* one with a walk */
     void *context;
     void (*find)(void *context, uint64_t pc, struct walk_object *object);
-    /* The 8 bytes at any address. */
+    /* The machine's word at any address. */
     bool (*read)(void *context, uint64_t address, uint64_t *word);
     uint64_t first_stack; /* the process's initial stack pointer; 0: unknown */
     size_t depth; /* room in `frames`, not counting the end */
