@@ -111,7 +111,8 @@ static int try_path(const struct file_identity *wanted, const char *root, const 
     int fd = apart_open(root, path);
 
     if (fd < 0) {
-        elf_note_trouble(&(struct elf){.trouble = trouble}, fd);
+        if (fd != -ENOENT && fd != -ENOTDIR && !*trouble)
+            *trouble = fd;
         return -ENOENT;
     }
     if (!elf_open_watched(elf, fd, 0, trouble)) {

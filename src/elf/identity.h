@@ -29,7 +29,7 @@ void identity_add_id(const struct file_identity *identity, struct text *text);
 /*
  * Opens the file with that identity, by where->path or by its build id; or else the debug file with
  * that build id. A descriptor, which the caller closes, as well as elf; -ENOENT: there is none, or,
- * with *trouble set as by elf_open_watched(), it may be one that could not be read.
+ * if *trouble became the reason, there may be one that could not be opened or read.
  */
 int identity_open(const struct file_identity *identity, const struct debug_search *where, struct elf *elf,
                   int *trouble);

@@ -37,7 +37,7 @@ if [ "$GUEST" ]; then
     is "nothing of bpf(2) stays" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
 fi
 for name in "bpf(2)" memory "ring buffer" "stack maps" "perf sampling" tracefs tracepoints \
-    "switches and wakeups" "-- COMMAND" "kallsyms addresses" "functions of programs" "execs and exits"; do
+    "switches and wakeups" "-- COMMAND" "kallsyms addresses" "user functions" "execs and exits"; do
     begins "root" "$name" yes
 done
 # What is known without asking in this way.
@@ -105,7 +105,7 @@ done
 begins "nobody" flamegraph yes
 # What takes no right depends on the machine's owner.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
-    begins "nobody" profile "yes: by perf's rings, without programs of others (collecting by rings)"
+    begins "nobody" profile "yes: by perf's rings, without others' programs (collecting by rings)"
     begins "nobody" "rings of your own programs" "yes: profile with -p PID or -- COMMAND, without kernel stacks"
 else
     tells "nobody" profile "sysctl kernel.perf_event_paranoid=2"

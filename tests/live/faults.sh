@@ -388,10 +388,11 @@ work()
 
 left_begins || skip_all "tracefs cannot be mounted"
 # shellcheck disable=SC2086 # words
-if [ "$way" ]; then
+case $FAULTS in
+calls | *:*)
     "$STACKBOX" stackcount -f -o "$scratch/given.sbx" "$TARGET" -- $CHAINS >"$scratch/given" 2>&1 &&
-        grep '^chains;' "$scratch/given" >"$scratch/given.folded" || fail "input" "$(cat "$scratch/given")"
-fi
+        grep '^chains;' "$scratch/given" >"$scratch/given.folded" || fail "input" "$(cat "$scratch/given")" ;;
+esac
 case $FAULTS in
 *:*)
     mkdir "$scratch/one"
