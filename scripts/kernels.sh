@@ -35,8 +35,8 @@ cannot()
     exit 77
 }
 
-# The suites that carry a kernel, what Debian calls its machine, and how the names of its image packages
-# end there, the best first.
+# The suites that have a kernel, Debian's name for the machine, and the suffixes of its image packages, best
+# first.
 describe()
 {
     case $kernel in
@@ -58,8 +58,8 @@ describe()
     esac
 }
 
-# apt with the private state in $work, whatever the machine's own configuration says and whatever
-# is installed here.
+# apt with the private state in $work, whatever the machine's own configuration says and whatever is installed
+# here.
 private_apt()
 {
     command=$1
@@ -73,7 +73,7 @@ private_apt()
         -o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=30 "$@"
 }
 
-# Reads the mirrors out of the machine's apt, which knows every way of writing its sources.
+# Takes the mirrors from the machine's apt, which knows every way of writing sources.
 find_mirrors()
 {
     command -v apt-get >/dev/null || cannot "this machine has no apt to fetch it with"
@@ -100,8 +100,8 @@ write_sources()
     done >"$work/sources.list"
 }
 
-# Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the
-# image) and linux-modules-*; their linux-image-* is empty.
+# Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the image) and
+# linux-modules-*; their linux-image-* is empty.
 list_versions()
 {
     for flavour in $flavours; do
@@ -110,7 +110,7 @@ list_versions()
     done
 }
 
-# The newest that is there: a suite may name one that the mirror does not have.
+# The newest that exists: a suite may name one that the mirror does not have.
 fetch_busybox()
 {
     mkdir -p "$work/busybox"
@@ -137,7 +137,7 @@ fetch()
     done
 }
 
-# From the unpacked package to the directory that guests use. An image that is not compressed is called vmlinux.
+# From the unpacked package to the directory that guests use. An uncompressed image is named vmlinux.
 keep()
 {
     image=$(find "$work/root" -name 'vmlinu[xz]*' -type f | head -n 1)
@@ -230,9 +230,9 @@ get_peers()
 get_kernel()
 {
     describe
-    # The version is written last and the directory renamed whole: what is there is complete.
+    # The version is written last and the directory renamed as a whole: so what is there is complete.
     [ -s "$kernels/$kernel/version" ] && return
-    # Two guests may want it at a time: one fetches it, the other finds it.
+    # Two guests may want it at the same time: one fetches it, the other finds it.
     mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
     [ -s "$kernels/$kernel/version" ] && return
     find_mirrors
@@ -242,7 +242,7 @@ get_kernel()
     mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
     write_sources
     echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
-    # A suite may be missing from a mirror: what the others offer is enough.
+    # A mirror may lack a suite: what the others have is enough.
     private_apt apt-get -qq update >"$work/update.log" 2>&1
     fetch_busybox >"$work/busybox.log" 2>&1
     for version in $(list_versions | head -n 8); do

@@ -39,7 +39,7 @@ refuse()
     exit 2
 }
 
-# is_word TEXT: what may stand in a label as it is
+# is_word TEXT: may it be in a label unescaped?
 is_word()
 {
     case $1 in
@@ -95,7 +95,7 @@ esac
 host=$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)
 is_word "$host" || host=unknown
 
-# ---- What sends ----
+# ---- Sending ----
 
 choose_sender()
 {
@@ -123,7 +123,7 @@ choose_sender()
         refuse "--token: busybox's wget takes headers as arguments, which all users here can read; install curl"
 }
 
-# prepare: headers in a file, since arguments can be read by everybody
+# prepare: puts headers into a file, as everybody can read arguments
 prepare()
 {
     work=$(mktemp -d) || exit 1
@@ -144,7 +144,7 @@ prepare()
     [ $insecure = no ] || echo insecure >>"$work/curl"
 }
 
-# by_nc URL: nc gets all of the request from a file, so no argument has the token
+# by_nc URL: nc gets the whole request from a file, so the token is in no argument
 by_nc()
 {
     rest=${1#http://}
@@ -187,7 +187,7 @@ post()
 
 # ---- One file ----
 
-# started FILE: when its report began, by its name; else when it was written
+# started FILE: when its report began, by its name, or else when it was written
 started()
 {
     when=$(basename "$1" | sed -n \
@@ -195,7 +195,7 @@ started()
     [ "$when" ] && date -d "$when" +%s 2>/dev/null || stat -c %Y "$1"
 }
 
-# What stackbox writes is packed in gzip's way, and not made small: that takes a third of the bytes.
+# stackbox's output is in gzip's format, but not compressed: that takes a third of the bytes.
 small()
 {
     if command -v gzip >/dev/null && gzip -dc <"$1" 2>/dev/null >"$work/plain"; then
@@ -205,7 +205,7 @@ small()
     fi
 }
 
-# make_body FILE: and of which $format and $type it is
+# make_body FILE: sets its $format and $type, too
 make_body()
 {
     case $1 in
@@ -224,7 +224,7 @@ make_body()
     } >"$work/body"
 }
 
-# send FILE: 0 taken, 1 to be tried again, 2 never to be taken, 3 gone
+# send FILE: 0 accepted, 1 to be tried again, 2 never accepted, 3 gone
 send()
 {
     if [ $sender = busybox ] && [ "${1%.folded}" = "$1" ]; then
@@ -258,7 +258,7 @@ list()
     return 0
 }
 
-# What was waiting, was not taken, and is not there any more.
+# What was waiting, was not accepted, and is no longer there.
 count_gone()
 {
     [ -e "$work/waiting" ] || return 0
@@ -275,7 +275,7 @@ forget()
     mv "$work/rest" "$work/waiting"
 }
 
-# pass: sends what is there, in order. 1: something has to wait
+# pass: sends what is there, in order. 1: something must wait
 pass()
 {
     list

@@ -65,7 +65,7 @@ static int option_states(const struct option *option, const char *text, void *de
         known = *at == ',' || !add_letter(*at, states);
     if (known && (states->mask || states->runnable))
         return 0;
-    text_format(error, "\"%s\" is no state: it takes letters of R, S, D, T, t, P and I, such as "
+    text_format(error, "\"%s\" is not a state: it takes letters of R, S, D, T, t, P and I, such as "
                 "D,S, or their mask (S 1, D 2, T 4, t 8, P 0x40, I 0x80; R 0)", text);
     return -EINVAL;
 }
@@ -120,9 +120,9 @@ static int check_usage(const struct arguments *arguments, enum offwake_view view
         return -EINVAL;
     }
     if (settings.user_threads && settings.kernel_threads)
-        text_add(error, "-u and -k exclude each other: without either all threads are traced");
+        text_add(error, "-u and -k cannot be combined: without either, all threads are traced");
     else if (settings.kernel_threads && settings.trace.user_only)
-        text_add(error, "-k and -U exclude each other: threads of the kernel have no user stacks");
+        text_add(error, "-k and -U cannot be combined: kernel threads have no user stacks");
     else if (settings.least > settings.most)
         text_format(error, "-m %llu is more than -M %llu: no wait is both",
                     (unsigned long long)settings.least, (unsigned long long)settings.most);

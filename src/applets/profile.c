@@ -132,7 +132,7 @@ static int refuse_event(void);
 static int take_user_part(bool alone)
 {
     if (alone && settings.trace.kernel_only)
-        say("-K: stacks of the kernel are for root and CAP_PERFMON at kernel.perf_event_paranoid above 1: run it "
+        say("-K: kernel stacks need root or CAP_PERFMON at kernel.perf_event_paranoid above 1: run it "
             "as root, or without -K");
     else
         settings.trace.user_only |= alone;

@@ -360,7 +360,7 @@ static int open_and_trace(struct tracing *tracing)
     collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = settings.trace.by_rings;
     if (by_rings && settings.buffer && tracing->buffer == RECORDER_RING) {
-        say("--buffer ring: it is of programs in the kernel, and without them events wait in perf's");
+        say("--buffer ring: needs BPF programs; without them, events wait in perf's ring buffers");
         return EXIT_USAGE;
     }
     bpf_events_init(&tracing->events, &events);

@@ -125,7 +125,7 @@ static const struct {
     {CAP_SYS_PTRACE, false, "CAP_SYS_PTRACE", "mappings of others' processes"},
     {CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "others' files"},
     {CAP_SYS_NICE, false, "CAP_SYS_NICE", "exact intervals"},
-    {CAP_SYS_ADMIN, false, "CAP_SYS_ADMIN", "tracefs, and what kernel.perf_event_paranoid above 2 closes"},
+    {CAP_SYS_ADMIN, false, "CAP_SYS_ADMIN", "tracefs, and kernel.perf_event_paranoid above 2"},
 };
 
 static void check_capabilities(struct check *check)
@@ -145,7 +145,7 @@ static void check_capabilities(struct check *check)
         text_format(&check->detail, "missing: %s; ", missing.data);
     text_format(&check->detail, "held: %s", held.length ? held.data : "none");
     if (!check->yes)
-        text_add(&check->detail, ": run it as root, or give it what it needs");
+        text_add(&check->detail, ": run it as root, or give it the missing ones");
     text_free(&missing);
     text_free(&held);
 }

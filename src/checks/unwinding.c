@@ -25,7 +25,7 @@ void check_unwinding(struct checks *checks)
 
     check->yes = !result;
     if (result) {
-        text_add(&check->detail, "user stacks are walked along frame pointers: ");
+        text_add(&check->detail, "user stacks are unwound by frame pointers: ");
         learned_explain(result, &check->detail);
     }
     learned_close(&learned);

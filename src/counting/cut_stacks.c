@@ -83,7 +83,7 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
         text_add(line, "the stack could not be read");
         break;
     case UNWIND_END_COLD:
-        text_format(line, "%s ran for the first time, and there was no room or time to keep them", file);
+        text_format(line, "%s ran for the first time, and there was no room or time to keep these stacks", file);
         break;
     case UNWIND_END_BEYOND:
         text_add(line, "they are deeper than a sample's copy of the stack; BPF programs "

@@ -149,7 +149,7 @@ static int attach_to_rings(struct tracing *tracing)
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
 
     if (tracing->wishes->view == VIEW_WALL) {
-        say("--collect rings: walltime needs programs in the kernel");
+        say("--collect rings: walltime needs BPF programs");
         return EXIT_FAILURE;
     }
     int tracefs = tracefs_open();

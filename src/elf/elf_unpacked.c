@@ -95,8 +95,8 @@ bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols
 {
     static const char *const reasons[] = {
         "its symbols are damaged: they cannot be unpacked",
-        "its symbols are compressed in a way that is not read here" WHAT_TO_DO,
-        "its symbols are compressed, and too many" WHAT_TO_DO,
+        "its symbols are compressed in a way that is not supported" WHAT_TO_DO,
+        "its symbols are compressed, and too large" WHAT_TO_DO,
         "there is not enough memory to unpack its symbols",
     };
     struct elf_unpacked *unpacked = elf->unpacked;
@@ -114,7 +114,7 @@ bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols
     }
     drop_parts(unpacked);
     unpacked->refusal = result == -ENOPKG
-        ? "its symbols are compressed with zstd, which is not read here" WHAT_TO_DO
+        ? "its symbols are compressed with zstd, which is not supported" WHAT_TO_DO
         : reason_of(result, reasons);
     return false;
 }
@@ -149,7 +149,7 @@ static void try_image(const struct elf *elf)
 {
     static const char *const reasons[] = {
         "its .gnu_debugdata is damaged",
-        "its .gnu_debugdata is packed in a way that is not read here",
+        "its .gnu_debugdata is packed in a way that is not supported",
         "its .gnu_debugdata is too large",
         "there is not enough memory to unpack its .gnu_debugdata",
     };

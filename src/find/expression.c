@@ -137,7 +137,7 @@ static int parse_set(struct parser *parser)
         if (!*parser->at)
             return refuse(parser, "a [ has no ]");
         if (parser->at[0] == '[' && strchr(".=", parser->at[1]) && parser->at[1])
-            return refuse(parser, "[. and [= are not known");
+            return refuse(parser, "[. and [= are not supported");
         if (parser->at[0] == '[' && parser->at[1] == ':') {
             parser->at += 2;
             result = add_class(parser, &step);
@@ -185,7 +185,7 @@ static int parse_escape(struct parser *parser)
     case 's': set_add_kind(&step, isspace); break;
     default:
         if (isalnum((unsigned char)letter))
-            return refuse(parser, "\\ stands before a letter or digit that means nothing there");
+            return refuse(parser, "\\ precedes a letter or digit without a meaning");
         return add_byte(parser, letter);
     }
     if (isupper((unsigned char)letter))

@@ -162,7 +162,7 @@ static int find_functions(struct find *find, struct text *error)
     if (!result)
         result = find_calls(find);
     if (result) {
-        text_format(error, "cannot read /proc/kallsyms, which tells the kernel's functions: %s%s",
+        text_format(error, "cannot read /proc/kallsyms, which lists the kernel's functions: %s%s",
                     strerror(-result), find->kallsyms < 0 ? " (is /proc mounted?)" : "");
         return result;
     }

@@ -27,8 +27,8 @@ static int check_probed(const struct find *find, const struct user_file *file, s
 {
     if (!find->kernel->probes_wide_alone || file->elf.row->bits != 32)
         return 0;
-    text_format(error, "\"%s\" is of 32 bits, and this kernel puts no probes into such programs: functions of "
-                "the kernel and tracepoints see them", file->library.path.data);
+    text_format(error, "\"%s\" is a 32-bit program, which this kernel cannot probe: trace "
+                "kernel functions or tracepoints instead", file->library.path.data);
     return -ENOTSUP;
 }
 

@@ -255,7 +255,7 @@ static int refuse_half(const struct pattern *pattern, const char *rest, struct t
 {
     char kind = pattern->at_return ? 'r' : 'p';
 
-    text_format(error, "\"%s\" does not name a library: %c::%s is a function of the kernel, "
+    text_format(error, "\"%s\" does not name a library: %c::%s is a kernel function, "
                 "%c:LIBRARY:%s one of a library or program", pattern->typed, kind,
                 *rest ? rest : "vfs_read", kind, *rest ? rest : "malloc");
     return -EINVAL;

@@ -131,7 +131,7 @@ static void explain_none(struct pass *pass, struct text *error)
 
     text_format(error, "0 USDT probes matched by \"%s\"", pattern->typed);
     if (pass->unusable)
-        text_format(error, " can be traced: they lie outside of what %s loads", path);
+        text_format(error, " can be traced: they are outside of what %s loads", path);
     else if (!pass->seen)
         text_format(error, ": %s has none", path);
     else if (pattern->category.kind != MATCH_REGEX) {

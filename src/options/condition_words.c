@@ -112,7 +112,7 @@ static int take_text(struct parsing *parsing, struct event_test *test)
     if (length >= sizeof(test->text))
         return refuse(parsing, "a text is longer than 15 bytes");
     if (test->comparison > IS_NOT_EQUAL)
-        return refuse(parsing, "texts only compare by == or !=");
+        return refuse(parsing, "texts can only be compared by == or !=");
     memcpy(test->text, begin, length);
     test->is_text = true;
     parsing->at += length + 1;

@@ -274,7 +274,7 @@ void recordings_explain(int result, struct text *why)
         text_add(why, "is truncated or corrupt");
         break;
     case -EXDEV:
-        text_add(why, "counts something else than those before it, so they cannot be added up");
+        text_add(why, "counts something different from those before it, so they cannot be added up");
         break;
     case -EINVAL:
         text_add(why, "has no threads: record it with --by thread");

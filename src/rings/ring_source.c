@@ -365,8 +365,8 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
                 "were lost: they came faster than they were read and filled each CPU's ring of "
                 "%zu KB; narrow the pattern or filters, or take smaller samples (-K, --unwind fp)",
                 source->rings.bytes / 1024);
-    missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "records"},
-                "of what tasks did were lost: they came faster than they were read, and names may be wrong");
+    missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "task records"},
+                "were lost: they came faster than they were read, and names may be wrong");
     missing_add(missing, &(struct loss){.count = source->rings.came ? MISSING_UNCOUNTED : 0, .beside = true},
                 "of CPUs that came online during the run are missing, for up to half a second "
                 "each");
@@ -374,7 +374,7 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
                 "of a CPU that came online are missing: %s", strerror(-source->rings.refused));
     missing_add(missing, &(struct loss){.count = reading->broken ? MISSING_UNCOUNTED : 0, .events = "records",
                                         .beside = true},
-                "of the kernel were malformed, and were dropped with all that followed in the "
+                "from the kernel were malformed, and dropped with all that followed in the "
                 "ring");
 }
 

@@ -263,10 +263,10 @@ static void say_ways(const struct attachment *attachment)
     struct text ways = {0};
 
     if (attachment->kernel_way != ATTACH_BEST)
-        text_format(&ways, ", functions of the kernel by %s",
+        text_format(&ways, ", kernel functions by %s",
                     attach_way_name(attachment->kernel_way, false));
     if (attachment->user_way != ATTACH_BEST)
-        text_format(&ways, ", of programs by %s", attach_way_name(attachment->user_way, true));
+        text_format(&ways, ", user functions by %s", attach_way_name(attachment->user_way, true));
     say("attached %zu places%s, in %.3f s", attachment->attached, ways.data ? ways.data : "",
         (double)attachment->attach_ns / 1e9);
     text_free(&ways);

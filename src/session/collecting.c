@@ -74,7 +74,7 @@ static const struct way {
     const char *name; /* NULL: the first */
 } ways[] = {
     {COLLECT_BPF, try_bpf, NULL},
-    {COLLECT_WALK, try_walk, "a walk of our own"},
+    {COLLECT_WALK, try_walk, "stackbox's own walk"},
     {COLLECT_RINGS, try_rings, "perf's rings"},
 };
 

@@ -160,7 +160,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (!status)
         status = check_stdout(session);
     if (!status && options->collect == COLLECT_RINGS && !options->by_rings) {
-        say("--collect rings: this is only collected by bpf");
+        say("--collect rings: this can only be collected by bpf");
         status = EXIT_USAGE;
     }
     if (!status && options->collect == COLLECT_WALK && !options->by_walk) {

@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# check says what works and what does not, and the applets do as it says: in each state that a
-# machine or its user can be in. Each reason that it names is made true here.
+# check says what works and what does not, and the applets behave accordingly: in each state that a machine or
+# its user can be in. Each reason that it names is provoked here.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 
@@ -41,7 +41,7 @@ for name in "bpf(2)" memory "ring buffer" "stack maps" "perf sampling" tracefs t
     begins "root" "$name" yes
 done
 # What is known without asking in this way.
-is "root: functions of the kernel" "$(line_of "functions of the kernel" | cut -c 1-2)" \
+is "root: kernel functions" "$(line_of "kernel functions" | cut -c 1-2)" \
     "$(have_kprobes && echo ye || echo no)"
 is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
     "$(grep -q ' register_fprobe_ips$' /proc/kallsyms && echo ye || echo no)"

@@ -3,8 +3,8 @@
 # guests: newest
 # host: yes
 #
-# check says what this machine's kernel has not: links, types, a compiler of programs, probes in code of
-# every kind. What it should say is known from elsewhere.
+# check says what this machine's kernel lacks: links, types, a JIT, probes in certain kinds of code. What it
+# should say is known from elsewhere.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 
@@ -41,10 +41,10 @@ if have_uprobes; then
     arm*)    unprobed="but not in Thumb code" ;;
     *)       unprobed= ;;
     esac
-    is "code that takes no probes" "$(line_of "functions of programs" | grep -o 'but not in .*')" "$unprobed"
-    begins "functions of programs" "functions of programs" yes
+    is "code that takes no probes" "$(line_of "user functions" | grep -o 'but not in .*')" "$unprobed"
+    begins "user functions" "user functions" yes
 else
-    skip "functions of programs" "this kernel has no user probes"
+    skip "user functions" "this kernel has no user probes"
 fi
 
 types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)

@@ -4,7 +4,7 @@
 # own clock
 # host: yes
 #
-# What a user without any right can see of his own programs.
+# What an unprivileged user can see of his own programs.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "only root can become somebody else"

@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is said to have been
-# woken by another than its own waker, and nobody is missing. Times are judged where they are slower.
+# Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is reported to be woken by
+# another than its own waker, and nobody is missing. Times are checked in slower tests.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

@@ -4,7 +4,7 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Samples of perf's rings are walked along tables as programs in the kernel do it: the same stacks, also without
+# Samples in perf's rings are unwound by tables as programs do it in the kernel: the same stacks, also without
 # bpf(2).
 COLLECT='--collect rings'
 . "${0%/*}/lib_unwind.sh"

@@ -3,8 +3,9 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Recordings: what was written as .sbx and as text, folded and flat at once becomes the same by report, byte by byte,
-# for every applet that counts: with a program of ours, which stays where it was, all that has names is there.
+# Recordings: what was written as .sbx and as text, folded and flat at the same time, report turns into the
+# same, byte by byte, for every applet that counts: for a program of ours, which is still where it was, all
+# names are there.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The rows of architectures: whole, each once, and that of this machine as its own file, its C library and
- * its kernel say.
+ * The rows of architectures: complete, unique, and this machine's as its own file, its C library
+ * and its kernel say.
  */
 #include "machine/machine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rings made by hand: what is read of them, in which order, and what of those that make no sense. */
+/* Hand-made rings: what is read from them, in which order, and how impossible ones are handled. */
 #include "rings/ring.h"
 
 #include <stdlib.h>
