@@ -68,7 +68,7 @@ enum unwind_return {
 #define UNWIND_BASE 3
 #define UNWIND_BASE_SAME 1
 
-/* `inner` of a rule by a register that holds where functions are called from it, and nowhere else: 32-bit ARM's. */
+/* `inner` of a rule by a register that is only right at calls of functions: 32-bit ARM's. */
 #define UNWIND_AT_CALLS 1
 
 struct unwind_rule {
