@@ -253,6 +253,10 @@ reason()
 side()
 {
     figure='' whole='' range='' why=''
+    # bcc's find a task's number, name and state by headers.
+    case "$1 $2" in
+    'bcc off'*) ! bcc_foreign_headers >/dev/null || { why='there are no headers of this kernel'; return; } ;;
+    esac
     for _ in 1 2 3; do
         if ! start_work "$workload"; then
             why="the workload cannot run here: $(head -n 1 "$out/workload.out")"

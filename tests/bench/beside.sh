@@ -13,7 +13,8 @@ mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
 modprobe loop # for no udev has made /dev/loop-control
 ln -s /workloads/* /build/release/workloads/
-KEEP=/tmp/kept sh /scripts/beside.sh --results /tmp/results --only "$(cat /build/beside/only)" |
+# Not sh, which is busybox, whose own applets come before all others.
+KEEP=/tmp/kept dash /scripts/beside.sh --results /tmp/results --only "$(cat /build/beside/only)" |
     while IFS= read -r row; do
         printf '@row\t%s\n' "$row"
         case $row in
