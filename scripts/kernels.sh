@@ -100,8 +100,24 @@ write_sources()
     done >"$work/sources.list"
 }
 
-# Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the image) and
-# linux-modules-*; their linux-image-* is empty.
+# Two guests may want it at a time: one fetches it, the other finds it.
+take_turn()
+{
+    mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
+}
+
+prepare_apt()
+{
+    find_mirrors
+    work=$kernels/.$kernel.$$
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
+    write_sources
+}
+
+# Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the
+# image) and linux-modules-*; their linux-image-* is empty.
 list_versions()
 {
     for flavour in $flavours; do
@@ -166,7 +182,8 @@ peers='bpfcc-tools bpftrace libbpf-tools e2fsprogs mount util-linux kmod dpkg da
 # The tools with all that they need, of headers and modules the packages alone
 download_peers()
 {
-    headers=$(private_apt apt-cache depends "linux-headers-$version" | sed -n 's/.*Depends: \(linux-headers-.*-common\)/\1/p')
+    headers=$(private_apt apt-cache depends "linux-headers-$version" |
+        sed -n 's/.*Depends: \(linux-headers-.*-common\)/\1/p')
     modules_package=linux-modules-$version
     private_apt apt-cache show "$modules_package" >/dev/null 2>&1 || modules_package=linux-image-$version
     mkdir -p "$work/debs" "$work/modules"
@@ -206,13 +223,9 @@ make_peers_root()
 
 get_peers()
 {
+    take_turn
     [ ! -s "$kernels/$kernel/peers.cpio" ] || return 0
-    work=$kernels/.$kernel.$$
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
-    find_mirrors
-    write_sources
+    prepare_apt
     version=$(cat "$kernels/$kernel/version")
     echo "kernel $kernel: fetching bcc, bpftrace, libbpf-tools of its Debian ..." >&2
     {
@@ -232,15 +245,9 @@ get_kernel()
     describe
     # The version is written last and the directory renamed as a whole: so what is there is complete.
     [ -s "$kernels/$kernel/version" ] && return
-    # Two guests may want it at the same time: one fetches it, the other finds it.
-    mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
+    take_turn
     [ -s "$kernels/$kernel/version" ] && return
-    find_mirrors
-    work=$kernels/.$kernel.$$
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
-    write_sources
+    prepare_apt
     echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
     # A mirror may lack a suite: what the others have is enough.
     private_apt apt-get -qq update >"$work/update.log" 2>&1
