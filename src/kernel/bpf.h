@@ -80,6 +80,8 @@ int bpf_run_raw(int program, const uint64_t *context, size_t words);
 
 /* Does the verifier follow a program that goes back (5.3)? True, too, where it was not to be asked. */
 bool bpf_has_loops(void);
+/* Does it take a program that reads a stack (get_stack, 4.18)? 0 or a negative errno. */
+int bpf_try_stacks(void);
 
 struct bpf_program_info {
     uint32_t id;

@@ -34,6 +34,7 @@ bool refusal_has_capability(unsigned capability);
 
 /* The same where names of kernel functions are hidden. */
 extern const char refusal_hidden_names[];
+extern const char refusal_too_old[];
 
 /* How far the kernel is locked down, if it is: "integrity" or "confidentiality". */
 bool refusal_locked_down(struct text *level);
