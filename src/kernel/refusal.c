@@ -239,11 +239,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         explain_tracefs(error, sentence);
         return;
     }
-    if (error == -EINVAL && what == REFUSED_MAPS) {
-        if (!explain_capabilities(sentence))
-            text_add(sentence, refusal_too_old);
+    /* Kernels that let everybody call bpf(2) say so of what they do not know, before they ask for rights. */
+    if (error == -EINVAL && explain_capabilities(sentence))
         return;
-    }
     switch (error) {
     case -EPERM:
     case -EACCES:
@@ -256,7 +254,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
                                              : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
         break;
     case -EINVAL:
-        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling : strerror(-error));
+        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling
+                           : what == REFUSED_MAPS   ? refusal_too_old
+                                                    : strerror(-error));
         break;
     case -EOPNOTSUPP:
         text_add(sentence, unsupported(what));
