@@ -220,8 +220,8 @@ static const char no_probes[] =
 static const char no_user_probes[] =
     "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use kernel functions or tracepoints";
 const char refusal_too_old[] =
-    "this kernel's bpf(2) takes no program that reads stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets "
-    "have perf's rings collect instead";
+    "this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets "
+    "collect by perf's rings instead";
 const char refusal_hidden_names[] =
     "the kernel hides its addresses, so kernel functions have no names: run as root or with "
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";

@@ -36,7 +36,7 @@ if [ "$GUEST" ]; then
     wait_until 10 nothing_stays
     is "nothing of bpf(2) stays" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
 fi
-# Before 4.18 bpf(2) takes no program that reads stacks.
+# Before 4.18 bpf(2) runs no programs that read stacks.
 case $(uname -r) in
 4.[0-9].* | 4.1[0-7].*) tells "root" "bpf(2)" "(Linux 4.18, CONFIG_BPF_EVENTS)" ;;
 *) begins "root" "bpf(2)" yes ;;

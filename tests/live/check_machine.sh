@@ -54,7 +54,12 @@ x86_64 | aarch64 | riscv64) begins "types" "unwind tables" "$types" ;;
 *) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings" ;;
 esac
 
-# Compiled, and interpreted where the kernel can.
+# Compiled, and interpreted where the kernel can; Debian's of s390x has no compiler.
+if ! [ -e /proc/sys/net/core/bpf_jit_enable ]; then
+    begins "without a compiler" JIT "no: programs are interpreted"
+    tells "without a compiler" JIT "CONFIG_BPF_JIT"
+    exit 0
+fi
 begins "compiled" JIT yes
 set_sysctl net/core/bpf_jit_enable 0
 if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then

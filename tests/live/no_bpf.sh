@@ -71,8 +71,8 @@ is "maps of another time: by rings" "$status $(folded_sum "$scratch/out" 'work;m
     grep -c "^stackcount: $SAID this kernel's bpf(2) cannot\$" "$scratch/err")" "0 3000 1"
 run_stackbox stackcount --collect bpf -D 0.1 "$EVENT"
 is "maps of another time: programs are insisted on" "$status $(cat "$scratch/err")" "1 stackcount: cannot create maps: \
-this kernel's bpf(2) takes no program that reads stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets have perf's rings \
-collect instead"
+this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets collect by \
+perf's rings instead"
 # Or no programs that read stacks: 5 is BPF_PROG_LOAD.
 under="$WORKLOADS/deny --syscall bpf/5:EINVAL --"
 for applet in profile offcputime wakeuptime; do
