@@ -38,8 +38,8 @@ struct machine_fixed {
 };
 
 /*
- * How stacks of its programs, of 64 bits, are walked along tables (insns/unwind.c). Distances are in bytes, and
- * words are those of struct pt_regs.
+ * How stacks of its programs are walked by tables: by insns/unwind.c, if they are of 64 bits, and by
+ * src/unwind/walk.c. Distances are in bytes; words are those of struct pt_regs.
  */
 struct machine_walk {
     uint8_t registers; /* so many words are read, from the first on */
@@ -52,13 +52,14 @@ struct machine_walk {
     uint64_t words;    /* four bits for each, from the lowest on; 0: the number is that of the word */
     uint64_t sampled;  /* PERF_SAMPLE_REGS_USER's bits for these words: at least those of numbers, and the pc; */
     const char *sampled_words; /* which of them the n-th is; NULL: the n-th */
-    bool has_base;     /* UNWIND_BASE is followed */
+    uint8_t base;      /* one more register that is followed, by its number: UNWIND_BASE, ARM's r11; or 0 */
     uint64_t address;  /* these bits of a return address are the address, others sign it; 0: it is not signed */
     int16_t record;    /* from the frame pointer to where the caller's is saved, and behind that the return address; */
     bool sp_unknown;   /* how far above that the caller's stack begins nobody knows */
     struct {
         int16_t at, bytes;           /* of the signal's frame at the stack pointer this part is read, */
         int16_t frame, sp, pc, link; /* where these are; link 0: none */
+        int16_t base;                /* and `base`, if that is not UNWIND_BASE */
     } signal;
     uint64_t sigreturn;   /* the code by which a handler returns, where the vDSO has no tables; or 0 */
     bool (*moves_sp)(uint32_t instruction); /* may it change the stack pointer? Where `sigreturn` is */

@@ -29,13 +29,16 @@
  *     regs = the last words before the end of the stack that `where` is in
  *     if (regs are those of a user's 64-bit code) {
  *         take regs.pc                                     of the user
- *         while (frame is an address of the user) {        unrolled
- *             {next, address} = *frame
- *             if (address is none of the user || next <= frame)
- *                 break
- *             take address
- *             frame = next
- *         }
+ *         if (frame >= regs.sp)
+ *             while (frame is an address of the user) {    unrolled
+ *                 {next, address} = *frame
+ *                 if (address is none of the user)
+ *                     break
+ *                 take address
+ *                 if (next <= frame)
+ *                     break
+ *                 frame = next
+ *             }
  *     }
  *     count it by its hash                                 see unrolled_keep.c
  *     return 0
@@ -106,9 +109,10 @@ static void emit_take_process(struct program *program, const struct unrolled_wis
         return;
     }
     if (wishes->per_thread)
-        EMIT(program, STX(W, R9, WALKED_TID, R7));
+        EMIT(program,
+            STX(W, R9, WALKED_TID, R7),
+            MOV_REG(R8, R7));
     EMIT(program,
-        MOV_REG(R8, R7),
         RSH_IMM(R7, 32),
         STX(W, R9, WALKED_PID, R7));
     if (!wishes->per_thread)
@@ -263,6 +267,11 @@ static void emit_load_user_frame(struct program *program, const struct machine *
 
 static void emit_user_step(struct program *program, const struct part *part, uint32_t i)
 {
+    if (i > 1)
+        EMIT(program,
+            LDX(DW, R1, R10, UNROLLED_PAIR),
+            JGE_REG(R7, R1, "walked"),
+            MOV_REG(R7, R1));
     EMIT(program,
         JGT_REG(R7, R6, "walked"),
         MOV_REG(R3, R7));
@@ -272,10 +281,6 @@ static void emit_user_step(struct program *program, const struct part *part, uin
         JEQ_IMM(R1, 0, "walked"),
         JGT_REG(R1, R6, "walked"));
     emit_take(program, part, i);
-    EMIT(program,
-        LDX(DW, R1, R10, UNROLLED_PAIR),
-        JGE_REG(R7, R1, "walked"),
-        MOV_REG(R7, R1));
 }
 
 static void emit_user_part(struct program *program, const struct unrolled_wishes *wishes)

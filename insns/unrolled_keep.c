@@ -66,8 +66,10 @@ static void emit_try(struct program *program, const struct unrolled_wishes *wish
 {
     EMIT(program,
     LABEL(tries[i]),
-        MOV_REG(R1, R8),
-        RSH_IMM(R1, (int32_t)(i * SHIFT)),
+        MOV_REG(R1, R8));
+    if (i)
+        EMIT(program, RSH_IMM(R1, (int32_t)(i * SHIFT)));
+    EMIT(program,
         AND_IMM(R1, (1 << wishes->bits) - 1),
         LDX(DW, R2, R10, UNROLLED_BANK),
         LSH_IMM(R2, (int32_t)wishes->bits),

@@ -40,7 +40,7 @@ static void emit_register(struct program *program, const struct machine_walk *wa
     EMIT(program,
         JGE_IMM(R1, walk->numbered, "unwind_unsupported"),
         LDX(W, R2, R8, UNWIND_AT(first)));
-    if (walk->has_base)
+    if (walk->base)
         EMIT(program,
             JNE_IMM(R2, 0, "unwind_in_registers"),
             JNE_IMM(R1, UNWIND_BASE, "unwind_unsupported"),

@@ -62,10 +62,13 @@ enum unwind_return {
 
 /*
  * Besides those two, one more register is followed, in files that need it: rbx, by which x86-64's dynamic
- * linker finds its way back from binding a function at its first call.
+ * linker finds its way back from binding a function at its first call. By walk.c alone 32-bit ARM's r11.
  */
 #define UNWIND_BASE 3
 #define UNWIND_BASE_SAME 1
+
+/* `inner` of a rule by a register that holds where functions are called from it, and nowhere else: 32-bit ARM's. */
+#define UNWIND_AT_CALLS 1
 
 struct unwind_rule {
     uint8_t cfa, frame_kind, return_kind;

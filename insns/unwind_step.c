@@ -196,7 +196,7 @@ static void emit_caller(struct program *program, const struct machine *machine)
     }
     if (machine_has_link(machine))
         EMIT(program, LABEL("unwind_returns_to"));
-    if (machine->walk->has_base)
+    if (machine->walk->base)
         emit_base(program);
     if (machine->walk->sp_unknown)
         EMIT(program, ST(W, R8, UNWIND_AT(sp_lost), 0));
@@ -284,7 +284,7 @@ static void emit_records(struct program *program, const struct machine *machine)
         STX(DW, R8, UNWIND_AT(frame), R1),
         LDX(DW, R1, R8, UNWIND_AT(word[1])));
     emit_return_to(program, walk);
-    if (walk->has_base)
+    if (walk->base)
         EMIT(program, ST(DW, R8, UNWIND_AT(base), UNWIND_BASE_LOST));
     if (walk->sp_unknown)
         EMIT(program, ST(W, R8, UNWIND_AT(sp_lost), 1));
@@ -319,7 +319,7 @@ static void emit_signal(struct program *program, const struct machine *machine)
     const int16_t read = UNWIND_AT(node);
 
     EMIT(program, LABEL("unwind_signal"));
-    if (walk->has_base)
+    if (walk->base)
         EMIT(program,
             MOV_REG(R1, R7),
             ADD_IMM(R1, walk->signal.at + SIGNAL_BASE),

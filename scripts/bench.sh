@@ -104,8 +104,8 @@ machine_of_guest()
         kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
 }
 
-# A tracefs for those who do not mount it for themselves, as distributions have it, and for ply where it
-# looks for it; nobody else sees them.
+# A tracefs for tools that do not mount it themselves, where distributions have it, and for ply where it looks
+# for it; nobody else sees them.
 in_own_mounts()
 {
     [ -d /sys/kernel/tracing/events ] && return
@@ -116,7 +116,7 @@ in_own_mounts()
         --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
 }
 
-# What was begun and not ended is ours to end.
+# What was started and has not ended is ours to end.
 clean_up()
 {
     # shellcheck disable=SC2086 # words

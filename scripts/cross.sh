@@ -21,13 +21,13 @@ umask 022
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-# Each round of a test with random numbers takes longer here, by so much and more.
+# Each round of a test with random numbers takes at least this much longer here.
 export FEWER_ROUNDS="${FEWER_ROUNDS:-10}"
 
 native=${STACKBOX:-$PWD/stackbox}
 built=no failed=no
 
-# arch NAME: $compiler and $emulator for it
+# arch NAME: sets $compiler and $emulator
 arch()
 {
     case $1 in
@@ -59,7 +59,7 @@ skip()
     echo "SKIP $arch: $1"
 }
 
-# make_for TARGET...: false where that fails, or a compiler has anything to say, which is printed
+# make_for TARGET...: false if that fails, or a compiler prints anything, which is shown
 make_for()
 {
     mkdir -p "$build" || exit 1
@@ -90,7 +90,7 @@ programs()
     exit 1
 }
 
-# What llvm says of bytecode is the same everywhere; and what the kernel refuses to a process (apart), an
+# What llvm says about bytecode is the same everywhere; and what the kernel refuses to a process (apart), an
 # emulator of its system calls does not: it has no seccomp, and no openat2.
 units()
 {
@@ -122,7 +122,7 @@ run_units()
     echo "$arch: the unit tests took $(($(date +%s) - began)) s"
 }
 
-# same NAME WORD...: both binaries make the same of these words
+# same NAME WORD...: both binaries print the same for these words
 same()
 {
     name=$1
@@ -156,7 +156,7 @@ compare()
     done
 }
 
-# listed WORD STATUS TEXT: what --list says of a pattern of that program, below $root
+# listed WORD STATUS TEXT: what --list says about a pattern for that program, below $root
 listed()
 {
     timeout 60 "$emulator" -L "$root" "$build/stackbox" stackcount --list "$build/thumb:$1" \
@@ -169,8 +169,8 @@ listed()
     fi
 }
 
-# A program of both kinds of code, as its compiler makes it: of Thumb none is ever probed. Kernels of 64 bits
-# probe nothing in such programs, and so this one is to look like one of 32.
+# A program with both kinds of code, made by its compiler: Thumb code is never probed. 64-bit kernels cannot
+# probe such programs at all, so this one must resemble a 32-bit one.
 thumb()
 {
     mkdir -p "$build/root/proc" && echo '80008000 T _text' >"$build/root/proc/kallsyms" || return
@@ -181,7 +181,7 @@ int main(int argc, char **argv) { (void)argv; return in_arm(argc) - in_thumb(arg
 EOF
     $compiler -O1 -o "$build/thumb" "$build/thumb.c" || return
     root=/
-    listed in_arm 1 "is of 32 bits, and this kernel puts no probes into such programs"
+    listed in_arm 1 "is a 32-bit program, which this kernel cannot probe"
     root=$build/root
     listed in_arm 0 :in_arm
     listed in_thumb 1 "is Thumb code"

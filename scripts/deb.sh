@@ -59,7 +59,7 @@ END
 } | gzip -9n >"$doc/changelog.gz"
 gzip -9n <src/docs/changes.md >"$doc/changes.md.gz"
 
-# It is meant to run where there is no library.
+# It is meant to run where there are no libraries.
 echo 'stackbox: statically-linked-binary [usr/bin/stackbox]' >"$root/usr/share/lintian/overrides/stackbox"
 
 (cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum) >"$root/DEBIAN/md5sums"

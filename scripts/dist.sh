@@ -16,7 +16,7 @@ fi
 name=stackbox-$1
 date=$2
 umask 022
-# Words for both that somebody keeps in the environment.
+# Default options for both that somebody keeps in the environment.
 unset TAR_OPTIONS GZIP
 
 git_tells()

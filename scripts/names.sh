@@ -46,7 +46,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# unpacked PACKAGE: $root is where its files are: / where it is installed
+# unpacked PACKAGE: $root is where its files are: / if it is installed
 unpacked()
 {
     root=
@@ -79,7 +79,7 @@ symbols_of()
     done | awk '{ sub(/@.*/, "", $NF); if ($NF ~ /^_[ZR]./) print $NF }'
 }
 
-# collect LABEL: all that is mangled in the files of it, in symbols/LABEL
+# collect LABEL: all mangled names in its files, to symbols/LABEL
 collect()
 {
     [ ! -f "$work/symbols/$1" ] || [ "$again" ] || return 0
@@ -96,7 +96,7 @@ collect()
         done | sort -u >"$work/symbols/.new" && mv "$work/symbols/.new" "$work/symbols/$1"
 }
 
-# A newer llvm-cxxfilt knows what newer compilers write; where it cannot be had it goes without.
+# A newer llvm-cxxfilt knows what newer compilers write; it is optional.
 find_newer()
 {
     newer=
@@ -110,7 +110,7 @@ find_newer()
     [ "$(echo _Z1fv | LD_LIBRARY_PATH=$tools "$tools/llvm-cxxfilt")" = 'f()' ] && newer=yes
 }
 
-# compare LABEL: those of its names that none before had
+# compare LABEL: those of its names that no earlier one had
 compare()
 {
     result=$work/$1
@@ -151,7 +151,7 @@ for label in $labels; do
     counts="$counts $work/$label.counts"
 done
 printf '\r%-30s\r' '' >&2
-# What could not be fetched is asked for again the next time.
+# What could not be fetched is tried again next time.
 while read -r label; do
     rm -f "$work/symbols/$label"
 done <"$work/missing"

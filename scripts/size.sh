@@ -23,7 +23,7 @@ awk -v bytes="$bytes" '
         count = split(file, words, "/")
         return words[count - 1] == "src" ? words[count] : words[count - 1]
     }
-    # The one before goes as far as this one: of strings that others have, too, the map tells only where they begin.
+    # The one before extends up to this one: for merged strings the map only tells where they begin.
     function take(address, size, file) {
         address = number(address)
         if (file_before != "" && address >= begin) {

@@ -28,7 +28,7 @@ cannot()
     exit 1
 }
 
-# The first Debian mirror of the machine's apt, which knows every way of writing its sources.
+# The first Debian mirror of the machine's apt, which knows every way of writing sources.
 find_mirror()
 {
     for target in $(apt-get --no-release-info indextargets --format '$(REPO_URI)|$(COMPONENT)' \
@@ -40,7 +40,7 @@ find_mirror()
     done
 }
 
-# The least Debian, kept as an archive: each run begins with a new one.
+# The minimal Debian, kept as an archive: each run begins with a fresh one.
 make_base()
 {
     [ -s "$place/base.tar" ] && return
@@ -53,8 +53,7 @@ make_base()
     tar -C "$place/root" -cf "$place/base.new" . && mv "$place/base.new" "$place/base.tar"
 }
 
-# What a container gets from the machine it runs on: where names are resolved, how the mirror is
-# reached, and the kernel's file systems.
+# What a container gets from its host: name resolution, the way to the mirror, and the kernel's file systems.
 make_root()
 {
     rm -rf "$place/root" && mkdir "$place/root" && tar -C "$place/root" -xf "$place/base.tar" || return
@@ -65,7 +64,7 @@ make_root()
     git clone -q --no-hardlinks "file://$PWD" "$place/root$home"
 }
 
-# The commands of README's section, and what stands there for machines without make
+# The commands in README's section, and those for machines without make
 readme_commands()
 {
     sed -n '/^## Two commands/,/^## [^T]/s/^    \(make [a-z]*\).*/\1/p' README.md
@@ -75,7 +74,7 @@ readme_make()
     sed -n '/^## Two commands/,/^## [^T]/s/.*`\(apt-get [^`]* make\)`.*/\1/p' README.md
 }
 
-# type_there COMMAND: by a shell in the new Debian, in the clone
+# type_there COMMAND: in a shell in the new Debian, in the clone
 type_there()
 {
     # shellcheck disable=SC2016 # for that shell

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Whether stacks of user code can be walked along the tables of its files. */
+/* Can stacks of user code be walked by its files' tables? */
 #include <errno.h>
 
 #include "base/parts.h"
@@ -8,7 +8,7 @@
 #include "machine/machine.h"
 #include "unwind/learn.h"
 
-/* By rings that is done here, and nothing of the kernel has to be known. */
+/* With rings that is done here, and nothing about the kernel must be known. */
 static int try_walk(struct learned *learned, struct text *log)
 {
     if (!check_rings)
@@ -25,7 +25,7 @@ void check_unwinding(struct checks *checks)
 
     check->yes = !result;
     if (result) {
-        text_add(&check->detail, "user stacks are walked along frame pointers: ");
+        text_add(&check->detail, "user stacks are unwound by frame pointers: ");
         learned_explain(result, &check->detail);
     }
     learned_close(&learned);

@@ -27,7 +27,7 @@
 /* The inode of the initial user namespace, the same in every kernel. */
 #define INITIAL_USER_NAMESPACE 0xEFFFFFFD
 
-/* By system calls alone: /proc may not be there. */
+/* By system calls only: /proc may not be there. */
 bool refusal_has_capability(unsigned capability)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -43,7 +43,7 @@ static bool under_seccomp(void)
     return prctl(PR_GET_SECCOMP) == 2; /* by a filter: SECCOMP_MODE_FILTER */
 }
 
-/* Capabilities of such a namespace, root's too, are over what belongs to it: not over the kernel. */
+/* Capabilities in such a namespace, even root's, apply to what belongs to it: not to the kernel. */
 static bool in_user_namespace(void)
 {
     struct stat about;
@@ -51,7 +51,7 @@ static bool in_user_namespace(void)
     return !stat("/proc/self/ns/user", &about) && about.st_ino != INITIAL_USER_NAMESPACE;
 }
 
-/* "none [integrity] confidentiality": what is in the brackets; empty where the kernel does not say. */
+/* "none [integrity] confidentiality": what is in the brackets; empty if the kernel does not say. */
 static void add_lockdown(int directory, const char *path, struct text *level)
 {
     struct text state = {0};
@@ -65,8 +65,8 @@ static void add_lockdown(int directory, const char *path, struct text *level)
 }
 
 /*
- * "integrity" or "confidentiality"; false when the kernel is not locked down (or does not say). Where
- * securityfs is not mounted it is asked for what keeps tracers out, which the former does not.
+ * "integrity" or "confidentiality"; false if the kernel is not locked down (or does not say). If
+ * securityfs is not mounted, this tries what keeps tracers out, which the former does not.
  */
 bool refusal_locked_down(struct text *level)
 {
@@ -154,7 +154,7 @@ static bool explain_paranoid(struct text *sentence)
 {
     long value = refusal_paranoid();
 
-    /* Up to 2 CAP_PERFMON is enough. Higher values are Debian's and others' own. */
+    /* Up to 2, CAP_PERFMON is enough. Higher values are extensions of Debian and others. */
     if (value < 3 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
         return false;
     text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run "
@@ -162,7 +162,7 @@ static bool explain_paranoid(struct text *sentence)
     return true;
 }
 
-/* Links to programs take no more than CAP_PERFMON; events of them are for CAP_SYS_ADMIN alone. */
+/* Links to programs take only CAP_PERFMON; events on programs are for CAP_SYS_ADMIN only. */
 static bool explain_user_probes(struct text *sentence)
 {
     if (refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
@@ -172,7 +172,7 @@ static bool explain_user_probes(struct text *sentence)
     return true;
 }
 
-/* EPERM and EACCES: the causes from the most certain to the least. */
+/* EPERM and EACCES: causes, most certain first. */
 static void explain_no_right(enum refused what, uint64_t map_bytes, struct text *sentence)
 {
     bool maps = what == REFUSED_MAPS;
@@ -270,7 +270,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
     }
 }
 
-/* Of the lines of a verifier's log the last that is not one of its figures, which come behind all else. */
+/*
+ * The last line of a verifier's log that is not one of its figures, which follow everything else.
+ */
 static bool last_words(const struct text *log, const char **begin, size_t *length)
 {
     static const char *const figures[] = {"processed ", "verification time ", "stack depth "};
@@ -291,7 +293,7 @@ static bool last_words(const struct text *log, const char **begin, size_t *lengt
     return false;
 }
 
-/* Some programs are not interpreted, and who says so names the compiler. */
+/* Some programs cannot be interpreted; the message then mentions the compiler. */
 static bool explain_jit(int error, const char *words, size_t length, struct text *sentence)
 {
     const bool is_off = kernel_jit_is_off();
@@ -304,7 +306,10 @@ static bool explain_jit(int error, const char *words, size_t length, struct text
     return true;
 }
 
-/* "unknown func get_ns_current_pid_tgid#120", or without the name: all programs in a container begin with it. */
+/*
+ * "unknown func get_ns_current_pid_tgid#120", or without the name: all programs in a container
+ * begin with it.
+ */
 static bool explain_namespace(const char *words, size_t length, struct text *sentence)
 {
     static const char helper[] = "#120";

@@ -55,8 +55,8 @@ bool machines_have(enum machine_names list, const char *name)
 }
 
 /*
- * Bits of the kernel's addresses, by how many digits it writes them with, be they zeros; 0: not known.
- * What uname(2) says is made up for 32-bit programs.
+ * Bits of kernel addresses, by how many digits the kernel prints, even zeros; 0: unknown. uname(2)
+ * pretends for 32-bit programs.
  */
 static unsigned kernel_bits(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Machines of which little more is known than what their files and system calls are told by. One that is to
- * be more gets a file of its own.
+ * Machines for which only files and system calls are recognized. One that can do more gets a file
+ * of its own.
  */
 #include <elf.h>
 
@@ -29,7 +29,7 @@ const struct machine machine_s390x = {
     .least_page = 12, .greatest_page = 12,
     .call_prefix = "__s390x_",
     .link = {0, R14},
-    .args = {5, {5, 6, 7, 8, 9}, 5},
+    .args = {5, {5, 6, 7, 8, 9}, 5}, /* after a word and the PSW */
     .emit_load_caller = emit_load_caller_r14,
     .instruction = 2, .wide_hash = true,
 };
@@ -60,7 +60,7 @@ const struct machine machine_loongarch64 = {
     .instruction = 4,
 };
 
-/* Files alone: nobody has built this program for it. */
+/* Files only: this program has never been built for it. */
 const struct machine machine_alpha = {
     .elf = EM_ALPHA, .bits = 64,
     .multiarch = "alpha-linux-gnu",

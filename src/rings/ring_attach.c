@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Each place has an event of its own: kernels before 5.4 put one probe in the other's place where two have a
- * name, and say nothing. In text a probe can have the caller as an argument, which the kernel's own walk from a
- * function's first instruction leaves out.
+ * Each place has its own event: before 5.4, defining a probe with the name of another silently
+ * replaces it. A text probe can fetch the caller as an argument, which the kernel's own walk leaves
+ * out at a function's first instruction.
  */
 #include "rings/ring_attach.h"
 

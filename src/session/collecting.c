@@ -14,7 +14,7 @@
 #include "kernel/bpf.h"
 #include "rings/rings_try.h"
 
-/* A program that takes a stack, which is what is younger than bpf(2): get_stack (4.18). */
+/* A program that takes a stack, which came later than bpf(2): get_stack (4.18). */
 static int try_program(void)
 {
     struct program program = {0};
@@ -71,22 +71,22 @@ static int try_rings(const struct collecting_wishes *wishes)
 static const struct way {
     enum collect_way way;
     int (*try)(const struct collecting_wishes *wishes);
-    const char *name; /* NULL: of the first */
+    const char *name; /* NULL: the first */
 } ways[] = {
     {COLLECT_BPF, try_bpf, NULL},
-    {COLLECT_WALK, try_walk, "a walk of our own"},
+    {COLLECT_WALK, try_walk, "stackbox's own walk"},
     {COLLECT_RINGS, try_rings, "perf's rings"},
 };
 
-/* What is out at the moment is no reason to do it otherwise. */
+/* A temporary shortage is no reason to collect in another way. */
 static bool is_shortage(int error)
 {
     return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN || error == -EINTR;
 }
 
 /*
- * A filter of a container lets rings through for less than programs, and says so with EPERM; the kernel says
- * EACCES. Rings of one's own tasks take no right at all.
+ * A container's filter may allow rings but not programs, and says so with EPERM; the kernel says
+ * EACCES. Rings for one's own tasks need no rights at all.
  */
 static bool tells_more(const struct collecting_wishes *wishes, int result)
 {

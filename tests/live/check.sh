@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# check says what works and what does not, and the applets do as it says: in each state that a
-# machine or its user can be in. Each reason that it names is made true here.
+# check says what works and what does not, and the applets behave accordingly: in each state that a machine or
+# its user can be in. Each reason that it names is provoked here.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 
@@ -37,11 +37,11 @@ if [ "$GUEST" ]; then
     is "nothing of bpf(2) stays" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
 fi
 for name in "bpf(2)" memory "ring buffer" "stack maps" "perf sampling" tracefs tracepoints \
-    "switches and wakes" "-- COMMAND" "kallsyms addresses" "functions of programs" "execs and ends"; do
+    "switches and wakeups" "-- COMMAND" "kallsyms addresses" "functions of programs" "execs and exits"; do
     begins "root" "$name" yes
 done
 # What is known without asking in this way.
-is "root: functions of the kernel" "$(line_of "functions of the kernel" | cut -c 1-2)" \
+is "root: kernel functions" "$(line_of "kernel functions" | cut -c 1-2)" \
     "$(have_kprobes && echo ye || echo no)"
 is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
     "$(grep -q ' register_fprobe_ips$' /proc/kallsyms && echo ye || echo no)"
@@ -106,7 +106,7 @@ begins "nobody" flamegraph yes
 # What takes no right depends on the machine's owner.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
     begins "nobody" profile "yes: by perf's rings, without programs of others (collecting by rings)"
-    begins "nobody" "rings of your own programs" "yes: profile with -p PID or -- COMMAND, without stacks of"
+    begins "nobody" "rings of your own programs" "yes: profile with -p PID or -- COMMAND, without kernel stacks"
 else
     tells "nobody" profile "sysctl kernel.perf_event_paranoid=2"
 fi
@@ -130,7 +130,7 @@ BOTH="$DENY --only bpf --only perfmon --uid 65534 --"
 under=$BOTH
 agree "both capabilities"
 agree_on_events "both capabilities"
-for name in memory "ring buffer" "execs and ends"; do
+for name in memory "ring buffer" "execs and exits"; do
     begins "both capabilities" "$name" yes
 done
 tells "both capabilities" tracefs "tracefs cannot be read: run it as root"

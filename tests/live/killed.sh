@@ -4,10 +4,10 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Runs of all applets, struck by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing
-# stays in the kernel, no process does, and every report that was printed is whole. Which signals, and when,
-# comes of a seed, which is said: SEED=N, or the word seed=N to a guest's kernel, gives it again. RUNS=N, or
-# the word runs=N, has so many runs.
+# Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing stays
+# in the kernel, no process stays, and every report that was printed is whole. Signals and times come from a
+# seed, which is printed: SEED=N, or the word seed=N for a guest's kernel, repeats it. RUNS=N, or the word
+# runs=N, sets the number of runs.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_whole.sh"
 . "${0%/*}/lib_left.sh"

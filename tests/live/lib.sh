@@ -21,13 +21,13 @@
 # test takes for granted of the machine's mounts and settings it makes by lib_machine.sh, which puts
 # them back.
 
-# Tests of other kinds, which lie beside this directory or above it, read this file, too.
+# Tests of other kinds, beside this directory or above it, read this file, too.
 for place in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
     [ ! -f "$place/lib_machine.sh" ] || break
 done
 . "$place/lib_machine.sh"
 
-# Seconds after which a program that a test started is ended.
+# Seconds after which a program started by a test is killed.
 LIMIT=${LIMIT:-120}
 
 STACKBOX=${STACKBOX:-$PWD/stackbox}
@@ -52,7 +52,7 @@ test_ends()
         kill -s KILL "$process"
     done 2>/dev/null
     close_machine
-    # What a test mounted there and left is no file of ours to remove.
+    # A test's leftover mounts are not ours to delete files in.
     grep -o " $scratch/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do
         umount -l "$mounted"
     done
@@ -84,7 +84,7 @@ skip()
     echo "SKIP $test_name: $1: $2"
 }
 
-# skip_all REASON: ends the test, none of which can run here
+# skip_all REASON: ends the test, as none of it can run here
 skip_all()
 {
     test_results=$((test_results + 1))
@@ -112,7 +112,7 @@ between()
     fi
 }
 
-# contains NAME FILE TEXT: some line of FILE has TEXT in it, as it stands
+# contains NAME FILE TEXT: some line of FILE contains TEXT, literally
 contains()
 {
     if grep -qF -e "$3" "$2"; then
@@ -132,7 +132,8 @@ lacks()
     fi
 }
 
-# adds_up NAME: the account of the run in $scratch/err does. That is what is not said: so it must be what would be.
+# adds_up NAME: the account of the run in $scratch/err adds up. stackbox only speaks if it does not: so this
+# looks for its words.
 adds_up()
 {
     if grep -q "the account does not add up" "$STACKBOX"; then
@@ -142,8 +143,9 @@ adds_up()
     fi
 }
 
-# quiet_for SECONDS FILE: its text, where a time that nothing happened in may be longer than that: a run
-# ends when it is given its CPU again. What is said of tracepoints on the newest kernels is left out.
+# quiet_for SECONDS FILE: its text, without the line about a time in which nothing happened, which may be
+# longer: a run ends when it gets a CPU again. What is said about tracepoints on the newest kernels is left
+# out.
 quiet_for()
 {
     awk -v least="$1" '/may miss events on this kernel/ { next } {
@@ -194,7 +196,7 @@ have_root()
     [ "$(id -u)" = 0 ]
 }
 
-# have_tables: can stacks be walked along tables here? $NO_TABLES says why not
+# have_tables: can stacks be unwound by tables here? $NO_TABLES says why not
 have_tables()
 {
     case $(uname -m) in
@@ -205,7 +207,7 @@ have_tables()
     [ -r /sys/kernel/btf/vmlinux ]
 }
 
-# A machine was met whose kernel told perf no more of what one CPU's idle task did, perf(1) neither.
+# There was a machine whose kernel reported nothing about one CPU's idle task to perf, not even to perf(1).
 deaf_cpu()
 {
     command -v perf >/dev/null && command -v taskset >/dev/null || return 0
@@ -225,13 +227,13 @@ have_uprobes()
     [ -d /sys/bus/event_source/devices/uprobe ] || grep -q ' uprobe_register$' /proc/kallsyms
 }
 
-# Of bpf(2) (5.8)
+# Those of bpf(2) (5.8)
 have_ring_buffers()
 {
     grep -q ' bpf_ringbuf_reserve$' /proc/kallsyms
 }
 
-# Are programs told pids as they are in a pid namespace (5.7)? Where not, all are refused there.
+# Do programs get pids of a pid namespace (5.7)? If not, all are refused in one.
 have_pids_of_namespaces()
 {
     grep -q ' bpf_get_ns_current_pid_tgid$' /proc/kallsyms
@@ -249,8 +251,8 @@ have_switches()
     grep -q ' perf_trace_sched_switch$' /proc/kallsyms
 }
 
-# choose_event: $EVENT is where each getppid(2) comes by. A function where there are kprobes: programs on
-# tracepoints of system calls may be preempted on the newest kernels, and miss events then.
+# choose_event: $EVENT is hit by each getppid(2). A function if there are kprobes: on the newest kernels,
+# programs on system calls' tracepoints may be preempted, and then miss events.
 choose_event()
 {
     if have_kprobes; then
@@ -262,7 +264,7 @@ choose_event()
     fi
 }
 
-# load_module NAME: false where the guest has no such module, and on the host
+# load_module NAME: false if the guest has no such module, and on the host
 load_module()
 {
     [ -n "$MODULES" ] && [ -f "$MODULES/$1.ko" ] || return 1
@@ -283,7 +285,7 @@ wait_until()
     done
 }
 
-# ended PID: a process that we started came to its end, whether waited for or not
+# ended PID: a process that we started has ended, whether waited for or not
 ended()
 {
     ! [ -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
@@ -334,7 +336,7 @@ calls_of()
     sed -n 's/^done CALLS=//p' "$scratch/$1.out"
 }
 
-# count_of NAME PART: the counts are the last thing that a workload prints before `done`
+# count_of NAME PART: the counts are the last thing a workload prints before `done`
 count_of()
 {
     sed -n "s/^count $2 //p" "$scratch/$1.out"
@@ -346,13 +348,13 @@ finish_workload()
     wait "$(pid_of "$1")"
 }
 
-# wait_workload NAME: for one without -w and -k. A signal could come before it can take one.
+# wait_workload NAME: for one without -w and -k. A signal could come before it can handle one.
 wait_workload()
 {
     wait "$(pid_of "$1")"
 }
 
-# drop_workload NAME: ends it whatever it waits for
+# drop_workload NAME: ends it, whatever it is waiting for
 drop_workload()
 {
     kill -s KILL "$(pid_of "$1")" 2>/dev/null
@@ -360,7 +362,7 @@ drop_workload()
     return 0
 }
 
-# Words to run stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".
+# Prefix that runs stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".
 under=
 
 # run_stackbox ARG...: to its end. Output in $scratch/out and $scratch/err, exit status in $status.
@@ -372,7 +374,7 @@ run_stackbox()
     status=$?
 }
 
-# Tracing runs: the header was printed, on stdout or, where that is for data alone, on stderr.
+# Tracing runs: the header was printed, on stdout or, if that is only for data, on stderr.
 tracing_runs()
 {
     grep -qE '^(Tracing|Sampling) ' "$scratch/out" "$scratch/err" || ended "$stackbox"
@@ -398,15 +400,15 @@ finish_stackbox()
     wait_stackbox
 }
 
-# wait_stackbox: the same, when it is to end by itself
+# wait_stackbox: the same, if it ends by itself
 wait_stackbox()
 {
     wait "$stackbox"
     status=$?
 }
 
-# start_held ARG...: stackcount, with its command held: it waits to open a pipe that nobody writes to.
-# The child that is held becomes $held. release_held lets us go on.
+# start_held ARG...: stackcount with its command held: it waits to open a pipe that nobody writes to. $held is
+# the child that is held. release_held lets it go on.
 start_held()
 {
     nobody=$(mktemp -u "$scratch/nobody.XXXXXX") && mkfifo "$nobody"
@@ -434,8 +436,8 @@ is_held()
         grep -q '^State:.S' "/proc/$held/status" 2>/dev/null
 }
 
-# user_stacks FILE: folded stacks without what is before main or a thread's start function in each,
-# sorted, counts of equal ones added
+# user_stacks FILE: folded stacks without the frames before main or a thread's start function, sorted, with
+# equal ones added up
 user_stacks()
 {
     awk '{
@@ -447,8 +449,8 @@ user_stacks()
     } END { for (stack in sum) print stack, sum[stack] }' "$1" | sort
 }
 
-# folded_functions FILE [FIRST]: of each frame, from the FIRST of a line on, what it weighs alone, what with
-# all that it calls (recursion once), and its name, parted by tabs
+# folded_functions FILE [FIRST]: for each frame, from the FIRST of a line on, its own count, that with
+# everything it calls (recursion once), and its name, separated by tabs
 folded_functions()
 {
     awk -v first="${2:-1}" '{
@@ -469,7 +471,7 @@ folded_functions()
     }' "$1"
 }
 
-# folded_flat FILE [FIRST]: these as a flat report has them, below its header
+# folded_flat FILE [FIRST]: these as in a flat report, below its header
 folded_flat()
 {
     folded_functions "$@" | sort -t '	' -k 1,1nr -k 2,2nr -k 3 |
@@ -477,7 +479,7 @@ folded_flat()
             '{ printf "%7.2f %7.2f  %s\n", 100 * $1 / sum, 100 * $2 / sum, $3 }'
 }
 
-# folded_sum FILE [REGEX]: the sum of the counts of folded stacks, of those that match
+# folded_sum FILE [REGEX]: the sum of the counts of folded stacks, or of those that match
 folded_sum()
 {
     grep -E -e "${2:-}" "$1" | awk '{ sum += $NF } END { printf "%.0f\n", sum }'

@@ -30,7 +30,7 @@ mounts_of()
     done | sort -r
 }
 
-# debugfs mounts tracefs by itself, as soon as anybody looks for it there.
+# debugfs mounts tracefs by itself as soon as anybody looks for it there.
 without_tracefs()
 {
     [ "$own_mounts" != own ] || mounts_of tracefs debugfs | while read -r mounted; do
@@ -45,11 +45,10 @@ with_tracefs()
         { [ "$own_mounts" = own ] && mount -t tracefs tracefs /sys/kernel/tracing; }
 }
 
-# Where it is kept what was set before: by the test, or by open_machine, which is the state that the test
-# goes back to.
+# Where the earlier settings are saved: by the test, or by open_machine, whose state the test returns to.
 sysctls=sysctls
 
-# set_sysctl NAME VALUE: false where the kernel does not take it
+# set_sysctl NAME VALUE: false if the kernel does not accept it
 set_sysctl()
 {
     local before
@@ -75,7 +74,7 @@ sysctl_at_most()
         skip_all "$(echo "$1" | tr / .) is more than $2, and cannot be set"
 }
 
-# Of 3 on Debian's kernels, and some others, close perf_event_open(2); 2 hides all names of the kernel.
+# 3 on Debian's and some other kernels closes perf_event_open(2); 2 hides all of the kernel's names.
 open_machine()
 {
     [ $live = yes ] && [ "$(id -u)" = 0 ] || return 0

@@ -12,8 +12,8 @@ judge_whole()
     awk '
         function bad(why) { if (!wrong) print what ": " file ", line " number ": " why ": " line; wrong = 1 }
 
-        # A block is lines with blanks before them, the last a number alone; behind it is an empty line.
-        # Another empty line begins a report.
+        # A block is indented lines, the last just a number, followed by an empty line. Another empty line
+        # begins a report.
         function text() {
             if (number == 1) {
                 if (line !~ /^(Tracing|Sampling) /) bad("no heading")
@@ -36,7 +36,7 @@ judge_whole()
                 state = "block"
             } else bad("what is it?")
         }
-        # As nothing in it has a blank but names, a count is what is behind the last.
+        # Only names contain blanks: so the count is what follows the last one.
         function folded() {
             if (line !~ /^[^;]+(;[^;]+)* [1-9][0-9]*$/) bad("no stack and count")
             blocks++
@@ -67,7 +67,7 @@ judge_whole()
                 state = "block"
             } else bad("what is it?")
         }
-        # The last line, if it has no end, is a part of one: of that nothing can be said.
+        # An unfinished last line is part of one: nothing can be said about it.
         function take() {
             number++
             if (kind == "text") text()

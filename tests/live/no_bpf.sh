@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Where bpf(2) is missing or refused rings collect, without being asked: what is deterministic comes out as it does
-# by programs in the kernel, byte by byte, in every format, with the same names.
+# If bpf(2) is missing or refused, rings collect, without being asked to: whatever is deterministic comes out
+# the same as with BPF programs, byte by byte, in every format, with the same names.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -6,9 +6,9 @@
 # host: yes
 # quiet
 #
-# profile finds what burns CPU time, and how much: the workload alternates between functions by the
-# clock of its own thread, and tells at the end what each really took. Whose samples are shown is
-# exactly who was asked for.
+# profile finds what uses CPU time, and how much: the workload alternates between functions by its own
+# thread's clock, and says at the end how much each really used. Samples shown are exactly those of whom was
+# asked for.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Many different stacks: those whose bucket another one has are kept all the same, each with its own
-# count, and when there is really no room the sum still holds and the loss is said.
+# Many different stacks: those whose bucket is taken are kept all the same, each with its own count; and when
+# there is really no room, the sum is still right and the loss is reported.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

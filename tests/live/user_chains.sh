@@ -4,9 +4,9 @@
 # seldom: 5.10,6.1,6.12
 # host: yes
 #
-# User stacks: exactly so many calls through each of two chains, every frame with its name, main at
-# its place, whatever shape the program has. The workload counts its calls itself; where a function
-# is, it says itself, or nm does.
+# User stacks: an exact number of calls through each of two chains, every frame with its name, main in its
+# place, whatever shape the program has. The workload counts its calls itself; it says itself, or nm does,
+# where a function is.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -254,7 +254,7 @@ if command -v eu-elfcompress >/dev/null; then
     trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs" ||
         fail "$shape" "did not start: $(cat "$scratch/err")"
     is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file \
-may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not read here: \
+may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not supported: \
 unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""
 else
     skip "compressed symbols by build id" "elfutils is not installed"

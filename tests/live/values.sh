@@ -4,8 +4,8 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Values of events - arguments, what functions return, fields of tracepoints - in sums, in conditions and as they
-# are printed: all is what the workload added up itself.
+# Values of events - arguments, return values, fields of tracepoints - in sums, in conditions and printed:
+# everything is as the workload added it up itself.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The kernel's types: of a file that clang has made, whose struct the compiler of this test has laid out,
- * too; of files made here, which contradict themselves; and of either cut off or changed anywhere.
+ * The kernel's types: from a file made by clang, whose struct this test's compiler has laid out,
+ * too; from files made here that contradict themselves; and from all of these, cut off or changed
+ * anywhere.
  */
 #include "kernel/btf.h"
 

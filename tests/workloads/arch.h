@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A system call made where it is written. libc's syscall() would be one more function on the stack,
- * and one without a frame pointer, which hides its caller.
+ * without a frame pointer, which hides its caller.
  */
 #ifndef STACKBOX_WORKLOADS_ARCH_H
 #define STACKBOX_WORKLOADS_ARCH_H
