@@ -2,10 +2,10 @@
 #
 # What runs at the same time, and in which order: read by run.sh.
 #
-# A job is a line of shell. Three lanes take them, on two CPUs: guests, each of which takes one CPU, go in
-# two of them, and tests that look at this machine's kernel in the third, one after the other. What
-# remains disturbs nobody, and goes to whichever lane has nothing else to do, so that none is idle before
-# the end. Lanes are run.sh, once more.
+# A job is a line of shell. Three lanes run them, on two CPUs: guests, each of which takes one CPU, run in two
+# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs nobody,
+# and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane is another
+# run.sh.
 
 # header FILE KEY DEFAULT: what a live test says about itself in its first lines
 header()

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "maps/banks.h"
 #include "maps/store_sizes.h"
 
@@ -29,8 +30,10 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
     store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
     store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
-    uint64_t stacks = store_first_sizes(store, wishes);
-    int result = controls_open(&store->controls);
+    uint64_t stacks = store_first_sizes(store, wishes), free_memory = kernel_free_memory();
+    /* To find that out the kernel takes all there is first, and a minute. */
+    const bool is_too_much = wishes->stacks && free_memory && store_bytes(store) > free_memory;
+    int result = is_too_much ? -ENOMEM : controls_open(&store->controls);
 
     if (!result)
         result = controls_open_slots(&store->controls, SLOT_BYTES(store->depth));

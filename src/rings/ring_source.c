@@ -45,8 +45,9 @@ static int open_rings(struct ring_source *source)
 {
     const struct event_filter *filter = &source->wishes.scope->filter;
     const uint32_t command = source->wishes.scope->command;
+    const bool of_all = source->wishes.of_all || (command && source->wishes.uninherited);
     struct rings_wishes wishes = {
-        .cpu = source->wishes.of_all ? -1 : filter->cpu, /* a task may come from another CPU */
+        .cpu = of_all ? -1 : filter->cpu, /* a task may come from another CPU, or be forked there */
         .kernel = source->wishes.kernel,
         .user = source->wishes.user,
         .raw = source->wishes.raw,
@@ -55,7 +56,7 @@ static int open_rings(struct ring_source *source)
     };
 
     ring_unwind_ask(source->wishes.unwind, source->wishes.few, &wishes);
-    wishes.from_exec = command && !source->wishes.of_all;
+    wishes.from_exec = command && !of_all;
     if (wishes.from_exec)
         return open_for_tasks(source, &wishes, ring_threads_add(&source->threads, command));
     int result = rings_open(&source->rings, &wishes);
@@ -63,7 +64,7 @@ static int open_rings(struct ring_source *source)
         !(filter->pid_count || filter->tid_count))
         return result;
     rings_close(&source->rings);
-    wishes.alone = !filter->pid_count;
+    wishes.alone = !filter->pid_count || source->wishes.uninherited;
     return open_for_tasks(source, &wishes, ring_threads_list(&source->threads, filter));
 }
 
@@ -272,8 +273,8 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
     return (is_one_of(filter->pids, filter->pid_count, sample->pid) ||
             (scope->follows && ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed)) &&
            is_one_of(filter->tids, filter->tid_count, sample->tid) && !is_own(scope, sample->pid) &&
-           (sample->tid || !source->wishes.without_idle) &&
-           (!scope->command || !source->wishes.of_all ||
+           (sample->tid || !source->wishes.without_idle) && (filter->cpu < 0 || filter->cpu == sample->cpu) &&
+           (!scope->command || source->rings.wishes.from_exec ||
             ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed);
 }
 

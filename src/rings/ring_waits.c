@@ -119,10 +119,9 @@ static uint64_t field(const struct ring_sample *sample, const struct tracefs_fie
 
 static bool is_asked_for(struct ring_waits *of, const struct ring_sample *sample)
 {
-    const int64_t cpu = of->wishes.scope->filter.cpu;
     const enum offwake_threads threads = of->wishes.threads;
 
-    return ring_source_wants(&of->source, sample) && (cpu < 0 || cpu == sample->cpu) &&
+    return ring_source_wants(&of->source, sample) &&
            (threads == THREADS_ALL || (threads == THREADS_USER) == (sample->user_count != 0));
 }
 

@@ -305,6 +305,13 @@ void attaching_detach(struct attachment *attachment, bool debug)
 
 /* ---- The programs ---- */
 
+bool attaching_points_here(struct find *find, enum attach_way way)
+{
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
+    return way == ATTACH_PMU || find->tracefs < 0;
+}
+
 int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
                               const struct attach_request *wishes, struct find *find, bool debug)
 {
@@ -315,8 +322,6 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
             "tracefs");
         return EXIT_USAGE;
     }
-    if (find->tracefs < 0)
-        find->tracefs = tracefs_open();
     request.tracefs = find->tracefs;
     request.instead = HAS_RINGS ? &ring_attach : NULL;
     request.context = source;

@@ -51,6 +51,12 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
 /* attach_close, and reports what is left behind; with `debug` how long it took, too. */
 void attaching_detach(struct attachment *attachment, bool debug);
 
+/*
+ * Would probes be perf events that point into our memory, as by the PMUs, or where there is no tracefs? Whoever forks
+ * makes what it inherits anew, out of these pointers, and so fails to fork.
+ */
+bool attaching_points_here(struct find *find, enum attach_way way);
+
 /* Is there a place whose events that program gets? */
 bool attaching_needs(enum attach_program which, const struct places *places);
 

@@ -107,13 +107,13 @@ is "a recording is what was printed" "$status $(cmp "$scratch/out" "$scratch/run
 # ---- What it says, and what is refused
 
 run_stackbox check
-for row in "kprobe PMU" "uprobe PMU" BTF "stacks along tables"; do
+for row in "kprobe PMU" "uprobe PMU" BTF "unwind tables"; do
     contains "check: $row" "$scratch/out" "$row: yes"
 done
-contains "check: programs of 32 bits" "$scratch/out" "but not in those of 32 bits"
+contains "check: programs of 32 bits" "$scratch/out" "but not in 32-bit ones"
 run_stackbox stackcount -U "$BUILD/workloads/calls:main" -- true
 is "a function of a program of 32 bits" "$status $(cat "$scratch/err")" "125 stackcount: \"$BUILD/workloads/calls\" is \
-of 32 bits, and this kernel puts no probes into such programs: functions of the kernel and tracepoints see them"
+a 32-bit program, which this kernel cannot probe: trace kernel functions or tracepoints instead"
 counted "a program of 32 bits, by a function of the kernel" $N "^calls;.*;${CALL}getppid " ${CALL}getppid \
     -- "$BUILD/workloads/calls" -n $N
 run_stackbox stackcount -f t:syscalls:sys_enter_getppid -- "$BUILD/workloads/calls" -n $N

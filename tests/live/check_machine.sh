@@ -51,7 +51,7 @@ types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
 begins "types" BTF "$types"
 case $(uname -m) in
 x86_64 | aarch64 | riscv64) begins "types" "unwind tables" "$types" ;;
-*) begins "tables" "unwind tables" "no: user stacks are walked along frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings" ;;
+*) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings" ;;
 esac
 
 # Compiled, and interpreted where the kernel can; Debian's of s390x has no compiler.

@@ -104,10 +104,11 @@ contains "programs and maps are seen" kinds "map prog"
 finish_stackbox
 drop_workload probed
 
-# ---- a report is one write: whoever ends us lets it be made or not
+# ---- a report is one write: whoever ends us lets it be made or not. That holds up to 1 MiB: of a machine where much
+# goes on, with little of each stack
 
 mkdir writes
-w/packets writes ./s stackcount -P -D 0.6 -i 0.2 t:sched:sched_switch 2>err
+w/packets writes ./s stackcount -P -K --depth 8 -D 0.6 -i 0.2 t:sched:sched_switch 2>err
 is "a run for its writes" "$?" 0
 last=$(find writes -type f | grep -c .)
 is "the last of them" "$(cat "writes/$last")" Detaching...

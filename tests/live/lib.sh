@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What a live test is written with. It is read by dash on a Debian machine and by busybox's ash in
-# a guest. A test begins with
+# For writing live tests. It is read by dash on a Debian machine and by busybox's ash in a guest. A test begins
+# with
 #
 #     #!/bin/sh
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
@@ -12,14 +12,14 @@
 #     # last                   after the others: what it changes in the kernel stays changed
 #     . "${0%/*}/lib.sh"
 #
-# and prints, by the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at
-# least one of them. It ends with status 0: an early end counts as a failure, and so does a last
-# command that fails. From outside it gets STACKBOX, WORKLOADS (a directory of test programs), and
-# in a guest GUEST (its name) and MODULES (a directory of *.ko).
+# and prints, through the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at least one
+# of them. It ends with status 0: an early end counts as a failure, and so does a last command that fails. Its
+# environment has STACKBOX, WORKLOADS (a directory of test programs), and in a guest GUEST (its name) and
+# MODULES (a directory of *.ko).
 #
-# $scratch is a directory that is gone at the end of the test, as are the programs it started. What a
-# test takes for granted of the machine's mounts and settings it makes by lib_machine.sh, which puts
-# them back.
+# $scratch is a directory that is removed at the end of the test; programs that it started are killed. If a test
+# assumes something about the machine's mounts and settings, it sets that up with lib_machine.sh, which restores
+# everything.
 
 # Tests of other kinds, beside this directory or above it, read this file, too.
 for place in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
