@@ -156,7 +156,7 @@ board_tests()
     armhf-* | s390x-*,own-clock) names=profile_shares ;;
     arm64-*, | riscv64-*,) names='exact older stacks unwind frame_pointers kernel_callers user_attach user_usdt snoop' ;;
     s390x-*,) names='exact older kernel_callers frame_pointers values' ;;
-    armhf-*,) names='exact older kernel_callers rings_exidx' ;;
+    armhf-*,) names='exact older kernel_callers frame_pointers rings_exidx' ;;
     *,) names='exact older kernel_callers' ;;
     *) names= ;;
     esac
