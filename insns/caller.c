@@ -3,7 +3,7 @@
 
 #include "insns/layout.h"
 
-/* A call of the kernel's own code has pushed 8 bytes. */
+/* A call in the kernel's own code has pushed 8 bytes. */
 static void emit_load_pushed(struct program *program, const struct machine *machine, int16_t place)
 {
     EMIT(program,

@@ -55,11 +55,11 @@
 
 #define WORD 8
 #define COMM UNROLLED_PAIR
-/* Where a kernel has room for FRED its struct pt_regs ends so much before the stack does (6.9). */
+/* If a kernel has room for FRED, its struct pt_regs ends this far before the stack does (6.9). */
 #define FRED_PADDING 16
 #define MOST_USER_ADDRESS 0x7fffffffffff
 
-/* In the scratch, from r9. */
+/* Offsets in the scratch, from r9. */
 enum {
     WALKED = (int)offsetof(struct walk_scratch, walked),
     WALKED_PID = WALKED + (int)offsetof(struct walked, pid),
@@ -68,7 +68,7 @@ enum {
     WALKED_FRAMES = WALKED + (int)offsetof(struct walked, frames),
 };
 
-/* ---- Whose it is ---- */
+/* ---- The process ---- */
 
 static void emit_load_scratch(struct program *program, const struct unrolled_wishes *wishes)
 {
@@ -90,7 +90,7 @@ static void emit_load_scratch(struct program *program, const struct unrolled_wis
     emit_account(program, seen);
 }
 
-/* r1 into the hash. */
+/* Mixes r1 into the hash. */
 static void emit_mix(struct program *program)
 {
     EMIT(program,
@@ -132,14 +132,14 @@ static void emit_take_process(struct program *program, const struct unrolled_wis
 
 /* ---- Steps ---- */
 
-/* One of the two stacks, as it is put into the scratch. */
+/* One of the two stacks, as written to the scratch. */
 struct part {
-    int16_t count;  /* where it says how many frames there are, */
-    uint32_t first; /* the frame from which on they stand, */
-    uint32_t depth; /* and so many at most: those above are walked through */
+    int16_t count;  /* where its number of frames is, */
+    uint32_t first; /* the index of its first frame */
+    uint32_t depth; /* and the most it may have: frames above are walked through */
 };
 
-/* Takes r1 as its frame i. */
+/* Makes r1 its frame i. */
 static void emit_take(struct program *program, const struct part *part, uint32_t i)
 {
     if (i >= part->depth)
@@ -149,7 +149,7 @@ static void emit_take(struct program *program, const struct part *part, uint32_t
     EMIT(program, ST(W, R9, part->count, (int32_t)i + 1));
 }
 
-/* *(r10 + to) = so many bytes at r3, or on to `otherwise`. */
+/* *(r10 + to) = that many bytes at r3, or goes to `otherwise`. */
 static void emit_read(struct program *program, int16_t to, int32_t bytes, const char *otherwise)
 {
     EMIT(program,
@@ -162,7 +162,7 @@ static void emit_read(struct program *program, int16_t to, int32_t bytes, const 
 
 /* ---- The kernel's ---- */
 
-/* The caller is where the stack pointer points to. */
+/* The caller is at the stack pointer. */
 static void emit_take_caller(struct program *program, const struct part *part)
 {
     EMIT(program, LDX(DW, R3, R10, UNROLLED_WHERE));
@@ -185,7 +185,7 @@ static void emit_kernel_step(struct program *program, const struct part *part, u
     EMIT(program, JSGE_IMM(R7, 0, "kernel_ended"));
 }
 
-/* All of it is walked where the user's is behind it. */
+/* All of it is walked if the user's follows. */
 static void emit_kernel_part(struct program *program, const struct unrolled_wishes *wishes)
 {
     const struct machine *machine = wishes->machine;
@@ -229,7 +229,7 @@ static int16_t tail_place(const struct machine *machine, unsigned word)
     return (int16_t)(UNROLLED_REGS + (int)(word - machine->pc.word) * WORD);
 }
 
-/* With r3 and UNROLLED_WHERE at them; on to "walked" where no user's code has come here. */
+/* r3 and UNROLLED_WHERE point to them; goes to "walked" if no user code has entered here. */
 static void emit_find_regs(struct program *program, const struct machine *machine)
 {
     const int32_t bytes = tail_bytes(machine);

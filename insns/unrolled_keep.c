@@ -35,7 +35,7 @@
 
 #define SHIFT 6
 
-/* Each try, and what is after the last. */
+/* Each try, and what follows the last. */
 static const char *const tries[] = {
     "try_1", "try_2", "try_3", "try_4", "try_5", "try_6", "try_7", "try_8", "no_bucket",
 };
@@ -89,7 +89,7 @@ static void emit_try(struct program *program, const struct unrolled_wishes *wish
         XADD(DW, R0, CLAIMS, R1));
 }
 
-/* Word by word, and all that there may be: what is beyond a stack's end nobody looks at. */
+/* Word by word, all that there may be: nobody looks past a stack's end. */
 static void emit_copy(struct program *program, const struct unrolled_wishes *wishes)
 {
     const size_t stacks = (size_t)wishes->kernel_stack + wishes->user_stack;

@@ -25,7 +25,7 @@ void emit_unwind_load_frame(struct program *program, unsigned to)
         LDX(DW, to & 0xf, R8, UNWIND_AT(frame)));
 }
 
-/* On to unwind_unsupported where nobody knows the stack pointer. */
+/* Goes to unwind_unsupported if the stack pointer is unknown. */
 static void emit_sp(struct program *program, const struct machine_walk *walk)
 {
     if (walk->sp_unknown)

@@ -18,7 +18,7 @@
 #                    the peers of the same Debian. A tool of bcc takes half a minute to start there.
 #   --page           makes the tables of src/docs/beside.md of the results of this machine and of one whose kernel
 #                    has kprobes, and keeps both as tests/bench/beside*.tsv. Of an example that was run on
-#                    both, the first one counts in which the peer came to a figure.
+#                    both, the guest's counts, if the peer came to a figure there.
 #   --check          whether the page's tables are what these make
 #
 # With KEEP=PATH in the environment what each tool printed is left in PATH.ROW.TOOL.
@@ -253,6 +253,10 @@ reason()
 side()
 {
     figure='' whole='' range='' why=''
+    # bcc's find a task's number, name and state by headers.
+    case "$1 $2" in
+    'bcc off'*) ! bcc_foreign_headers >/dev/null || { why='there are no headers of this kernel'; return; } ;;
+    esac
     for _ in 1 2 3; do
         if ! start_work "$workload"; then
             why="the workload cannot run here: $(head -n 1 "$out/workload.out")"
@@ -261,6 +265,7 @@ side()
         fi
         if ! begin_typed "$1" "$(typed "$2" "$but")"; then
             why=$(reason)
+            why=${why:-$(tail -n 1 "$out/tracer.out" | cut -c 1-100)}
             why=${why:-it did not start}
             keep "$1"
             end_work

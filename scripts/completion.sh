@@ -3,8 +3,8 @@
 #
 # completion.sh bash|zsh|fish BINARY [PREFIX]     what that shell completes after BINARY's applets
 #
-# It is made from what the binary's help lists, and that from its tables of options. PREFIX is what the
-# applets' links begin with; -: there are none.
+# Made from what the binary's help lists, which comes from its option tables. PREFIX is the prefix of the
+# applets' links; -: there are none.
 
 set -eu
 shell=$1 program=$2 prefix=${3:-}

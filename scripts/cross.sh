@@ -5,16 +5,16 @@
 # cross.sh --programs ARCH         is named
 #
 # Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
-# build/cross/ARCH/stackbox: static, it needs nothing there), and tries what came out in qemu's emulation
-# of programs: the unit tests, with the golden ones; and what the binary makes of words and files, which
-# must be the same to the byte as from the binary for this machine ($STACKBOX). For armv7 also a program of
-# both kinds of code is made, of which only ARM's own may be traced.
+# build/cross/ARCH/stackbox: static, it needs nothing there), and tests the result in qemu's emulation of
+# programs: the unit tests, golden ones included; and the binary's output for words and files, which must be the
+# same to the byte as from the binary for this machine ($STACKBOX). For armv7 it also builds a program with both
+# kinds of code, of which only ARM's own may be traced.
 #
-# --sample compares for the first of them alone. --programs builds what a guest of that machine gets, the
-# binary and build/cross/ARCH/workloads, and tries nothing: fast where all is there, and two may at a time.
+# --sample compares only for the first of them. --programs builds what a guest of that machine needs, the binary
+# and build/cross/ARCH/workloads, and tests nothing: fast if all of it exists, and two may run at the same time.
 #
-# Prints PASS, FAIL and SKIP line by line; --programs a sentence where it fails. Exit: 0 nothing failed; 1
-# something did; 77 nothing was built.
+# Prints PASS, FAIL and SKIP line by line; --programs a sentence on failure. Exit: 0 nothing failed; 1 something
+# did; 77 nothing was built.
 
 set -u
 umask 022

@@ -3,9 +3,9 @@
 #
 # fuzz.sh SECONDS [TARGET...]   fuzzes the readers of foreign bytes, each for that long, two at a time
 #
-# TARGET: a file of tests/fuzz, without .c; all of them where none is named. Each begins with a copy
-# of tests/fuzz/corpus/TARGET and what earlier runs here have added to it. With clang's libFuzzer,
-# else with a plain driver that mutates the corpus. An input that is a finding is kept, and named.
+# TARGET: a file of tests/fuzz, without .c; default: all of them. Each begins with a copy of
+# tests/fuzz/corpus/TARGET and whatever earlier runs here have added. Uses clang's libFuzzer, or else a simple
+# driver that mutates the corpus. An input that is a finding is kept, and its name printed.
 #
 # Exit: 0 nothing was found; 1 something was, or nothing could be built.
 

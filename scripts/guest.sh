@@ -10,8 +10,8 @@
 # their PASS, FAIL and SKIP lines with the guest's name. The tests find the binary as $STACKBOX, the
 # test programs in $WORKLOADS, kernel modules in $MODULES and the name of the guest as $GUEST.
 #
-# Which binary and which programs that is, $STACKBOX and $WORKLOADS say. Without STACKBOX another machine's
-# are built here (cross.sh --programs): what is there is what the sources are.
+# $STACKBOX and $WORKLOADS say which binary and test programs to use. Without STACKBOX, another machine's are
+# built here (cross.sh --programs), from the present sources.
 #
 #   --image FILE       boots this kernel, anybody's: what it must have in it is in src/README.md
 #   --cpus N           CPUs (2; armhf: 1)

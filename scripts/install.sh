@@ -7,8 +7,8 @@
 #                           WHICH: yes, no, or what the links' names begin with, such as stackbox-
 # install.sh --remove DIR   takes away what that made, and nothing else
 #
-# BINARY is run: it makes the links and prints the man pages. Something else that has the name of a
-# link in DIR/bin stays, and is an error.
+# BINARY is run: it makes the links and prints the man pages. Another file with a link's name in DIR/bin stays,
+# and is an error.
 
 set -eu
 # What is installed is for everybody, whatever the installer's umask.

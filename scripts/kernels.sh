@@ -6,19 +6,19 @@
 #     RELEASE   5.10, 6.1, 6.12, newest
 #     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el; x86-64 where none is named
 #
-# Puts Debian's own kernel (of cloud flavour where there is one) into build/kernels/KERNEL/:
+# Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
 #     busybox (the static one of the same Debian: what runs beside the tests there)
-# Other machines' modules are left out where they are a package of their own: 20 to 120 MB.
+# Other machines' modules are left out if they are a package of their own: 20 to 120 MB.
 #
 #   --peers   and peers.cpio: a root with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
 #             run, that kernel's headers and its modules of loop devices and ext4. 1 GB; guest.sh --under has it.
 #
-# It comes from the mirror that this machine's apt already uses, through an apt state of its own
-# below build/: the machine's apt sees no new suite, and no root is needed. apt checks signatures
-# and sums. What is there already is not fetched again.
+# It comes from the mirror that this machine's apt already uses, through a private apt state below build/: the
+# machine's apt sees no new suite, and no root is needed. apt checks signatures and sums. What is there already
+# is not fetched again.
 #
-# Exit: 0 all there; 77 not to be had, with the reason on stderr.
+# Exit: 0 all there; 77 not available, with the reason on stderr.
 
 set -u
 umask 022
@@ -100,8 +100,24 @@ write_sources()
     done >"$work/sources.list"
 }
 
-# Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the image) and
-# linux-modules-*; their linux-image-* is empty.
+# Two guests may want it at a time: one fetches it, the other finds it.
+take_turn()
+{
+    mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
+}
+
+prepare_apt()
+{
+    find_mirrors
+    work=$kernels/.$kernel.$$
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
+    write_sources
+}
+
+# Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the
+# image) and linux-modules-*; their linux-image-* is empty.
 list_versions()
 {
     for flavour in $flavours; do
@@ -166,7 +182,8 @@ peers='bpfcc-tools bpftrace libbpf-tools e2fsprogs mount util-linux kmod dpkg da
 # The tools with all that they need, of headers and modules the packages alone
 download_peers()
 {
-    headers=$(private_apt apt-cache depends "linux-headers-$version" | sed -n 's/.*Depends: \(linux-headers-.*-common\)/\1/p')
+    headers=$(private_apt apt-cache depends "linux-headers-$version" |
+        sed -n 's/.*Depends: \(linux-headers-.*-common\)/\1/p')
     modules_package=linux-modules-$version
     private_apt apt-cache show "$modules_package" >/dev/null 2>&1 || modules_package=linux-image-$version
     mkdir -p "$work/debs" "$work/modules"
@@ -206,13 +223,9 @@ make_peers_root()
 
 get_peers()
 {
+    take_turn
     [ ! -s "$kernels/$kernel/peers.cpio" ] || return 0
-    work=$kernels/.$kernel.$$
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
-    find_mirrors
-    write_sources
+    prepare_apt
     version=$(cat "$kernels/$kernel/version")
     echo "kernel $kernel: fetching bcc, bpftrace, libbpf-tools of its Debian ..." >&2
     {
@@ -232,15 +245,9 @@ get_kernel()
     describe
     # The version is written last and the directory renamed as a whole: so what is there is complete.
     [ -s "$kernels/$kernel/version" ] && return
-    # Two guests may want it at the same time: one fetches it, the other finds it.
-    mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
+    take_turn
     [ -s "$kernels/$kernel/version" ] && return
-    find_mirrors
-    work=$kernels/.$kernel.$$
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
-    write_sources
+    prepare_apt
     echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
     # A mirror may lack a suite: what the others have is enough.
     private_apt apt-get -qq update >"$work/update.log" 2>&1

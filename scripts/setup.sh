@@ -3,13 +3,13 @@
 #
 # setup.sh build|check|test|cross|arch
 #
-# Sees to it that the Debian packages are there which building needs, or the quick part of the tests, or
-# all of them (55 MB of what is fetched are emulators of arm64 and riscv64), or building for these two and armv7
-# (130 MB), or for all other machines, with what boots them (100 MB). Nothing is done where nothing is missing. On a
-# Debian machine, as root, what is missing is installed, and that is said; elsewhere it is named in one
-# sentence. What Debian does not have, for tests, npm fetches into build/npm.
+# Makes sure that the Debian packages are installed that are needed to build, or for the quick part of the
+# tests, or for all tests (55 MB of which are emulators of arm64 and riscv64), or to build for these two and
+# armv7 (130 MB), or for all other machines, with what boots them (100 MB). If nothing is missing, it does
+# nothing. On a Debian machine, as root, it installs what is missing, and says so; elsewhere it names it in one
+# sentence. What tests need and Debian does not have, npm fetches into build/npm.
 #
-# Exit: 0 all is there that is needed; 1 something is missing.
+# Exit: 0 everything needed is there; 1 something is missing.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -3,13 +3,13 @@
 #
 # soak.sh [MINUTES]
 #
-# Whether a run without end stays as it is: for MINUTES (120; 20 at least) `profile -i 60 -F 99 --keep 20` of all
-# CPUs runs beside processes that come and go, libraries that are loaded and closed, containers (namespaces of mounts
-# and pids) and a JIT. They are paced: together they take some tenth of one CPU.
+# Does a run without end stay stable? For MINUTES (120; at least 20) `profile -i 60 -F 99 --keep 20` of all CPUs
+# runs beside short processes, libraries that are loaded and unloaded, containers (mount and pid namespaces) and
+# a JIT. They are paced: together they take about a tenth of one CPU.
 #
-# Each minute, in the middle between two reports, it writes to build/soak/figures.tsv what stackbox has and
-# takes: memory of its own, resident pages of files and maps, descriptors, memory of maps and programs in the kernel
-# (those whose descriptors it has), CPU time of its own and of its programs in the kernel. Afterwards they are drawn,
+# Each minute, halfway between two reports, it writes to build/soak/figures.tsv what stackbox has and uses: its
+# own memory, resident pages of files and maps, descriptors, memory of maps and programs in the kernel (those it
+# has open), CPU time of its own and of its programs in the kernel. Afterwards they are plotted, in
 # build/soak/soak.svg, and judged: none may grow. See soak.awk.
 
 set -u

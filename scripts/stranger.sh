@@ -3,12 +3,12 @@
 #
 # stranger.sh [COMMAND...]      as a new user would: README's two commands, on a new Debian
 #
-# Makes a Debian of its least packages (bookworm) in build/stranger/, from the mirror that this
-# machine's apt uses, puts a fresh clone of the last commit into it, and types there, as they stand,
-# the commands that README.md has below "Two commands" (or the COMMANDs instead, each one word of
-# ours), in a mount namespace of their own, with /proc, /sys and /dev of this machine, and with debugfs
-# and tracefs mounted, as systemd has them. What they print is in build/stranger/N.log. It takes a quarter
-# of an hour beside the tests themselves, and some 700 MB: no test runs it. Root and debootstrap are needed.
+# Makes a minimal Debian (bookworm) in build/stranger/, from the mirror that this machine's apt uses, puts a
+# fresh clone of the last commit into it, and types there, unchanged, the commands below "Two commands" in
+# README.md (or the COMMANDs instead, each one argument), in a mount namespace of their own, with this machine's
+# /proc, /sys and /dev, and with debugfs and tracefs mounted, as systemd does. Their output is in
+# build/stranger/N.log. It takes a quarter of an hour besides the tests themselves, and some 700 MB: no test
+# runs it. Root and debootstrap are needed.
 #
 #     sh scripts/stranger.sh                       make demo, and make test: an hour
 #     sh scripts/stranger.sh 'make demo' 'make check'

@@ -2,10 +2,10 @@
 #
 # What runs at the same time, and in which order: read by run.sh.
 #
-# A job is a line of shell. Three lanes take them, on two CPUs: guests, each of which takes one CPU, go in
-# two of them, and tests that look at this machine's kernel in the third, one after the other. What
-# remains disturbs nobody, and goes to whichever lane has nothing else to do, so that none is idle before
-# the end. Lanes are run.sh, once more.
+# A job is a line of shell. Three lanes run them, on two CPUs: guests, each of which takes one CPU, run in two
+# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs nobody,
+# and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane is another
+# run.sh.
 
 # header FILE KEY DEFAULT: what a live test says about itself in its first lines
 header()
@@ -153,9 +153,10 @@ board_tests()
     # more samples than time. On riscv64 all that is dearer than on a CPU.
     arm64-*,own-clock) names='profile_shares offcputime wakeuptime profile_itself' ;;
     riscv64-*,own-clock) names='profile_shares offcputime wakeuptime profile' ;;
+    armhf-* | s390x-*,own-clock) names=profile_shares ;;
     arm64-*, | riscv64-*,) names='exact older stacks unwind frame_pointers kernel_callers user_attach user_usdt snoop' ;;
     s390x-*,) names='exact older kernel_callers frame_pointers values' ;;
-    armhf-*,) names='exact older kernel_callers rings_exidx' ;;
+    armhf-*,) names='exact older kernel_callers frame_pointers rings_exidx' ;;
     *,) names='exact older kernel_callers' ;;
     *) names= ;;
     esac

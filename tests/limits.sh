@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# A command with a bound, whatever it does: read by run.sh.
+# A command with a time limit, whatever it does: read by run.sh.
 #
-# A test may hang, and so may the kernel below it: then nothing ends the process, and who waits for it
-# waits for ever. And what a test leaves behind may hold what the test wrote to. So nobody here waits for
-# a process: each is heard of through a pipe that is nobody else's, or given up.
+# A test may hang, and so may the kernel below it: then nothing ends the process, and waiting for it never ends.
+# And what a test leaves behind may hold its output open. So nobody here waits for a process: each reports
+# through a pipe that nobody else has, or is given up.
 
 # A second more for what was told to end, and then killed.
 LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}

@@ -3,15 +3,15 @@
 #
 # run.sh [--quick | --kernels | --machine | --arch]
 #
-# All tests. --quick: no other compilers, no live tracing, no guests. --kernels: each live test on each kernel that it
-# is for. --machine: this machine's live tests, in guests like other machines. --arch: live tests on kernels of other
-# architectures, and all builds for these.
+# All tests. --quick: no other compilers, no live tracing, no guests. --kernels: each live test on each kernel
+# that it is for. --machine: this machine's live tests, in guests that resemble other machines. --arch: live
+# tests on kernels of other architectures, and all builds for these.
 #
 # Every part writes build/test/PART.log. A part says PASS, FAIL or SKIP line by line; what failed
 # prints its log, what was skipped its reason. The last line is `N passed, N failed, N skipped`.
 #
-# After the builds, and what wants this machine for itself, several lanes run at the same time (lanes.sh).
-# No part can hold the rest up: each has a bound (limits.sh).
+# After the builds, and what needs this machine to itself, several lanes run at the same time (lanes.sh). No
+# part can hold up the rest: each has a time limit (limits.sh).
 
 set -u
 umask 022

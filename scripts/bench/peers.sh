@@ -37,8 +37,13 @@ find_bcc()
 bcc_version()
 {
     dpkg-query -W -f '${Version}' bpfcc-tools 2>/dev/null || printf 'of unknown version'
-    headers=$(basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p')
-    [ -z "$headers" ] || [ "$headers" = "$(uname -r)" ] || printf ' with headers of %s' "$headers"
+    bcc_foreign_headers | sed 's/^/ with headers of /' | tr -d '\n'
+}
+
+# Whose they are then, else nothing
+bcc_foreign_headers()
+{
+    basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p' | grep -vxF -e "$(uname -r)"
 }
 
 # One line each: `# NAME VERSION`

@@ -83,7 +83,8 @@ function verdict(theirs, ours, figure, our_figure, why, our_why,    text, kind)
     else if (theirs == "right")
         text = ours == "cut" ? "stackbox's stacks lack callers" : "stackbox wrong"
     else
-        text = theirs == "cut" && ours == "cut" ? "both lack callers" : "both wrong"
+        text = theirs == "cut" && ours == "cut" ? "both lack callers" : \
+            ours == "cut" ? "peer wrong, stackbox's stacks lack callers" : "both wrong"
     kind = text
     if (kind ~ /run: /)
         sub(/ runs?: .*/, " run", kind)
@@ -132,6 +133,7 @@ END {
     print "\n| verdict | examples |\n| --- | --- |"
     split("same;both right;peer's stacks lack callers;peer wrong;peer cannot run;" \
         "stackbox's stacks lack callers;stackbox wrong;stackbox cannot run;both lack callers;" \
+        "peer wrong, stackbox's stacks lack callers;" \
         "both wrong;neither run;not run", kinds, ";")
     for (k = 1; k in kinds; k++)
         if (verdicts[kinds[k]])

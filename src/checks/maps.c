@@ -34,8 +34,7 @@ static void check_bpf(struct checks *checks)
     int map = create_hash();
 
     if (map >= 0 && refused == -EINVAL)
-        check_refuse(&checks->of[CHECK_BPF], "this kernel's takes no programs that read stacks (Linux 4.18, "
-                     "CONFIG_BPF_EVENTS): perf's rings collect instead");
+        check_refuse(&checks->of[CHECK_BPF], refusal_too_old);
     else
         check_decide(&checks->of[CHECK_BPF], REFUSED_MAPS, map < 0 ? map : refused, 0);
     if (map < 0) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An entry is a function's address and one of these: that it has no caller whom anybody knows; instructions; or where
- * in .ARM.extab they are. Such an instruction is a byte or two, and moves a stack pointer of its own (vsp) from the
- * function's to its caller's, past registers that it takes from there:
+ * An entry has a function's address and one of these: EXIDX_CANTUNWIND; unwind instructions; or where in
+ * .ARM.extab the instructions are. An instruction takes one byte or more. Together they move a virtual stack
+ * pointer (vsp) from the function's to its caller's, and pop saved registers on the way:
  *
  *     00nnnnnn              vsp += (n + 1) * 4          01nnnnnn    vsp -= (n + 1) * 4
- *     1000mmmm mmmmmmmm     pops those of r4 to r15     1001nnnn    vsp = rn
- *     10100nnn              pops r4 to r4 + n           10101nnn    and r14
- *     10110000              no more                     10110001 0000mmmm    pops those of r0 to r3
+ *     1000mmmm mmmmmmmm     pop these of r4 to r15      1001nnnn    vsp = rn
+ *     10100nnn              pop r4 to r4 + n            10101nnn    the same, and r14
+ *     10110000              finish                      10110001 0000mmmm    pop these of r0 to r3
  *     10110010 uleb         vsp += 0x204 + n * 4
- *     10110011, 10111nnn, 11001000, 11001001, 11010nnn    pops floating point's
+ *     10110011, 10111nnn, 11001000, 11001001, 11010nnn    pop floating-point registers
  *
- * These hold where a function calls others: for what holds where it calls the kernel see frame_exidx_code.c.
+ * This is right at calls of functions. For system calls see frame_exidx_code.c.
  */
 #include "elf/frame_exidx.h"
 
@@ -22,11 +22,11 @@
 #include "elf/frame_exidx_parts.h"
 
 #define CANNOT 1            /* EXIDX_CANTUNWIND */
-#define IS_HERE 0x80000000u /* the instructions themselves, not where they are */
-#define MOST_WORDS 64       /* of them in .ARM.extab, beyond the first: 255 could be said */
+#define IS_HERE 0x80000000u /* instructions, not a place in .ARM.extab */
+#define MOST_WORDS 64       /* of instructions in .ARM.extab, after the first word; the format allows 255 */
 #define MOST_CODE (64u << 10)
 
-/* ---- What they come to ---- */
+/* ---- Unwind instructions ---- */
 
 static void save(struct recipe *recipe, unsigned first, unsigned mask)
 {
@@ -38,7 +38,7 @@ static void save(struct recipe *recipe, unsigned first, unsigned mask)
         }
 }
 
-/* False: it is none that rules can say, or that anybody makes. */
+/* False: no rule can express it, or no compiler uses it. */
 static bool run_one(struct recipe *recipe, struct cfi_bytes *bytes)
 {
     const unsigned code = (unsigned)cfi_take(bytes, 1), low = code & 7;
@@ -91,7 +91,7 @@ static bool has(const struct recipe *recipe, unsigned reg)
     return recipe->saved >> reg & 1;
 }
 
-/* All of them, one behind the other: the kernel's, where a signal interrupted. */
+/* All 16 registers in a row: the frame that the kernel makes for a signal. */
 static bool is_signal(const struct recipe *recipe)
 {
     return recipe->saved == 0xffff && recipe->reg == SP && recipe->places[PC] - recipe->places[0] == 4 * PC;
@@ -130,9 +130,9 @@ struct unwind_rule exidx_rule(const struct recipe *recipe)
     return rule;
 }
 
-/* ---- Where they are ---- */
+/* ---- Where the instructions are ---- */
 
-/* What a word of 31 bits says that stands at an address: how far from there. */
+/* The target of a 31-bit offset that is stored at `address`. */
 static uint64_t from_here(uint64_t address, uint32_t word)
 {
     return (address + (uint64_t)((int64_t)((uint64_t)word << 33) >> 33)) & UINT32_MAX;
@@ -144,7 +144,7 @@ struct words {
     size_t count; /* of the bytes */
 };
 
-/* Instructions stand in words from their highest byte on. */
+/* Instructions are stored in words, the highest byte first. */
 static void add_word(struct words *words, uint32_t word, unsigned bytes)
 {
     while (bytes--)
@@ -162,7 +162,8 @@ static bool read_word(const struct words *words, uint64_t address, uint32_t *wor
     return true;
 }
 
-/* Behind a function of the language's own (a C++ one's) is how many words more there are, and three instructions. */
+/* A generic entry (C++) begins with its personality routine; the next word has the number of words that follow, and
+   three instructions. */
 static bool read_table(struct words *words, uint64_t address)
 {
     uint32_t word;
@@ -206,7 +207,7 @@ bool frame_exidx_start(const struct frame_section *index, size_t at, uint64_t *s
     return !(word & IS_HERE);
 }
 
-/* Up to the next one, and not out of what the file has there. */
+/* It ends where the next one begins, or with the code of the file. */
 static bool find_function(const struct frame_section *index, size_t at, struct frame_entry *entry, uint64_t *offset)
 {
     if (!frame_exidx_start(index, at, &entry->start))
@@ -276,7 +277,7 @@ int frame_exidx_see(const struct frame_section *index, size_t at, frame_callback
 
     if (!frame_exidx_start(index, at, &entry.start) || !find_rule(index, at, &rule))
         return -EBADMSG;
-    /* Of what is behind all code some linkers say that nobody knows. */
+    /* Some linkers put EXIDX_CANTUNWIND after the end of all code. */
     if (!find_function(index, at, &entry, &offset))
         return rule.cfa == UNWIND_UNKNOWN ? 0 : -EBADMSG;
     int result = make_rows(index, &entry, offset, &rule, &rows);

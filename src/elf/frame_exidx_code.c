@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Compilers and assemblers write .ARM.exidx for calls of functions, after which an exception may come. A call of the
- * kernel is none of these: so the function's own instructions are followed from its first one to there, as they stand
- * one behind the other, and what they pushed must be what .ARM.exidx says.
+ * .ARM.exidx is only right at calls of functions, which may throw an exception. A system call is not one. So
+ * the function's own instructions are followed, in a straight line from its first one to the system call, and
+ * must have pushed exactly what .ARM.exidx says.
  */
 #include <string.h>
 
 #include "elf/frame_exidx_parts.h"
 
-#define ALIGNED 16 /* as assemblers' functions are */
+#define ALIGNED 16 /* functions in assembly are, in glibc */
 
-/* Instructions, one after the other. */
 struct following {
-    bool is_known;  /* what was pushed since the function began */
-    bool has_ended; /* nobody comes from the last one to the next */
-    unsigned pushed;
-    unsigned places[16]; /* how much was pushed as it was, with itself; 0: it was not */
+    bool is_known;  /* `pushed` and `places` are right */
+    bool has_ended; /* the last instruction never continues with the next one */
+    unsigned pushed;     /* bytes, since the function began */
+    unsigned places[16]; /* for each register, `pushed` just after it was saved; 0: it was not saved */
 };
 
 static void begin(struct following *following)
@@ -34,16 +33,17 @@ static void push(struct following *following, unsigned mask)
         }
 }
 
-/* ARM's, of which each may have a condition: that of those which nobody goes on from must be `always`. */
+/* An ARM instruction. Each may have a condition; the function ends only at one without. */
 static void follow_arm(struct following *following, uint32_t word)
 {
     const unsigned from = word >> 16 & 15, to = word >> 12 & 15, kind = word >> 26 & 3;
     const bool is_offset = kind == 1 && (word & 0x01200000) == 0x01000000; /* [sp, #n], as it is */
     const bool is_sum = kind == 0 && (word & 0x90) != 0x90;
     const bool is_branch = (word & 0x0e000000) == 0x0a000000;
+    const bool leaves = (is_branch && !(word & 0x01000000)) || (word & 0x0ffffff0) == 0x012fff10 ||
+                        (word & 0x0e108000) == 0x08108000; /* b, bx, pop of pc */
 
-    following->has_ended = word >> 28 == 14 && ((is_branch && !(word & 0x01000000)) || (word & 0x0ffffff0) == 0x012fff10 ||
-                                                (word & 0x0e108000) == 0x08108000); /* b, bx, pop */
+    following->has_ended = leaves && word >> 28 == 14;
     if (word >> 16 == 0xe92d)
         push(following, word & 0xffff);
     else if ((word & 0xffff0fff) == 0xe52d0004) /* str to [sp, #-4]! */
@@ -54,7 +54,7 @@ static void follow_arm(struct following *following, uint32_t word)
         following->is_known = false;
 }
 
-/* Of Thumb's: what may change the stack pointer otherwise, or is nothing that compilers put there. */
+/* Thumb: may change the stack pointer in another way, or is never put there by a compiler. */
 static bool is_strange(unsigned first)
 {
     const unsigned to = (first >> 4 & 8) | (first & 7), kind = first >> 8;
@@ -67,7 +67,8 @@ static bool is_strange(unsigned first)
 
 static void follow_narrow(struct following *following, unsigned first)
 {
-    following->has_ended = (first & 0xff87) == 0x4700 || first >> 8 == 0xbd || first >> 11 == 0x1c; /* bx, pop, b */
+    /* bx, pop of pc, b */
+    following->has_ended = (first & 0xff87) == 0x4700 || first >> 8 == 0xbd || first >> 11 == 0x1c;
     if ((first & 0xfe00) == 0xb400)
         push(following, (first & 0xff) | (first & 0x100) << 6);
     else if ((first & 0xff80) == 0xb080) /* sub sp */
@@ -107,15 +108,15 @@ static bool is_same(const struct unwind_rule *a, const struct unwind_rule *b)
 }
 
 /*
- * Linkers make one entry of several whose instructions are the same: another function begins behind what never goes
- * on and what fills it up, where such functions begin.
+ * Linkers merge neighbouring entries if they are the same. Then another function begins at an aligned place, after
+ * an instruction that never continues, and padding.
  */
 static bool begins_another(const struct following *following, uint64_t address)
 {
     return following->has_ended && address % ALIGNED == 0;
 }
 
-/* The instruction there, as a number, Thumb's first half above the second; 0 where there is no more. */
+/* The instruction there as a number, the first half of a wide Thumb one in the high bits; 0 at the end. */
 static uint32_t instruction(const struct exidx_code *code, size_t at, size_t *size)
 {
     const unsigned char *bytes = code->bytes + at;
@@ -187,5 +188,7 @@ int exidx_add_thread_exit(struct exidx_rows *rows, const struct exidx_code *code
 
     if (!found)
         found = memmem(code->bytes, code->size, arm, sizeof(arm));
-    return found && found != code->bytes ? exidx_add_row(rows, code->address + (uint64_t)(found - code->bytes) - 1, &root) : 0;
+    if (!found || found == code->bytes)
+        return 0;
+    return exidx_add_row(rows, code->address + (uint64_t)(found - code->bytes) - 1, &root);
 }

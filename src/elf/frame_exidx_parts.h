@@ -7,15 +7,15 @@
 
 enum { R7 = 7, R11 = 11, SP = 13, LR = 14, PC = 15 };
 
-/* Where the caller's stack pointer is above a register, and where its registers were saved above that. */
+/* How far above a register the caller's stack pointer is, and how far above it registers were saved. */
 struct recipe {
     unsigned reg;
     int64_t at;
     int64_t places[16];
-    uint16_t saved; /* a bit for each of them that has a place */
+    uint16_t saved; /* a bit for each register that has a place */
 };
 
-/* UNWIND_UNKNOWN: nothing that a rule can say. */
+/* UNWIND_UNKNOWN: no rule can express it. */
 struct unwind_rule exidx_rule(const struct recipe *recipe);
 
 struct exidx_rows {
@@ -23,25 +23,25 @@ struct exidx_rows {
     size_t count, room;
 };
 
-/* 0 or -ENOMEM. So are the others. */
+/* 0 or -ENOMEM, like the functions below. */
 int exidx_add_row(struct exidx_rows *rows, uint64_t address, const struct unwind_rule *rule);
 
-/* Of one function; or of several, of which one entry tells. */
+/* The code of an entry: one function, or several that share it. */
 struct exidx_code {
     const unsigned char *bytes;
     size_t size;
     uint64_t address;
-    bool is_arm; /* not Thumb's */
+    bool is_arm; /* not Thumb */
 };
 
 /*
- * Where the kernel is called, and the function has come to the rule: there it holds for the next instruction, which
- * the call returns to. Behind it is what holds at calls of functions.
+ * Adds `rule` for each instruction that follows a system call, if the function's code up to there has done
+ * exactly what the rule says; and after that instruction `at_calls` again.
  */
 int exidx_add_calls(struct exidx_rows *rows, const struct exidx_code *code, const struct unwind_rule *rule,
                     const struct unwind_rule *at_calls);
 
-/* Where a thread ends, if it does here: once what it was begun with returns, it is over. */
+/* Adds a root at the code that ends a thread after its first function, if it is in this entry. */
 int exidx_add_thread_exit(struct exidx_rows *rows, const struct exidx_code *code);
 
 #endif

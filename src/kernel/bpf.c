@@ -154,7 +154,7 @@ static int load_older(struct bpf_abi_prog_load *attributes, struct bpf_insn *ins
         struct bpf_abi_prog_load nameless = *attributes;
         memset(nameless.prog_name, 0, sizeof(nameless.prog_name));
         int second = load_once(&nameless);
-        if (!is_of_age(second)) {
+        if (fd == -E2BIG || !is_of_age(second)) { /* E2BIG only says that it knows no names */
             *attributes = nameless;
             fd = second;
         }
@@ -213,6 +213,33 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
 
     copy_name(attributes.prog_name, wanted->name);
     return wanted->functions ? load_with_functions(&attributes, wanted, log) : load(&attributes, log);
+}
+
+int bpf_try_stacks(void)
+{
+    const struct bpf_insn insns[] = {
+        INSN_CODE(MOV_REG(R2, R10)),
+        INSN_CODE(ADD_IMM(R2, -8)),
+        INSN_CODE(MOV_IMM(R3, 8)),
+        INSN_CODE(MOV_IMM(R4, 0)),
+        INSN_CODE(CALL(BPF_FUNC_get_stack)),
+        INSN_CODE(MOV_IMM(R0, 0)),
+        INSN_CODE(EXIT()),
+    };
+    const struct bpf_load load = {
+        .type = BPF_PROG_TYPE_PERF_EVENT,
+        .name = "stackbox",
+        .insns = insns,
+        .count = COUNT_OF(insns),
+    };
+    struct text log = {0};
+    int program = bpf_load_program(&load, &log);
+
+    text_free(&log);
+    if (program < 0)
+        return program;
+    close(program);
+    return 0;
 }
 
 bool bpf_has_loops(void)

@@ -219,6 +219,9 @@ static const char no_probes[] =
     "t:sched:sched_switch";
 static const char no_user_probes[] =
     "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use kernel functions or tracepoints";
+const char refusal_too_old[] =
+    "this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets "
+    "collect by perf's rings instead";
 const char refusal_hidden_names[] =
     "the kernel hides its addresses, so kernel functions have no names: run as root or with "
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
@@ -236,6 +239,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         explain_tracefs(error, sentence);
         return;
     }
+    /* If everybody may call bpf(2), kernels say this of unknown things before they check rights. */
+    if (error == -EINVAL && explain_capabilities(sentence))
+        return;
     switch (error) {
     case -EPERM:
     case -EACCES:
@@ -248,7 +254,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
                                              : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
         break;
     case -EINVAL:
-        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling : strerror(-error));
+        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling
+                           : what == REFUSED_MAPS   ? refusal_too_old
+                                                    : strerror(-error));
         break;
     case -EOPNOTSUPP:
         text_add(sentence, unsupported(what));
@@ -332,6 +340,10 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
         return;
     if (has_words && explain_namespace(words, length, sentence))
         return;
+    if ((error == -EACCES || error == -EINVAL) && bpf_try_stacks() == -EINVAL) {
+        text_add(sentence, refusal_too_old);
+        return;
+    }
     if ((error == -EACCES || error == -EINVAL) && has_words) {
         text_add(sentence, "the kernel's verifier rejects the program (\"");
         escape_bytes(sentence, words, length);

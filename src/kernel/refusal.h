@@ -34,6 +34,7 @@ bool refusal_has_capability(unsigned capability);
 
 /* The same for hidden names of kernel functions. */
 extern const char refusal_hidden_names[];
+extern const char refusal_too_old[];
 
 /* The kernel's lockdown level, if it is locked down: "integrity" or "confidentiality". */
 bool refusal_locked_down(struct text *level);

@@ -47,7 +47,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_WAYS] = "ret_fast_syscall\0",
 };
 
-/* By rings alone: programs in the kernel walk stacks of 64 bits. */
+/* Only for perf's rings: BPF programs walk 64-bit stacks. */
 static const struct machine_walk walk = {
     .registers = 18,
     .call = 7,
@@ -55,11 +55,11 @@ static const struct machine_walk walk = {
     .numbered = 16,
     .sampled = 0xffff,
     .base = 11,
-    .address = 0xfffffffe, /* without Thumb's bit */
+    .address = 0xfffffffe, /* without the Thumb bit */
     .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = LR, .base = 11 * 4},
 };
 
-/* The frame pointer is Thumb's: that of ARM's own code is `base`. */
+/* Thumb code's frame pointer; ARM code's is `base`. */
 const struct machine machine_arm = {
     .elf = EM_ARM, .bits = 32,
 #if defined(__ARMEB__)

@@ -118,14 +118,14 @@ static void tell_notes(const struct show_wishes *wishes, const struct recording 
                     "with --symfs DIR; --missing lists their build ids\n", notes->missing_files,
                     notes->missing_files == 1 ? " is not here" : "s are not here");
     if (notes->unopened_file.length)
-        text_format(lines, "functions of a file have no names%s: %s\n",
-                    notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
+        text_format(lines, "functions of this file%s have no names: %s\n",
+                    notes->more_unopened ? " and others" : "", notes->unopened_file.data);
     if (notes->changed_file.length)
         text_format(lines, "%s was modified after it was mapped: its functions have no names\n",
                     notes->changed_file.data);
     if (notes->packed_file.length)
-        text_format(lines, "functions of a file may have no names%s: %s\n",
-                    notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+        text_format(lines, "functions of this file%s may have no names: %s\n",
+                    notes->more_packed ? " and others" : "", notes->packed_file.data);
     if (!recording->tally.count)
         text_format(lines, "no events in %s\n", wishes->count > 1 ? "them" : "it");
 }

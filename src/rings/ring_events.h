@@ -103,7 +103,8 @@ int rings_stop(struct rings *rings);
 void rings_look(struct rings *rings);
 /*
  * Makes the kernel report records lost after the last one: it does so with the next record, which
- * this provides. To be called by the process that opened the rings, once they are read out.
+ * this provides. To be called by the first thread of the process that opened the rings, once they
+ * are read out.
  */
 void rings_have_losses_told(const struct rings *rings);
 

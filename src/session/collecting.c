@@ -7,45 +7,10 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "collect/walk_counts.h"
-#include "insns/program.h"
 #include "kernel/bpf.h"
 #include "rings/rings_try.h"
-
-/* A program that takes a stack, which came later than bpf(2): get_stack (4.18). */
-static int try_program(void)
-{
-    struct program program = {0};
-    struct linked linked;
-    struct text log = {0};
-
-    EMIT(&program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, -8),
-        MOV_IMM(R3, 8),
-        MOV_IMM(R4, 0),
-        CALL(BPF_FUNC_get_stack),
-        MOV_IMM(R0, 0),
-        EXIT());
-    int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, &log);
-    if (!result) {
-        const struct bpf_load load = {
-            .type = BPF_PROG_TYPE_PERF_EVENT,
-            .name = "stackbox",
-            .insns = linked.insns,
-            .count = linked.count,
-        };
-        result = bpf_load_program(&load, &log);
-    }
-    text_free(&log);
-    program_free(&program);
-    if (result < 0)
-        return result;
-    close(result);
-    return 0;
-}
 
 static int try_bpf(const struct collecting_wishes *wishes)
 {
@@ -54,7 +19,7 @@ static int try_bpf(const struct collecting_wishes *wishes)
     (void)wishes;
     if (map >= 0)
         close(map);
-    return result ? result : try_program();
+    return result ? result : bpf_try_stacks();
 }
 
 static int try_walk(const struct collecting_wishes *wishes)

@@ -310,11 +310,11 @@ static bool say_no_proc(const struct session *session)
 static void say_files_unread(const struct symbolize_notes *notes)
 {
     if (notes->unopened_file.length)
-        say("functions of a file have no names%s: %s",
-            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
+        say("functions of this file%s have no names: %s",
+            notes->more_unopened ? " and others" : "", notes->unopened_file.data);
     if (notes->packed_file.length)
-        say("functions of a file may have no names%s: %s",
-            notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+        say("functions of this file%s may have no names: %s",
+            notes->more_packed ? " and others" : "", notes->packed_file.data);
 }
 
 void session_before_names(struct session *session)

@@ -11,8 +11,10 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export BUILT=1 NOTE=emulated LIMIT=400 PATIENCE=700 PAUSE=0.5
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
+modprobe loop # for no udev has made /dev/loop-control
 ln -s /workloads/* /build/release/workloads/
-KEEP=/tmp/kept sh /scripts/beside.sh --results /tmp/results --only "$(cat /build/beside/only)" |
+# Not sh, which is busybox, whose own applets come before all others.
+KEEP=/tmp/kept dash /scripts/beside.sh --results /tmp/results --only "$(cat /build/beside/only)" |
     while IFS= read -r row; do
         printf '@row\t%s\n' "$row"
         case $row in

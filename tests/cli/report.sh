@@ -95,7 +95,7 @@ fi
 # What is there and cannot be opened is not what is not there; and to compare what has no names is no verdict.
 mkdir -p loop/usr/lib
 ln -s libgone.so loop/usr/lib/libgone.so
-lost='functions of a file have no names: /usr/lib/libgone.so: .*ymbolic link.*' # as the C library has it
+lost='functions of this file have no names: /usr/lib/libgone.so: .*ymbolic link.*' # as the C library has it
 run report --symfs loop "$file"
 is "a file that cannot be opened" "$status $(grep -c "^report: $lost$" err) $(grep -c 'is not here' err)" "0 1 0"
 run flamegraph --symfs loop --diff --fail-above 5% "$file" "$file"

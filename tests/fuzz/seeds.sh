@@ -4,9 +4,8 @@
 # seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz,
 #               corpus/zlib, corpus/btf, corpus/frame_rows and corpus/exidx anew
 #
-# With gcc, clang, ld.lld, llvm-objcopy, python3, xz and elfutils. They are committed, since what they
-# look like depends on the compilers. Each is as small as a linker makes it: of a few KB, so that a
-# fuzzer's changes meet what is read.
+# With gcc, clang, ld.lld, llvm-objcopy, python3, xz and elfutils. The files are committed, as they depend on
+# the compilers. Each is as small as a linker makes it, a few KB, so that a fuzzer's changes hit what is read.
 
 # shellcheck disable=SC2086 # lists of words
 set -eu

@@ -116,4 +116,7 @@ is "a function of a program of 32 bits" "$status $(cat "$scratch/err")" "125 sta
 a 32-bit program, which this kernel cannot probe: trace kernel functions or tracepoints instead"
 counted "a program of 32 bits, by a function of the kernel" $N "^calls;.*;${CALL}getppid " ${CALL}getppid \
     -- "$BUILD/workloads/calls" -n $N
+run_stackbox stackcount -f t:syscalls:sys_enter_getppid -- "$BUILD/workloads/calls" -n $N
+is "tracepoints of system calls see none of it" "$(folded_sum "$scratch/out" "^calls;")" 0
+run_stackbox stackcount -f ${CALL}getppid -- "$BUILD/workloads/calls" -n $N
 is "and where it was in its own code" "$(folded_sum "$scratch/out" ';make_calls;')" $N

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# recordings.sh KERNEL...: what was recorded in a guest of each (scripts/guest.sh) is named here, with the files of
-# that machine. Text, folded and flat become what they were there, byte by byte.
+# recordings.sh KERNEL...: symbolizes here what was recorded in a guest of each kernel (scripts/guest.sh), with
+# that machine's files. Text, folded and flat must be the same as there, byte by byte.
 
 cd "$(dirname "$0")/../.." || exit 1
 stackbox=${STACKBOX:-$PWD/stackbox}

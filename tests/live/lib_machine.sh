@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The machine that a live test finds, and what the test makes of it. lib.sh reads this before all else.
+# The machine as a live test finds it, and as the test changes it. lib.sh reads this before everything else.
 #
 #     without_tracefs || skip_all "tracefs is mounted"     nobody has mounted tracefs or debugfs
 #     with_tracefs || skip_all "tracefs cannot be mounted" it is where systemd mounts it
 #     set_sysctl kernel/kptr_restrict 2                    until reset_sysctls, or the test's end
 #
-# A test has a mount namespace of its own where one can be had: what it mounts, and what it takes away,
-# the machine keeps as it was. And it finds the two settings below as a machine has them that nobody has
-# closed: whoever judges others sets them. Tests of other kinds, of which several run at a time, leave
-# all that as it is.
+# A test has its own mount namespace, if possible: what it mounts and unmounts does not affect the machine. And
+# it finds the two settings below as on a machine where nobody has restricted anything; a test of other values
+# sets them. Tests of other kinds, several of which run at the same time, change none of this.
 
 case $0 in
 live/* | */live/*) live=yes ;;

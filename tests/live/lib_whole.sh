@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Whether what was printed is whole, as somebody sees it who knows only what it should look like.
+# Is the output whole, judged only by what it should look like?
 #
-# judge_whole LIST: LIST has a line for each file, `FILE KIND END BYTES NEWLINES WORDS`: KIND is text,
-# folded, snoop or perf; END is `killed` where SIGKILL ended it, else `ended`; NEWLINES is with how many
-# newlines it ends (2 at most); WORDS says what it is. Prints a line for each file that is not whole, and
-# at the end `whole FILES REPORTS BLOCKS TORN`: TORN of the killed ones end within a report, which they
-# may where the kernel had taken whole pages of it.
+# judge_whole LIST: LIST has a line per file, `FILE KIND END BYTES NEWLINES WORDS`: KIND is text, folded, snoop
+# or perf; END is `killed` if SIGKILL ended it, otherwise `ended`; NEWLINES is the number of newlines at its end
+# (at most 2); WORDS says what it is. Prints a line for each file that is not whole, and at the end `whole FILES
+# REPORTS BLOCKS TORN`: TORN of the killed ones end within a report, which is allowed if the kernel had taken
+# whole pages of it.
 judge_whole()
 {
     awk '

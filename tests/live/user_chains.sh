@@ -144,7 +144,7 @@ run_stackbox stackcount -D 1 "$WORKLOADS/chains-packed:chain_a3"
 contains "packed: near names" "$scratch/err" "near: chain_a2, chain_a1"
 # Damaged there: plain addresses, and a word about it; nothing is made up.
 nameless "packed, damaged" chains-damaged "$WORKLOADS/chains-damaged:$target"
-is "packed, damaged: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file may have \
+is "packed, damaged: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of this file may have \
 no names: $WORKLOADS/chains-damaged: its .gnu_debugdata is damaged"
 run_stackbox stackcount -D 1 "$WORKLOADS/chains-damaged:target"
 is "packed, damaged, by a name" "$status $(cat "$scratch/err")" "1 stackcount: 0 functions matched by \
@@ -253,7 +253,7 @@ if command -v eu-elfcompress >/dev/null; then
     shape="symbols that are compressed with zstd"
     trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs" ||
         fail "$shape" "did not start: $(cat "$scratch/err")"
-    is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file \
+    is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of this file \
 may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not supported: \
 unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""
 else

@@ -9,6 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Where long has 32 bits, this is the call that fills in the libc's struct timespec of 64. */
+#ifdef SYS_clock_gettime64
+#define CALL_CLOCK_GETTIME SYS_clock_gettime64
+#else
+#define CALL_CLOCK_GETTIME SYS_clock_gettime
+#endif
+
 /* A call with as many arguments as there can be. */
 static inline __attribute__((always_inline)) long call_kernel_all(long number, long a, long b,
                                                                   long c, long d, long e, long f)

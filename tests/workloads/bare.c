@@ -2,8 +2,8 @@
 /*
  * bare [-w] WAY NUMBER
  *
- * Code without frame pointers, whose frame pointer register holds what looks like one and is none: the
- * stack of each event is known, main, outer, middle, inner and what that calls.
+ * Code without frame pointers, whose frame pointer register holds something that looks like one but
+ * is not: the stack of each event is known, main, outer, middle, inner and what that calls.
  *
  *   spins MS   uses up so much CPU time in inner()
  *   calls N    N times getppid(2), of leaf(), which has no frame
