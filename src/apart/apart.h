@@ -34,6 +34,7 @@ struct apart_job {
     size_t keep_count;
     apart_opener *open; /* for apart_ask(); NULL: there is no other way */
     bool aside;         /* it runs beside another one: see apart_begin() */
+    bool asks_nothing;  /* it has nothing opened: its opener keeps no descriptor either */
     unsigned seconds;   /* of CPU time, after which the reader is killed; 0: it may take what it takes */
 };
 

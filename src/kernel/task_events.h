@@ -7,6 +7,7 @@
 #ifndef STACKBOX_KERNEL_TASK_EVENTS_H
 #define STACKBOX_KERNEL_TASK_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,8 @@ struct task_event {
 
 /* `event` is good during the call alone. */
 typedef void task_event_callback(void *context, const struct task_event *event);
+/* True: it is new to who sees it, and so may be what follows. */
+typedef bool task_event_sight(void *context, const struct task_event *event);
 
 struct task_events;
 
@@ -43,9 +46,12 @@ int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*
- * Readable within some milliseconds of something new, or when something was left for later: an epoll
- * descriptor.
+ * Readable within TASK_EVENTS_SOON_NS of something new, or when something was left for later: an epoll descriptor.
+ * Where for TASK_EVENTS_CALM_NS nothing was new to who sees it, that is TASK_EVENTS_LATER_NS.
  */
+#define TASK_EVENTS_SOON_NS 4000000
+#define TASK_EVENTS_LATER_NS 20000000
+#define TASK_EVENTS_CALM_NS 1000000000
 int task_events_fd(const struct task_events *events);
 
 /*
@@ -53,7 +59,7 @@ int task_events_fd(const struct task_events *events);
  * younger than `until`, once each, by time. What is younger waits for the next call: a record of
  * another CPU that belongs before it may still be on its way.
  */
-void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
+void task_events_read(struct task_events *events, uint64_t until, task_event_sight *see,
                       task_event_callback *take, void *context);
 
 /*

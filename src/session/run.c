@@ -293,9 +293,10 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     return enter;
 }
 
+/* Whoever is awake does a little early what would wake us soon. */
 static bool tick_is_due(struct run *run, uint64_t now)
 {
-    if (!run->tick || now < run->next_tick)
+    if (!run->tick || now + run->tick / 4 < run->next_tick)
         return false;
     run->next_tick = now + run->tick;
     return true;
@@ -316,7 +317,7 @@ static bool interval_is_over(struct run *run, uint64_t now)
 enum run_event run_wait(struct run *run)
 {
     for (;;) {
-        bool enter = sleep_until(run, next_deadline(run));
+        bool enter = !run->watched_is_ready && sleep_until(run, next_deadline(run));
         uint64_t now = now_ns();
         bool timed_out = run->wishes.duration && now - run->start >= run->wishes.duration;
         if (enter || timed_out || run_stopped || run->reader_is_gone || processes_ended(run) ||
@@ -332,11 +333,11 @@ enum run_event run_wait(struct run *run)
             run->keys_are_ready = false;
             return RUN_KEYS;
         }
+        if (tick_is_due(run, now))
+            return RUN_TICK;
         if (run->watched_is_ready) {
             run->watched_is_ready = false;
             return RUN_WATCHED;
         }
-        if (tick_is_due(run, now))
-            return RUN_TICK;
     }
 }

@@ -227,16 +227,18 @@ struct heard {
     pid_t parent;
     unsigned forks, execs, maps, exits, threads, own_maps, seen, out_of_order;
     uint64_t lost;
+    bool is_new; /* what is seen */
 };
 
 static struct task_events *events;
 
-static void see(void *context, const struct task_event *event)
+static bool see(void *context, const struct task_event *event)
 {
     struct heard *heard = context;
 
     (void)event;
     heard->seen++;
+    return heard->is_new;
 }
 
 static bool ours[1 << 22];
