@@ -16,6 +16,7 @@
 
 enum state {
     GONE,
+    SEEN, /* nobody asked for its table yet */
     TO_BE_MADE,
     IS_MADE, /* at the moment */
     HAS_TABLE,
@@ -46,6 +47,7 @@ struct objects {
     struct making making;
     size_t batch[MAKING_MOST]; /* which those are */
     unsigned failures;
+    bool waits_to_be_asked;
     struct unwind_key told[OBJECTS_TOLD]; /* keys that are no object's, and of which programs know a kind */
     size_t told_count;
     uint64_t next_house, cpu_ns;
