@@ -3,7 +3,8 @@
 #
 # What a profile that is left on takes of all CPUs: its own time, that of what it forks, and that of its programs in
 # the kernel, which is the kernel's own figure. Of perf, whose samples are taken by no program, it is its own alone:
-# what it takes in interrupts nobody counts. A minute each, with one report, as it would run for years.
+# what it takes in interrupts nobody counts. A minute each, with one report, as it would run for years: on a machine at
+# rest, beside short processes that come and go, and beside who is deep in functions.
 
 # taken: ns of CPU time until now of the tracer that was begun last
 taken()
@@ -45,11 +46,23 @@ shares()
     done
 }
 
+# Each is a program with its libraries: some 300 a second.
+come_and_go()
+{
+    while :; do
+        sleep 0.002
+    done
+}
+
 part_share()
 {
     early_round 1 || return
     keep_figures 1
     shares idle
+    come_and_go &
+    going=$!
+    shares short
+    kill $going
     "$workloads/deep" -t "$(nproc)" -s 400000 -f 25 >/dev/null &
     going=$!
     shares busy

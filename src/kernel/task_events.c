@@ -28,7 +28,7 @@
  * come that nobody knows yet, which have to be opened while they are there; where programs that are known
  * come and go, a fifth as often does.
  */
-#define WAKEUP_BYTES 8192
+#define WAKEUP_BYTES 16384 /* half of the least */
 
 /*
  * Where nothing came for so long nobody looks either: each CPU gets a bell, an event which wakes by
