@@ -51,7 +51,7 @@ void task_events_close(struct task_events *events);
  */
 #define TASK_EVENTS_SOON_NS 4000000
 #define TASK_EVENTS_LATER_NS 20000000
-#define TASK_EVENTS_CALM_NS 1000000000
+#define TASK_EVENTS_CALM_NS 2000000000
 int task_events_fd(const struct task_events *events);
 
 /*

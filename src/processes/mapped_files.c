@@ -133,6 +133,21 @@ static bool is_shared_memory(const char *path)
            starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage");
 }
 
+/* Its process is gone, and who forked that: others may have seen it at the same place, in the same root. */
+static void open_below_known(struct mapped_files *files, struct mapped_file *file,
+                             const struct mapped_sight *sight)
+{
+    for (struct mapped_root *root = files->roots; root; root = root->next) {
+        const int fd = mapped_open_below(root->path, sight, &file->about);
+        if (fd >= 0) {
+            file->fd = fd;
+            file->of_root = root;
+            root->references++;
+            return;
+        }
+    }
+}
+
 static void open_file(struct mapped_files *files, struct mapped_file *file,
                       const struct mapped_sight *sight)
 {
@@ -148,6 +163,8 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         return;
     }
     file->fd = mapped_open(sight, &root, &file->about);
+    if (file->fd < 0 && file->fd != -ENODEV && !in_memory)
+        open_below_known(files, file, sight);
     if (file->fd >= 0 && in_memory && !is_elf(file->fd)) {
         close(file->fd);
         file->fd = -ENODEV;
@@ -160,7 +177,8 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
     file->kind = MAPPED_FILE;
     files->count++;
     file->is_changed = mapped_changed_before(&file->about, sight);
-    file->of_root = mapped_files_root(files, root);
+    if (!file->of_root)
+        file->of_root = mapped_files_root(files, root);
     file->root = mapped_root_path(file->of_root);
 }
 
