@@ -149,7 +149,7 @@ static void open_below_known(struct mapped_files *files, struct mapped_file *fil
 }
 
 static void open_file(struct mapped_files *files, struct mapped_file *file,
-                      const struct mapped_sight *sight)
+                      const struct mapped_sight *sight, bool is_new)
 {
     bool in_memory = is_shared_memory(file->path);
     uint32_t root = 0;
@@ -163,7 +163,7 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         return;
     }
     file->fd = mapped_open(sight, &root, &file->about);
-    if (file->fd < 0 && file->fd != -ENODEV && !in_memory)
+    if (file->fd < 0 && file->fd != -ENODEV && !in_memory && is_new) /* once: there may be many roots */
         open_below_known(files, file, sight);
     if (file->fd >= 0 && in_memory && !is_elf(file->fd)) {
         close(file->fd);
@@ -286,7 +286,7 @@ static struct mapped_file *add_file(struct mapped_files *files, struct mapped_fi
                                  .fd = -ENODEV, .next = *bucket};
     *bucket = file;
     if (sight->inode)
-        open_file(files, file, sight);
+        open_file(files, file, sight, true);
     else
         file->kind = kind_without_file(sight, copy);
     return file;
@@ -309,7 +309,7 @@ struct mapped_file *mapped_files_see(struct mapped_files *files, const struct ma
     if (!file)
         file = add_file(files, bucket, sight, path, length);
     else if (file->inode && file->fd < 0 && file->kind == MAPPED_FILE)
-        open_file(files, file, sight);
+        open_file(files, file, sight, false);
     if (file)
         file->references++;
     return file;
