@@ -235,6 +235,12 @@ static bool enter_pressed(struct run *run)
     return got > 0 && memchr(typed, '\n', (size_t)got);
 }
 
+/* Is there a tick that would wake us soon? Whoever is awake does it a little early. */
+static bool is_near(const struct run *run, uint64_t now)
+{
+    return run->tick && now + run->tick / 4 >= run->next_tick;
+}
+
 /* When something is due without anything happening: UINT64_MAX is never. */
 static uint64_t next_deadline(const struct run *run)
 {
@@ -247,7 +253,7 @@ static uint64_t next_deadline(const struct run *run)
     if (wishes->duration && run->start + wishes->duration < next)
         next = run->start + wishes->duration;
     if (run->tick && run->next_tick < next)
-        next = run->next_tick;
+        next = is_near(run, now_ns()) ? 0 : run->next_tick;
     /* Looked at again from time to time, where no descriptor tells. */
     for (size_t i = 0; i < wishes->pid_count; i++)
         looks = looks || run->processes[i] < 0;
@@ -293,10 +299,9 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     return enter;
 }
 
-/* Whoever is awake does a little early what would wake us soon. */
 static bool tick_is_due(struct run *run, uint64_t now)
 {
-    if (!run->tick || now + run->tick / 4 < run->next_tick)
+    if (!is_near(run, now))
         return false;
     run->next_tick = now + run->tick;
     return true;
@@ -317,7 +322,7 @@ static bool interval_is_over(struct run *run, uint64_t now)
 enum run_event run_wait(struct run *run)
 {
     for (;;) {
-        bool enter = !run->watched_is_ready && sleep_until(run, next_deadline(run));
+        bool enter = sleep_until(run, next_deadline(run));
         uint64_t now = now_ns();
         bool timed_out = run->wishes.duration && now - run->start >= run->wishes.duration;
         if (enter || timed_out || run_stopped || run->reader_is_gone || processes_ended(run) ||
@@ -333,11 +338,11 @@ enum run_event run_wait(struct run *run)
             run->keys_are_ready = false;
             return RUN_KEYS;
         }
-        if (tick_is_due(run, now))
-            return RUN_TICK;
         if (run->watched_is_ready) {
             run->watched_is_ready = false;
             return RUN_WATCHED;
         }
+        if (tick_is_due(run, now))
+            return RUN_TICK;
     }
 }
