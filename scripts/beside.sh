@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# beside.sh [--only REGEX] [--results FILE]
+# beside.sh [--peers KERNEL] [--only REGEX] [--results FILE]
+# beside.sh --guest KERNEL [--only REGEX] [--results FILE]
 # beside.sh --page RESULTS [GUEST-RESULTS]
 # beside.sh --check
 #
@@ -11,9 +12,13 @@
 #
 #   --only REGEX     those whose line matches
 #   --results FILE   where they go, a line each (build/beside/results.tsv)
+#   --peers KERNEL   not the peers that are installed, but those of the Debian that has this KERNEL (see
+#                    scripts/kernels.sh), in a root of their own: newest has the newest of each
+#   --guest KERNEL   not here, but in an emulated guest (scripts/guest.sh), which has a kernel with kprobes and
+#                    the peers of the same Debian. A tool of bcc takes half a minute to start there.
 #   --page           makes the tables of src/docs/beside.md of the results of this machine and of one whose kernel
 #                    has kprobes, and keeps both as tests/bench/beside*.tsv. Of an example that was run on
-#                    both, the first one counts in which the peer came to a figure.
+#                    both, the guest's counts, if the peer came to a figure there.
 #   --check          whether the page's tables are what these make
 #
 # With KEEP=PATH in the environment what each tool printed is left in PATH.ROW.TOOL.
@@ -32,8 +37,9 @@ out=build/beside/work
 results=build/beside/results.tsv
 only=.
 # shellcheck disable=SC2034 # lib.sh's
-patience=${PATIENCE:-3000}
+patience=${PATIENCE:-3000} pause=${PAUSE:-0.02}
 limit=${LIMIT:-120}
+guest= peers_of=
 
 usage()
 {
@@ -53,6 +59,8 @@ while [ $# -gt 0 ]; do
     case $1 in
     --only)    only=${2:-} ;;
     --results) results=${2:-} ;;
+    --guest)   guest=${2:-} ;;
+    --peers)   peers_of=${2:-} ;;
     *)         usage ;;
     esac
     shift 2 || usage
@@ -229,7 +237,8 @@ begin_typed()
     bpftrace)     eval "begin_for $limit $2"; as_soon_as has_started && settle ;;
     bcc)          eval "begin_for $limit env PYTHONUNBUFFERED=1 $(bcc_tool "${2%% *}") $(echo "$2 " | cut -d ' ' -f 2-)"
                   as_soon_as has_started && settle ;;
-    libbpf-tools) eval "begin_for $limit $libbpf_tools/$2"; as_soon_as has_started && settle ;;
+    libbpf-tools) eval "begin_for $limit $(libbpf_tool "${2%% *}") $(echo "$2 " | cut -d ' ' -f 2-)"
+                  as_soon_as has_started && settle ;;
     esac
 }
 
@@ -244,6 +253,10 @@ reason()
 side()
 {
     figure='' whole='' range='' why=''
+    # bcc's find a task's number, name and state by headers.
+    case "$1 $2" in
+    'bcc off'*) ! bcc_foreign_headers >/dev/null || { why='there are no headers of this kernel'; return; } ;;
+    esac
     for _ in 1 2 3; do
         if ! start_work "$workload"; then
             why="the workload cannot run here: $(head -n 1 "$out/workload.out")"
@@ -252,6 +265,7 @@ side()
         fi
         if ! begin_typed "$1" "$(typed "$2" "$but")"; then
             why=$(reason)
+            why=${why:-$(tail -n 1 "$out/tracer.out" | cut -c 1-100)}
             why=${why:-it did not start}
             keep "$1"
             end_work
@@ -364,11 +378,51 @@ clean_up()
     rm -rf "/tmp/beside.$$" "/tmp/beside.$$.d" "$out"
 }
 
+# run_in_root: this script once more where the peers are. Who traces there sees all that runs here.
+run_in_root()
+{
+    root=$PWD/build/beside/root
+    sh scripts/kernels.sh --peers "$peers_of" || exit
+    rm -rf "$root"
+    mkdir -p "$root" && (cd "$root" && cpio -idm --quiet) <"build/kernels/$peers_of/peers.cpio" || exit
+    mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root$PWD"
+    (cd "$root/usr/lib/modules" && ln -s ./* "$(uname -r)")
+    # shellcheck disable=SC2016 # the shell's within
+    exec unshare -m sh -c 'root=$1 place=$2
+        shift 2
+        for directory in /proc /sys /dev "$place"; do
+            mount --rbind "$directory" "$root$directory" || exit
+        done
+        exec chroot "$root" env -C "$place" PATH=/usr/sbin:/usr/bin BUILT=1 sh scripts/beside.sh "$@"' \
+        sh "$root" "$PWD" --only "$only" --results "$results"
+}
+
+# What tests/bench/beside.sh types there comes over the serial line.
+run_guest()
+{
+    log=build/beside/guest-$guest.log
+    sh scripts/kernels.sh --peers "$guest" || exit
+    printf '%s\n' "$only" >build/beside/only
+    # shellcheck disable=SC2046 # words
+    sh scripts/guest.sh --name "$guest" --log "$log" --memory 4096 --timeout 7200 --test-timeout 7100 \
+        --append norandmaps --under "build/kernels/$guest/peers.cpio" --file build/beside/only \
+        --programs 'session burn sleeps wakes usdt chains' --file build/release/workloads/dynamic/chores \
+        $(printf -- '--file %s ' scripts/beside.sh scripts/beside/* scripts/bench/*.sh) \
+        "$guest" -- tests/bench/beside.sh || exit
+    sed -n 's/^@row\t//p' "$log" >"$results"
+}
+
 [ "$(id -u)" = 0 ] || { echo "beside.sh: tracing needs root" >&2; exit 1; }
 [ -n "${BUILT:-}" ] || make -s stackbox workloads || exit 1
+mkdir -p "$(dirname "$results")" build/beside || exit 1
+if [ "$guest" ]; then
+    run_guest
+    exit
+fi
+[ ! "$peers_of" ] || run_in_root
 [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
 rm -rf $out
-mkdir -p $out "$(dirname "$results")" || exit 1
+mkdir -p $out || exit 1
 find_peers
 trap clean_up EXIT
 trap 'exit 1' HUP INT TERM

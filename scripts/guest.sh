@@ -10,8 +10,8 @@
 # their PASS, FAIL and SKIP lines with the guest's name. The tests find the binary as $STACKBOX, the
 # test programs in $WORKLOADS, kernel modules in $MODULES and the name of the guest as $GUEST.
 #
-# Which binary and which programs that is, $STACKBOX and $WORKLOADS say. Without STACKBOX another machine's
-# are built here (cross.sh --programs): what is there is what the sources are.
+# $STACKBOX and $WORKLOADS say which binary and test programs to use. Without STACKBOX, another machine's are
+# built here (cross.sh --programs), from the present sources.
 #
 #   --image FILE       boots this kernel, anybody's: what it must have in it is in src/README.md
 #   --cpus N           CPUs (2; armhf: 1)
@@ -22,6 +22,7 @@
 #   --test-timeout S   for one test (300)
 #   --programs NAMES   these test programs alone: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
+#   --under ARCHIVE    an archive of cpio's that is unpacked before all that
 #   --machine          (x86-64) as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
 #                      perf_event_paranoid is 3 and kptr_restrict 2, other tools' BPF programs are
 #                      attached, and the tests run in a chroot whose /sys is that of the machine
@@ -38,7 +39,7 @@ umask 022
 cd "$(dirname "$0")/.." || exit 1
 
 image= cpus= memory=1024 append= name= timeout=300 test_timeout=300 files= machine=no log= clock=no
-alone=no once=no programs=
+alone=no once=no programs= under=
 
 usage()
 {
@@ -46,7 +47,7 @@ usage()
     exit 2
 }
 
-# choose_image: of Debian's there is only the busybox then, which is the newest of this machine
+# choose_image: only busybox is Debian's then, the newest for this machine
 choose_image()
 {
     if ! [ -r "$image" ]; then
@@ -70,6 +71,7 @@ while [ $# -gt 0 ]; do
     --test-timeout) test_timeout=$2 ;;
     --programs) programs=$2 ;;
     --file)    files="$files $2" ;;
+    --under)   under=$2 ;;
     --log)     log=$2 ;;
     --machine) machine=yes; shift; continue ;;
     --own-clock) clock=yes cpus=1; shift; continue ;;
@@ -124,7 +126,7 @@ describe()
     riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0 ;;
     s390x-*)   arch=s390x emulator=qemu-system-s390x board='-M s390-ccw-virtio -cpu max' console=ttysclp0
                serial='-chardev stdio,id=c0 -device sclpconsole,chardev=c0' ;;
-    # What a real one does for its caches against others' guesses, QEMU cannot.
+    # A real one clears its caches against speculation, which QEMU cannot.
     ppc64el-*) arch=ppc64el emulator=qemu-system-ppc64 console=hvc0
                board='-M pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off -cpu power9' ;;
     *)         arch= emulator=qemu-system-x86_64 board='-cpu max,-cx16' console=ttyS0
@@ -132,7 +134,7 @@ describe()
     esac
 }
 
-# find_programs: $stackbox and $workloads
+# find_programs: sets $stackbox and $workloads
 find_programs()
 {
     stackbox=${STACKBOX:-$PWD/stackbox} workloads=${WORKLOADS:-$PWD/build/release/workloads}
@@ -150,7 +152,7 @@ find_programs()
     exit 1
 }
 
-# What the guest needs and only that: unpacking takes a good part of the boot.
+# Only what the guest needs: unpacking takes a good part of the boot.
 fill_root()
 {
     for directory in bin proc sys dev tmp etc guest workloads modules tests/live; do
@@ -169,7 +171,7 @@ fill_root()
         esac
         [ -f "$program" ] && [ -x "$program" ] && { cp "$program" "$root/workloads/" || return 1; }
     done
-    # An image's own modules are not known.
+    # An image's own modules are unknown.
     [ "$image" ] || cp "build/kernels/$kernel/modules"/*.ko "$root/modules/" 2>/dev/null
     for file in README.md src/docs/*.md "$@" $files; do
         mkdir -p "$root/$(dirname "$file")" && cp "$file" "$root/$file" || return 1
@@ -206,7 +208,7 @@ boot()
         sed -u 's/\r*$//' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
 }
 
-# judge TESTS: verdicts that no test could give itself, read from the whole log
+# judge TESTS: verdicts that no test could give itself, from the whole log
 judge()
 {
     # shellcheck disable=SC2016 # awk's own $
@@ -244,7 +246,7 @@ why=$(sh scripts/kernels.sh "$kernel" 2>&1) || cannot "$(echo "$why" | tail -n 1
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-# Who reads may end first, and the shell has a word to say of each program that was ended.
+# The reader may end first, and the shell comments on each program that is killed.
 trap 'exit 1' HUP INT TERM PIPE
 root=$scratch/root
 mkdir -p "$root" "$(dirname "$log")"
@@ -254,7 +256,8 @@ if [ $alone = yes ]; then
 else
     fill_root "$@" || exit 1
 fi
-(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$scratch/initramfs" || exit 1
+[ ! "$under" ] || cp "$under" "$scratch/initramfs" || exit 1
+(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >>"$scratch/initramfs" || exit 1
 
 boot
 if [ $once = no ] && ! grep -q '^@init ' "$log"; then

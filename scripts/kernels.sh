@@ -1,21 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# kernels.sh KERNEL...    KERNEL: [MACHINE-]RELEASE
+# kernels.sh [--peers] KERNEL...    KERNEL: [MACHINE-]RELEASE
 #
 #     RELEASE   5.10, 6.1, 6.12, newest
 #     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el; x86-64 where none is named
 #
-# Puts Debian's own kernel (of cloud flavour where there is one) into build/kernels/KERNEL/:
+# Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
 #     busybox (the static one of the same Debian: what runs beside the tests there)
-# Other machines' modules are left out where they are a package of their own: 20 to 120 MB.
+# Other machines' modules are left out if they are a package of their own: 20 to 120 MB.
 #
-# It comes from the mirror that this machine's apt already uses, through an apt state of its own
-# below build/: the machine's apt sees no new suite, and no root is needed. apt checks signatures
-# and sums. What is there already is not fetched again.
+#   --peers   and peers.cpio: a root with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
+#             run, that kernel's headers and its modules of loop devices and ext4. 1 GB; guest.sh --under has it.
 #
-# Exit: 0 all there; 77 not to be had, with the reason on stderr.
+# It comes from the mirror that this machine's apt already uses, through a private apt state below build/: the
+# machine's apt sees no new suite, and no root is needed. apt checks signatures and sums. What is there already
+# is not fetched again.
+#
+# Exit: 0 all there; 77 not available, with the reason on stderr.
 
 set -u
 umask 022
@@ -32,8 +35,8 @@ cannot()
     exit 77
 }
 
-# The suites that carry a kernel, what Debian calls its machine, and how the names of its image packages
-# end there, the best first.
+# The suites that have a kernel, Debian's name for the machine, and the suffixes of its image packages, best
+# first.
 describe()
 {
     case $kernel in
@@ -55,8 +58,8 @@ describe()
     esac
 }
 
-# apt with the private state in $work, whatever the machine's own configuration says and whatever
-# is installed here.
+# apt with the private state in $work, whatever the machine's own configuration says and whatever is installed
+# here.
 private_apt()
 {
     command=$1
@@ -70,7 +73,7 @@ private_apt()
         -o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=30 "$@"
 }
 
-# Reads the mirrors out of the machine's apt, which knows every way of writing its sources.
+# Takes the mirrors from the machine's apt, which knows every way of writing sources.
 find_mirrors()
 {
     command -v apt-get >/dev/null || cannot "this machine has no apt to fetch it with"
@@ -97,6 +100,22 @@ write_sources()
     done >"$work/sources.list"
 }
 
+# Two guests may want it at a time: one fetches it, the other finds it.
+take_turn()
+{
+    mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
+}
+
+prepare_apt()
+{
+    find_mirrors
+    work=$kernels/.$kernel.$$
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
+    write_sources
+}
+
 # Image packages of this kernel, newest first. Recent kernels are split into linux-binary-* (the
 # image) and linux-modules-*; their linux-image-* is empty.
 list_versions()
@@ -107,7 +126,7 @@ list_versions()
     done
 }
 
-# The newest that is there: a suite may name one that the mirror does not have.
+# The newest that exists: a suite may name one that the mirror does not have.
 fetch_busybox()
 {
     mkdir -p "$work/busybox"
@@ -134,7 +153,7 @@ fetch()
     done
 }
 
-# From the unpacked package to the directory that guests use. An image that is not compressed is called vmlinux.
+# From the unpacked package to the directory that guests use. An uncompressed image is named vmlinux.
 keep()
 {
     image=$(find "$work/root" -name 'vmlinu[xz]*' -type f | head -n 1)
@@ -155,22 +174,82 @@ keep()
     echo "$1" >"$work/done/version"
 }
 
+# ---- the tools that others have
+
+# What scripts/beside.sh types, and what it is made of
+peers='bpfcc-tools bpftrace libbpf-tools e2fsprogs mount util-linux kmod dpkg dash mawk coreutils findutils grep sed procps'
+
+# The tools with all that they need, of headers and modules the packages alone
+download_peers()
+{
+    headers=$(private_apt apt-cache depends "linux-headers-$version" |
+        sed -n 's/.*Depends: \(linux-headers-.*-common\)/\1/p')
+    modules_package=linux-modules-$version
+    private_apt apt-cache show "$modules_package" >/dev/null 2>&1 || modules_package=linux-image-$version
+    mkdir -p "$work/debs" "$work/modules"
+    # shellcheck disable=SC2086 # names
+    private_apt apt-get -qq -y -d --no-install-recommends -o Debug::NoLocking=1 install $peers &&
+        mv "$work/cache/archives"/*.deb "$work/debs/" &&
+        (cd "$work/debs" && private_apt apt-get -qq download "linux-headers-$version" $headers) &&
+        (cd "$work/modules" && private_apt apt-get -qq download "$modules_package")
+}
+
+# unpack PACKAGE DIRECTORY: as on a system whose /bin and /lib are links
+unpack()
+{
+    dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"
+}
+
+# A root by packages alone: no script of theirs runs. dpkg knows them, who asks it for a version is told.
+make_peers_root()
+{
+    for directory in bin sbin lib lib64; do
+        mkdir -p "$1/usr/$directory" && ln -s "usr/$directory" "$1/$directory" || return 1
+    done
+    mkdir -p "$1/var/lib/dpkg" "$work/unpacked" || return 1
+    for package in "$work"/debs/*.deb; do
+        unpack "$package" "$1" || return 1
+        dpkg-deb -f "$package" | sed '/^Package:/a Status: install ok installed' && echo
+    done >"$1/var/lib/dpkg/status"
+    unpack "$work"/modules/*.deb "$work/unpacked" || return 1
+    (cd "$work/unpacked" && { [ -d lib ] || cd usr; } &&
+        find lib/modules -name 'modules.*' -o -path '*/drivers/block/loop.ko*' -o -path '*/fs/ext4/*' \
+            -o -path '*/fs/jbd2/*' -o -name 'mbcache.ko*' -o -path '*/lib/*crc*.ko*' -o -path '*/crypto/*crc*.ko*' |
+        cpio -pdm --quiet "$1/usr") || return 1
+    PATH=$PATH:/usr/sbin:/sbin depmod -b "$1" "$version" 2>/dev/null
+    ln -s mawk "$1/usr/bin/awk"
+    rm -rf "$1/usr/share/man" "$1/usr/share/locale" "$1/usr/share/perl" "$1/usr/lib/x86_64-linux-gnu/gconv"
+}
+
+get_peers()
+{
+    take_turn
+    [ ! -s "$kernels/$kernel/peers.cpio" ] || return 0
+    prepare_apt
+    version=$(cat "$kernels/$kernel/version")
+    echo "kernel $kernel: fetching bcc, bpftrace, libbpf-tools of its Debian ..." >&2
+    {
+        private_apt apt-get -qq update
+        download_peers && make_peers_root "$work/peers"
+    } >"$work/peers.log" 2>&1 || {
+        grep '^[EW]:' "$work/peers.log" | head -n 3 >&2
+        cannot "the tools for $version cannot be fetched from the Debian mirror of this machine"
+    }
+    (cd "$work/peers" && find . | cpio -o -H newc --quiet -R 0:0) >"$work/peers.cpio" &&
+        mv "$work/peers.cpio" "$kernels/$kernel/" || exit 1
+    rm -rf "$work"
+}
+
 get_kernel()
 {
     describe
-    # The version is written last and the directory renamed whole: what is there is complete.
+    # The version is written last and the directory renamed as a whole: so what is there is complete.
     [ -s "$kernels/$kernel/version" ] && return
-    # Two guests may want it at a time: one fetches it, the other finds it.
-    mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
+    take_turn
     [ -s "$kernels/$kernel/version" ] && return
-    find_mirrors
-    work=$kernels/.$kernel.$$
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
-    write_sources
+    prepare_apt
     echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
-    # A suite may be missing from a mirror: what the others offer is enough.
+    # A mirror may lack a suite: what the others have is enough.
     private_apt apt-get -qq update >"$work/update.log" 2>&1
     fetch_busybox >"$work/busybox.log" 2>&1
     for version in $(list_versions | head -n 8); do
@@ -187,7 +266,10 @@ get_kernel()
     cannot "no version of it could be fetched from the Debian mirror of this machine"
 }
 
-[ $# -gt 0 ] || { echo "usage: kernels.sh KERNEL..." >&2; exit 2; }
+with_peers=no
+[ "${1:-}" != --peers ] || { with_peers=yes; shift; }
+[ $# -gt 0 ] || { echo "usage: kernels.sh [--peers] KERNEL..." >&2; exit 2; }
 for kernel; do
     get_kernel
+    [ $with_peers = no ] || get_peers
 done

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034 # variables that are of the scripts that read this one
 #
-# The tools that are installed here and do what stackbox does, and their versions: $bcc (a path whose %s is the
-# tool), $bpftrace, $perf, $ply and $libbpf_tools (a directory), empty where one is not installed.
+# The tools that are installed here and do what stackbox does, and their versions: $bcc and $libbpf_tools (paths
+# whose %s is the tool), $bpftrace, $perf and $ply, empty where one is not installed.
 
-# Which of the peers are here. What --install or a package of ours put into PATH is no peer.
+# Which peers are here. What --install or our package put into PATH is not a peer.
 find_peers()
 {
     bpftrace=$(command -v bpftrace)
@@ -12,16 +12,16 @@ find_peers()
     ply=$(command -v ply)
     find_bcc
     libbpf_tools=
-    for directory in /usr/sbin /usr/share/bcc/libbpf-tools; do
-        case $(readlink -e "$directory/offcputime") in
+    for path in /usr/sbin/%s-libbpf /usr/sbin/%s /usr/share/bcc/libbpf-tools/%s; do
+        # shellcheck disable=SC2059 # a path with one %s
+        case $(readlink -e "$(printf "$path" offcputime)") in
         '' | */stackbox) ;;
-        *) libbpf_tools=$directory; break ;;
+        *) libbpf_tools=$path; break ;;
         esac
     done
 }
 
-# bcc compiles against headers of the kernel: without any it is none. stackcount and profile are $bcc as
-# %s.
+# bcc compiles with kernel headers: without any it does not work. stackcount and profile are $bcc with %s.
 find_bcc()
 {
     bcc='' bcc_headers=/lib/modules/$(uname -r)/build
@@ -33,15 +33,20 @@ find_bcc()
     fi
 }
 
-# Where the headers are not this kernel's own that is told, too.
+# If the headers are not this kernel's own, that is reported, too.
 bcc_version()
 {
     dpkg-query -W -f '${Version}' bpfcc-tools 2>/dev/null || printf 'of unknown version'
-    headers=$(basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p')
-    [ -z "$headers" ] || [ "$headers" = "$(uname -r)" ] || printf ' with headers of %s' "$headers"
+    bcc_foreign_headers | sed 's/^/ with headers of /' | tr -d '\n'
 }
 
-# A line for each: `# NAME VERSION`
+# Whose they are then, else nothing
+bcc_foreign_headers()
+{
+    basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p' | grep -vxF -e "$(uname -r)"
+}
+
+# One line each: `# NAME VERSION`
 peers_versions()
 {
     [ "$bcc" ] && printf '# %s\t%s\n' bcc "$(bcc_version)"

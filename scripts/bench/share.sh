@@ -6,7 +6,7 @@
 # what it takes in interrupts nobody counts. A minute each, with one report, as it would run for years: on a machine at
 # rest, beside short processes that come and go, and beside who is deep in functions.
 
-# taken: ns of CPU time until now of the tracer that was begun last
+# taken: ns of CPU time so far of the tracer started last
 taken()
 {
     cat "/proc/$tracer/task"/*/schedstat "/proc/$tracer/fdinfo"/* "/proc/$tracer/stat" 2>/dev/null |
@@ -22,7 +22,7 @@ taken()
         }'
 }
 
-# shared KEY WHO: percent of all CPUs in a minute of what was begun last
+# shared KEY WHO: percent of all CPUs, in a minute, of the tracer started last
 shared()
 {
     sleep 5

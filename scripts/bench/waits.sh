@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# A ping-pong of two processes on one CPU, each round of it two waits and two wakes: what a round takes
-# while somebody sums up waits, and while nobody does.
+# A ping-pong of two processes on one CPU, each round of which is two waits and two wakeups: how long a round
+# takes while something sums up waits, and while nothing does.
 
-# pingpong KEY WHO: with the tracer that was begun last, if any
+# pingpong KEY WHO: with the tracer started last, if any
 pingpong()
 {
     figure "$1" "$2" "$("$tools/pingpong" 50000 | sed -n 's/^us per round: //p')"
@@ -41,13 +41,13 @@ part_waits()
 {
     alone waits
     begin_stackbox offcputime -f && under waits stackbox
-    [ "$libbpf_tools" ] && begin_quiet "$libbpf_tools/offcputime" && under waits libbpf-tools
+    [ "$libbpf_tools" ] && begin_quiet "$(libbpf_tool offcputime)" && under waits libbpf-tools
     alone waits.kernel
     begin_stackbox offcputime -f -K && under waits.kernel stackbox
     [ "$bpftrace" ] && begin_bpftrace "$off_cpu_script" && under waits.kernel bpftrace
     alone waits.wakes
     begin_stackbox wakeuptime -f && under waits.wakes stackbox
-    [ "$libbpf_tools" ] && begin_quiet "$libbpf_tools/wakeuptime" && under waits.wakes libbpf-tools
+    [ "$libbpf_tools" ] && begin_quiet "$(libbpf_tool wakeuptime)" && under waits.wakes libbpf-tools
     alone waits.both
     begin_stackbox offwaketime -f && under waits.both stackbox
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # awk -f page.awk EXAMPLES RESULTS...: a table for each tool of each peer, as src/docs/beside.md has them, and what
-# they come to. A row's verdict is that of the first of the results in which the peer came to a figure.
+# they come to. A row's verdict is that of the first of the results in which the peer came to a figure, else
+# stackbox did.
 
 BEGIN {
     FS = "\t"
@@ -30,15 +31,16 @@ FNR == 1 {
         print "page.awk: no example: " $2 >"/dev/stderr"
         exit failed = 1
     }
-    if (!(key in from) || judged(row[key], 9) == "none" && $9 != "none") {
+    if (!(key in from) || !came_to(row[key]) || came_to($0) > came_to(row[key])) {
         row[key] = $0
         from[key] = files
     }
 }
 
-function judged(line, number,    field) {
+function came_to(line,    field)
+{
     split(line, field, FS)
-    return field[number]
+    return field[9] != "none" ? 2 : field[14] != "none"
 }
 
 function thousands(text,    head)
@@ -81,7 +83,8 @@ function verdict(theirs, ours, figure, our_figure, why, our_why,    text, kind)
     else if (theirs == "right")
         text = ours == "cut" ? "stackbox's stacks lack callers" : "stackbox wrong"
     else
-        text = theirs == "cut" && ours == "cut" ? "both lack callers" : "both wrong"
+        text = theirs == "cut" && ours == "cut" ? "both lack callers" : \
+            ours == "cut" ? "peer wrong, stackbox's stacks lack callers" : "both wrong"
     kind = text
     if (kind ~ /run: /)
         sub(/ runs?: .*/, " run", kind)
@@ -130,6 +133,7 @@ END {
     print "\n| verdict | examples |\n| --- | --- |"
     split("same;both right;peer's stacks lack callers;peer wrong;peer cannot run;" \
         "stackbox's stacks lack callers;stackbox wrong;stackbox cannot run;both lack callers;" \
+        "peer wrong, stackbox's stacks lack callers;" \
         "both wrong;neither run;not run", kinds, ";")
     for (k = 1; k in kinds; k++)
         if (verdicts[kinds[k]])

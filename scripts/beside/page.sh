@@ -13,7 +13,7 @@ kept=tests/bench/beside.tsv kept_guest=tests/bench/beside-guest.tsv
 made_page()
 {
     set -- $kept
-    [ ! -e $kept_guest ] || set -- $kept $kept_guest
+    [ ! -e $kept_guest ] || set -- $kept_guest $kept
     awk -f scripts/beside/page.awk scripts/beside/examples "$@" >build/beside.table && with_table build/beside.table $page
     made=$?
     rm -f build/beside.table

@@ -7,7 +7,7 @@
 #include "insns/unwind.h"
 #include "unwind/objects_parts.h"
 
-/* ---- Who is seen ---- */
+/* ---- Seeing files ---- */
 
 struct object *object_find(const struct objects *objects, const struct mapped_file *file)
 {

@@ -4,8 +4,8 @@
 # seldom: 6.12
 # host: yes
 #
-# The count is the number of calls: not one more, not one less. The workload makes exactly so many
-# calls from two threads on two CPUs, and counts them itself.
+# The count is the number of calls: not one more, not one less. The workload makes an exact number of calls
+# from two threads on two CPUs, and counts them itself.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

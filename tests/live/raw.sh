@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10
-# seldom: 6.12,newest
+# guests: none
+# seldom: 5.10,6.12,newest
 # own clock
 # quiet
 # host: yes
 #
-# Where tracefs is closed the applets of blocked time and `-- COMMAND` take raw tracepoints. The truth is
-# the same, and so is what is shown.
+# Without access to tracefs, the applets of blocked time and `-- COMMAND` use raw tracepoints. The truth is
+# the same, and so is the output.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What scripts/beside.sh --guest runs in a guest, on a root that has the peers. Each line of the results comes
+# behind `@row`; where one is not right, what was printed comes behind it. A compiler takes a minute, emulated.
+
+# shellcheck source=tests/live/lib.sh
+. "${0%/*}/../live/lib.sh"
+
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export BUILT=1 NOTE=emulated LIMIT=400 PATIENCE=700 PAUSE=0.5
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tracefs tracefs /sys/kernel/tracing
+modprobe loop # for no udev has made /dev/loop-control
+ln -s /workloads/* /build/release/workloads/
+# Not sh, which is busybox, whose own applets come before all others.
+KEEP=/tmp/kept dash /scripts/beside.sh --results /tmp/results --only "$(cat /build/beside/only)" |
+    while IFS= read -r row; do
+        printf '@row\t%s\n' "$row"
+        case $row in
+        *wrong* | *cut* | *none*) head -v -n 25 /tmp/kept.*/tracer.??? /tmp/kept.*/workload.out ;;
+        esac
+        rm -rf /tmp/kept.*
+    done
+between "rows" "$(grep -vc '^#' /tmp/results)" 1 1000
