@@ -5,7 +5,7 @@
 #
 #   --quick, --rounds N   3 rounds, N rounds; else 9
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
-#                         full names mangled folded memory size share (which takes nine minutes)
+#                         full names mangled folded memory size share (which takes 13 minutes)
 #
 # What stackbox costs, compared with the least that it can cost and with the tools that are installed: bcc,
 # bpftrace, libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine

@@ -73,17 +73,17 @@ static void close_between(int first, int end)
         close_each(first, end, false);
 }
 
-/* Maps, rings, unfinished reports, a terminal: none of its business. -ENOMEM or 0. */
-static int close_others(const struct apart_job *job, int socket, int answers)
+/* Maps, rings, reports that are being written, a terminal: none of its business. -ENOMEM or 0. */
+static int close_others(const int *keep, size_t keep_count, int socket, int answers)
 {
-    int *kept = calloc(job->keep_count + 3, sizeof(*kept)), next = 0;
+    int *kept = calloc(keep_count + 3, sizeof(*kept)), next = 0;
     size_t count = 0;
 
     if (!kept)
         return -ENOMEM;
-    for (size_t i = 0; i < job->keep_count; i++)
-        if (job->keep[i] >= 0)
-            kept[count++] = job->keep[i];
+    for (size_t i = 0; i < keep_count; i++)
+        if (keep[i] >= 0)
+            kept[count++] = keep[i];
     kept[count++] = socket;
     kept[count++] = answers;
 #ifdef __SANITIZE_ADDRESS__
@@ -178,7 +178,7 @@ static void be_apart(const struct apart_job *job, int answers, int socket)
 
     tell_watcher(job->aside, true, APART_READER);
     limit_time(job->seconds);
-    int result = close_others(job, socket, answers);
+    int result = close_others(job->keep, job->keep_count, socket, answers);
 
     /* Becoming nobody resets what end_with_parent() sets: so that comes afterwards. */
     if (!result && (rights_keep_none() || end_with_parent()))
@@ -233,10 +233,11 @@ static void be_opener(const struct apart_job *job, int answers)
     }
     close(ends[1]);
     /*
-     * Whatever these have attached would stay attached as long as we hold them, whoever else closes
-     * them.
+     * What is attached by one of these would stay so for as long as we are here, whoever else closes it. To look at
+     * thousands of files costs more than most tables do.
      */
-    close_each(STDERR_FILENO + 1, INT_MAX, true);
+    if (!job->asks_nothing || close_others(NULL, 0, ends[0], answers))
+        close_each(STDERR_FILENO + 1, INT_MAX, true);
     const char stays = rights_keep_opening() || end_with_parent();
     if (!has_a_reader(answers))
         _exit(1);

@@ -13,6 +13,7 @@
 #include "counting/sampled.h"
 #include "insns/count.h"
 #include "kernel/bpf.h"
+#include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"
@@ -286,6 +287,8 @@ static int profile(struct profiling *profiling)
         profiling->counting.ticking = &profiling->sampled;
         profiling->counting.add_losses = add_losses;
         profiling->counting.losing = profiling;
+        if (settings.frequency && profiling->sampled.wishes.event->clock)
+            unwinding_expect(&profiling->counting.session.unwinding, settings.frequency * cpus_possible());
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);

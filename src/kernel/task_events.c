@@ -23,17 +23,19 @@
 #define MOST_SHARE 64
 
 /*
- * A wakeup for every record costs the traced processes more than everything else. So the kernel
- * only wakes us when there is much, and otherwise we poll this often.
+ * Waking somebody for every record costs the processes that are traced more than all else that is done
+ * for them. So the kernel wakes when there is much, and for less it is looked now and then: soon where files
+ * come that nobody knows yet, which have to be opened while they are there; where programs that are known
+ * come and go, a fifth as often does.
  */
-#define WAKEUP_BYTES 8192
-#define LATER_NS 4000000
+#define WAKEUP_BYTES 16384 /* half of the least */
 
 /*
- * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us
- * at every record, and is silenced by the first.
+ * Where nothing came for so long nobody looks either: each CPU gets a bell, an event which wakes by
+ * every record, and is silenced by the first. What that one is about follows soon.
  */
 #define REST_NS 100000000
+#define FOLLOWS_NS 20000000
 
 /* CPUs are checked no more often: their events would seem to stand still. */
 #define LOOK_NS 400000000
@@ -57,8 +59,9 @@ struct task_events {
     int epoll;
     int timer;     /* makes the other descriptor readable when it is time to look */
     bool is_timed;
-    uint64_t came; /* when a reading last found something, or left something for later */
-    uint64_t looked; /* at CPUs, when */
+    uint64_t came; /* when something did that was found by a reading, or was left for later */
+    uint64_t hurries; /* until when it is looked soon */
+    uint64_t looked; /* at the CPUs, when */
     char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
 
@@ -73,8 +76,17 @@ static size_t copy_record(struct task_events *events, const struct ring *ring, u
     return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
-/* Passes what is new to `see`. Was there anything? */
-static bool see_ring(struct task_events *events, struct ring *ring, task_event_callback *see,
+/* It is looked soon, for so long at least. */
+static void hurry(struct task_events *events, uint64_t most)
+{
+    const uint64_t until = now_ns() + most;
+
+    if (events->hurries < until)
+        events->hurries = until;
+}
+
+/* Hands what is new to `see`. Was there anything? */
+static bool see_ring(struct task_events *events, struct ring *ring, task_event_sight *see,
                      void *context)
 {
     struct task_event event;
@@ -85,8 +97,8 @@ static bool see_ring(struct task_events *events, struct ring *ring, task_event_c
         ring->taken = ring->seen = ring->head;
     bool any = ring->seen != ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
-        if (!task_event_parse(events->record, size, &event))
-            see(context, &event);
+        if (!task_event_parse(events->record, size, &event) && see(context, &event))
+            hurry(events, TASK_EVENTS_CALM_NS);
     ring->seen = ring->head;
     return any;
 }
@@ -149,8 +161,10 @@ static void silence_bells(struct task_events *events)
 {
     for (size_t i = 0; i < events->count; i++) {
         struct ring *ring = &events->rings[i];
-        if (ring->bell_rings && perf_ring_has_any(&ring->bell))
+        if (ring->bell_rings && perf_ring_has_any(&ring->bell)) {
             ring->bell_rings = perf_disable(ring->bell.fd) != 0;
+            hurry(events, FOLLOWS_NS);
+        }
     }
 }
 
@@ -174,8 +188,10 @@ static bool set_bells(struct task_events *events)
 
 static void call_later(struct task_events *events, bool any)
 {
-    static const struct itimerspec later = {.it_value = {.tv_nsec = LATER_NS}};
     uint64_t now = now_ns();
+    const struct itimerspec later = {
+        .it_value.tv_nsec = now < events->hurries ? TASK_EVENTS_SOON_NS : TASK_EVENTS_LATER_NS,
+    };
 
     if (any || earliest(events)->next < UINT64_MAX)
         events->came = now;
@@ -185,7 +201,7 @@ static void call_later(struct task_events *events, bool any)
         events->is_timed = !timerfd_settime(events->timer, 0, &later, NULL);
 }
 
-void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
+void task_events_read(struct task_events *events, uint64_t until, task_event_sight *see,
                       task_event_callback *take, void *context)
 {
     struct ring *ring;

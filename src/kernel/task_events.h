@@ -6,6 +6,7 @@
 #ifndef STACKBOX_KERNEL_TASK_EVENTS_H
 #define STACKBOX_KERNEL_TASK_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,8 @@ struct task_event {
 
 /* `event` is valid during the call only. */
 typedef void task_event_callback(void *context, const struct task_event *event);
+/* True: it is new to who sees it, and so may be what follows. */
+typedef bool task_event_sight(void *context, const struct task_event *event);
 
 struct task_events;
 
@@ -42,9 +45,12 @@ int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*
- * An epoll descriptor: readable within some milliseconds of something new, or if something was left
- * for later.
+ * Readable within TASK_EVENTS_SOON_NS of something new, or when something was left for later: an epoll descriptor.
+ * Where for TASK_EVENTS_CALM_NS nothing was new to who sees it, that is TASK_EVENTS_LATER_NS.
  */
+#define TASK_EVENTS_SOON_NS 4000000
+#define TASK_EVENTS_LATER_NS 20000000
+#define TASK_EVENTS_CALM_NS 2000000000
 int task_events_fd(const struct task_events *events);
 
 /*
@@ -52,7 +58,7 @@ int task_events_fd(const struct task_events *events);
  * once each, by time. Newer ones wait for the next call: an earlier record of another CPU may still
  * be on its way.
  */
-void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
+void task_events_read(struct task_events *events, uint64_t until, task_event_sight *see,
                       task_event_callback *take, void *context);
 
 /*

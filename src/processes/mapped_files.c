@@ -133,8 +133,23 @@ static bool is_shared_memory(const char *path)
            starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage");
 }
 
+/* Its process is gone, and who forked that: others may have seen it at the same place, in the same root. */
+static void open_below_known(struct mapped_files *files, struct mapped_file *file,
+                             const struct mapped_sight *sight)
+{
+    for (struct mapped_root *root = files->roots; root; root = root->next) {
+        const int fd = mapped_open_below(root->path, sight, &file->about);
+        if (fd >= 0) {
+            file->fd = fd;
+            file->of_root = root;
+            root->references++;
+            return;
+        }
+    }
+}
+
 static void open_file(struct mapped_files *files, struct mapped_file *file,
-                      const struct mapped_sight *sight)
+                      const struct mapped_sight *sight, bool is_new)
 {
     bool in_memory = is_shared_memory(file->path);
     uint32_t root = 0;
@@ -148,6 +163,8 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         return;
     }
     file->fd = mapped_open(sight, &root, &file->about);
+    if (file->fd < 0 && file->fd != -ENODEV && !in_memory && is_new) /* once: there may be many roots */
+        open_below_known(files, file, sight);
     if (file->fd >= 0 && in_memory && !is_elf(file->fd)) {
         close(file->fd);
         file->fd = -ENODEV;
@@ -160,7 +177,8 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
     file->kind = MAPPED_FILE;
     files->count++;
     file->is_changed = mapped_changed_before(&file->about, sight);
-    file->of_root = mapped_files_root(files, root);
+    if (!file->of_root)
+        file->of_root = mapped_files_root(files, root);
     file->root = mapped_root_path(file->of_root);
 }
 
@@ -268,7 +286,7 @@ static struct mapped_file *add_file(struct mapped_files *files, struct mapped_fi
                                  .fd = -ENODEV, .next = *bucket};
     *bucket = file;
     if (sight->inode)
-        open_file(files, file, sight);
+        open_file(files, file, sight, true);
     else
         file->kind = kind_without_file(sight, copy);
     return file;
@@ -291,7 +309,7 @@ struct mapped_file *mapped_files_see(struct mapped_files *files, const struct ma
     if (!file)
         file = add_file(files, bucket, sight, path, length);
     else if (file->inode && file->fd < 0 && file->kind == MAPPED_FILE)
-        open_file(files, file, sight);
+        open_file(files, file, sight, false);
     if (file)
         file->references++;
     return file;

@@ -105,16 +105,22 @@ static int try_path(const char *path, bool is_link, const struct mapped_sight *s
     return fd;
 }
 
-static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat *about)
+int mapped_open_below(const char *root, const struct mapped_sight *sight, struct stat *about)
 {
     struct text path = {0};
 
-    if (!pid)
-        return -ENOENT;
-    text_format(&path, "/proc/%u/root%s", pid, sight->path);
+    text_format(&path, "%s%s", root, sight->path);
     int fd = path.failed ? -ENOMEM : try_path(path.data, false, sight, about);
     text_free(&path);
     return fd;
+}
+
+static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat *about)
+{
+    char root[32];
+
+    snprintf(root, sizeof(root), "/proc/%u/root", pid);
+    return pid ? mapped_open_below(root, sight, about) : -ENOENT;
 }
 
 int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about)

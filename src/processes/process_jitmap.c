@@ -89,14 +89,14 @@ static bool read_owner(struct processes *processes, uint32_t pid, struct owner *
     return known;
 }
 
-void look_at_owner(struct processes *processes, struct life *life)
+bool look_at_owner(struct processes *processes, struct life *life)
 {
     struct owner seen;
 
     if (life->owner && life->owner->since >= life->programs->since)
-        return;
+        return false;
     if (!read_owner(processes, life->pid, &seen))
-        return;
+        return true;
     seen.since = now_ns();
     if (!life->owner)
         life->owner = calloc(1, sizeof(*life->owner));
@@ -108,6 +108,7 @@ void look_at_owner(struct processes *processes, struct life *life)
         mapped_root_drop(processes->files, seen.root);
     if (!life->owner)
         processes->result = -ENOMEM;
+    return true;
 }
 
 /*

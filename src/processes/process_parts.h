@@ -44,8 +44,8 @@ struct processes {
     int result;         /* -ENOMEM if a record could not be kept */
 };
 
-/* Finds its owner, as long as /proc shows it: once per program. */
-void look_at_owner(struct processes *processes, struct life *life);
+/* Whose it is, as long as /proc shows that: once for each program. False: that was before. */
+bool look_at_owner(struct processes *processes, struct life *life);
 
 /*
  * What a process has mapped now: everything executable, or whatever holds one of the sorted

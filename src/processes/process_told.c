@@ -306,23 +306,24 @@ void processes_take_back(struct processes *processes, struct loans *loans, uint6
 }
 
 /*
- * A file is opened as soon as it is reported, and held until the record is taken: its process may
- * be gone by then.
+ * A file is opened as soon as we hear of it, and held until the record is taken: its process may be
+ * gone by then. So may be what is to be seen of a JIT's.
  */
-static void see_event(void *context, const struct task_event *event)
+static bool see_event(void *context, const struct task_event *event)
 {
     struct processes *processes = context;
 
     if (event->kind != TASK_MAP || !is_wished(processes, event->pid))
-        return;
+        return false;
     struct mapped_file *file = see_file(processes, event);
     if (!file)
-        return;
+        return false;
     struct life *life = history_living(&processes->history, event->pid);
-    if (file->kind == MAPPED_ANONYMOUS && life)
-        look_at_owner(processes, life);
+    const bool is_new = file->kind == MAPPED_ANONYMOUS ? !life || look_at_owner(processes, life)
+                                                       : mapped_file_is_last(file);
     keep_result(processes, processes_lend(&processes->early, file, event->time));
     mapped_file_drop(processes->files, file);
+    return is_new;
 }
 
 /* Not for each of thousands of short processes: file times are not that fine, either. */

@@ -39,6 +39,7 @@
 #define MOST_RING_BYTES (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
 #define MOST_COLD_BYTES (16u << 20)
+#define LEAST_LOOKS 12 /* a second: MOST_TICK_NS */
 #define COLD_STEP_NS 5000000
 #define MAKING_MS 1
 #define MATTERS 100 /* less than one stack in this many is not worth a line */
@@ -251,6 +252,13 @@ void unwinding_look_at_all(struct unwinding *unwinding)
     while (has_tables(unwinding) && !run_stopped && now_ns() < last &&
            make(unwinding, now_ns() + STEP_NS))
         ;
+}
+
+void unwinding_expect(struct unwinding *unwinding, uint64_t events)
+{
+    if (has_tables(unwinding) && unwinding->wishes.maps.cold >= 0 &&
+        events <= ring_bytes(kernel_free_memory()) / UNWIND_MOST_KEPT * LEAST_LOOKS)
+        objects_wait_to_be_asked(unwinding->objects);
 }
 
 void unwinding_look(struct unwinding *unwinding, uint64_t most)

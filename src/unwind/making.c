@@ -73,6 +73,7 @@ int making_begin(struct making *making, const int *fds, size_t count)
         .keep = making->fds,
         .keep_count = count,
         .aside = true,
+        .asks_nothing = true,
         .seconds = making->seconds ? making->seconds : MAKING_SECONDS,
     };
 

@@ -33,8 +33,10 @@ static int see(struct objects *objects, struct mapped_file *file, bool wanted)
         mapped_file_hold(file);
         object = &objects->items[objects->count++];
         *object = (struct object){.file = file};
-        object_set_state(objects, object, TO_BE_MADE);
+        object_set_state(objects, object, SEEN);
     }
+    if (object->state == SEEN && (wanted || !objects->waits_to_be_asked))
+        object_set_state(objects, object, TO_BE_MADE);
     object->wanted = object->wanted || wanted;
     object->sights++;
     return 0;
@@ -50,7 +52,12 @@ int objects_want(struct objects *objects, struct mapped_file *file)
     return see(objects, file, true);
 }
 
-/* ---- What there is to report ---- */
+void objects_wait_to_be_asked(struct objects *objects)
+{
+    objects->waits_to_be_asked = true;
+}
+
+/* ---- What there is to tell ---- */
 
 struct objects_figures objects_figures(const struct objects *objects)
 {

@@ -41,6 +41,9 @@ void objects_tell_maps(const struct objects *objects, struct unwind_maps *maps);
 int objects_see(struct objects *objects, struct mapped_file *file);
 int objects_want(struct objects *objects, struct mapped_file *file);
 
+/* From here on what is seen has its table made once objects_find() asks for it. */
+void objects_wait_to_be_asked(struct objects *objects);
+
 /*
  * To be called often: takes finished tables, begins new ones, drops unused ones. Waits until that
  * time (now_ns) at most, or until nothing is left. Returns how many are left to make.

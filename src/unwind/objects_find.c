@@ -43,6 +43,8 @@ int objects_find(struct objects *objects, const struct mapped_file *file, struct
     struct object *object = object_find(objects, file);
     if (!object)
         return UNWIND_END_UNREAD;
+    if (object->state == SEEN)
+        object_set_state(objects, object, TO_BE_MADE);
     if (object->state == TO_BE_MADE || object->state == IS_MADE) {
         object->awaited = true;
         return -EAGAIN;

@@ -2,6 +2,7 @@
 /* The process apart: what it answers, what it may not do, and that nothing of it is left. */
 #include "apart/apart.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -681,6 +682,51 @@ static void aside(void)
     text_free(&answer);
 }
 
+static unsigned descriptors_of(pid_t pid)
+{
+    char path[32];
+    unsigned count = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    DIR *places = opendir(path);
+    for (const struct dirent *place; places && (place = readdir(places));)
+        count += *place->d_name != '.';
+    if (places)
+        closedir(places);
+    return count;
+}
+
+/* The opener of who has nothing opened keeps the end of what they talk by, and that alone. */
+static void asks_nothing(void)
+{
+    struct watch watch;
+    struct apart_run beside = {0};
+    int signal;
+    pid_t pids[2];
+
+    for (int asks = 0; asks < 2; asks++) {
+        CHECK(!pipe(watch.tell) && !pipe(watch.go));
+        const int used[] = {watch.go[0], watch.tell[1]};
+        const struct apart_job job = {
+            .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
+            .machine = machine_ours(), .aside = true, .asks_nothing = !asks,
+        };
+        CHECK_NUMBER(apart_begin(&beside, &job), 0);
+        CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+        if (asks)
+            CHECK(descriptors_of(beside.pid) > 4); /* those of these pipes, and more */
+        else
+            CHECK_NUMBER(descriptors_of(beside.pid), 1 + !HAS_FILTER);
+        CHECK(write(watch.go[1], "", 1) == 1);
+        CHECK_NUMBER(apart_take(&beside, UINT64_MAX, &signal), 0);
+        for (int i = 0; i < 2; i++) {
+            close(watch.tell[i]);
+            close(watch.go[i]);
+        }
+    }
+    text_free(&beside.answer);
+}
+
 /* A second of the CPU's, and no more. */
 static void limited(void)
 {
@@ -731,6 +777,7 @@ int main(void)
     TEST(killed);
     TEST(told_in_time);
     TEST(aside);
+    TEST(asks_nothing);
     TEST(limited);
     text_format(&command, "%s/root/link", directory);
     (void)!chdir("/");

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -89,6 +90,49 @@ static void one_file_is_opened_once(void)
     mapped_file_drop(files, first);
     CHECK_NUMBER(mapped_files_count(files), 0);
     CHECK(!mapped_files_knows(files, sight.device, sight.inode));
+}
+
+/* Who ran it is gone, and who forked that: its path means something in a root that others have, too. */
+static void in_a_root_of_others(void)
+{
+    char *program = in_directory("program");
+    struct mapped_root *root = NULL;
+    int ready[2], status = 0;
+    char byte = 0;
+
+    write_file(program, "content");
+    CHECK_NUMBER(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        if (chroot(directory))
+            _exit(1);
+        (void)!write(ready[1], "", 1);
+        pause();
+        _exit(0);
+    }
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) == 1)
+        root = mapped_files_root(files, (uint32_t)child);
+    else
+        printf("SKIP in_a_root_of_others, in part: no right to another root\n");
+    close(ready[0]);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    struct mapped_sight sight = sight_of(program);
+    sight.path = "/program";
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    CHECK(!root || (holds(file, "content") && !strcmp(file->root, mapped_root_path(root))));
+    mapped_file_drop(files, file);
+    sight.inode++; /* but that is another file */
+    file = mapped_files_see(files, &sight);
+    CHECK(file->fd < 0 && !file->root);
+    mapped_file_drop(files, file);
+    mapped_root_drop(files, root);
+    sight.inode--;
+    file = mapped_files_see(files, &sight);
+    CHECK(file->fd < 0 && !file->root);
+    mapped_file_drop(files, file);
+    unlink(program);
 }
 
 /* Whatever has that name now is not what was mapped. */
@@ -394,6 +438,7 @@ int main(void)
         return 1;
     }
     TEST(one_file_is_opened_once);
+    TEST(in_a_root_of_others);
     TEST(another_file_of_that_name);
     TEST(another_generation);
     TEST(files_that_are_written_to);

@@ -436,6 +436,37 @@ static void wanted(void)
     end();
 }
 
+/* What comes once nothing is to be made before it is asked for has its file kept, and a table when it is. */
+static void asked_for(void)
+{
+    const char *path = in_directory("asked");
+    struct table table;
+    size_t size;
+
+    begin_with(ENOUGH, SECOND);
+    struct mapped_file *before = see(some_program());
+    objects_wait_to_be_asked(objects);
+    char *bytes = bytes_of(some_program(), &size);
+    write_file(path, bytes, size);
+    free(bytes);
+    struct mapped_file *file = see(path);
+    unlink(path);
+    make_all();
+    CHECK_NUMBER(objects_figures(objects).made, 2); /* the vDSO's, and what was seen before */
+    CHECK(!objects_why(objects, before));
+    CHECK_STRING(objects_why(objects, file), "its unwind table is not made yet");
+    CHECK_NUMBER(objects_see(objects, file), 0);
+    make_all();
+    CHECK_NUMBER(objects_figures(objects).made, 2);
+    CHECK_NUMBER(objects_find(objects, file, &table), -EAGAIN);
+    make_all();
+    CHECK_NUMBER(objects_find(objects, file, &table), 0);
+    CHECK_NUMBER(objects_figures(objects).made, 3);
+    drop(before);
+    drop(file);
+    end();
+}
+
 /* What programs are told of a file: its kind, UINT32_MAX where nothing. */
 static uint32_t kind_of(const char *path)
 {
@@ -872,6 +903,7 @@ int main(void)
     TEST(written_to);
     TEST(drops);
     TEST(wanted);
+    TEST(asked_for);
     TEST(told);
     TEST(little_room);
     TEST(room_is_made);

@@ -229,16 +229,18 @@ struct heard {
     pid_t parent;
     unsigned forks, execs, maps, exits, threads, own_maps, seen, out_of_order;
     uint64_t lost;
+    bool is_new; /* what is seen */
 };
 
 static struct task_events *events;
 
-static void see(void *context, const struct task_event *event)
+static bool see(void *context, const struct task_event *event)
 {
     struct heard *heard = context;
 
     (void)event;
     heard->seen++;
+    return heard->is_new;
 }
 
 static bool ours[1 << 22];
@@ -341,6 +343,50 @@ static void what_is_left_for_later(void)
     CHECK_NUMBER(heard.exits, 1); /* once */
 }
 
+#define WAITS 25
+#define BUSY 30 /* records meanwhile, at which the kernel may wake for there being much */
+
+static int compare_waits(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* How long it takes after a reading to be readable, sorted; *records: that came in one of these waits on average. */
+static void wait_often(struct heard *heard, uint64_t waits[WAITS], unsigned *records)
+{
+    struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
+    const unsigned seen = heard->seen;
+
+    for (unsigned i = 0; i < WAITS; i++) {
+        make_children(NULL, 1);
+        read_events(heard, UINT64_MAX);
+        const uint64_t began = now_ns();
+        CHECK_NUMBER(poll(&readable, 1, 10000), 1);
+        waits[i] = now_ns() - began;
+    }
+    qsort(waits, WAITS, sizeof(*waits), compare_waits);
+    *records = (heard->seen - seen) / WAITS;
+}
+
+/* Where nothing is new it is looked later; what is new makes that soon again, for a while. */
+static void what_is_new_is_read_soon(void)
+{
+    struct heard heard = {.parent = getpid()};
+    uint64_t waits[WAITS];
+    unsigned records;
+
+    wait_often(&heard, waits, &records);
+    if (records > BUSY)
+        printf("SKIP what_is_new_is_read_soon, in part: %u records at a time\n", records);
+    else
+        CHECK(waits[WAITS * 3 / 4] >= TASK_EVENTS_LATER_NS);
+    heard.is_new = true;
+    wait_often(&heard, waits, &records);
+    CHECK(waits[WAITS / 4] < TASK_EVENTS_LATER_NS);
+}
+
 /* Does everything on this machine rest for a while? */
 static bool comes_to_rest(struct heard *heard)
 {
@@ -441,6 +487,7 @@ int main(int argc, char **argv)
     come_first();
     TEST(what_children_do);
     TEST(what_is_left_for_later);
+    TEST(what_is_new_is_read_soon);
     TEST(what_ends_a_rest);
     TEST(what_is_lost_is_counted);
     task_events_close(events);
