@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "kernel/bpf.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@
 #include "insns/older.h"
 #include "kernel/bpf_call.h"
 #include "kernel/own_btf.h"
+#include "kernel/limits.h"
 #include "kernel/own_version.h"
+#include "machine/machine.h"
 
 #define FIRST_LOG_BYTES 65536
 #define LAST_LOG_BYTES (16 << 20)
@@ -201,8 +204,29 @@ static int load_with_functions(struct bpf_abi_prog_load *attributes, const struc
     return fd;
 }
 
+/*
+ * Kernels of arm64 and riscv64 (6.12) leave these helpers to their JIT compilers also where it is off: the interpreter
+ * would take the helper's number for its address, and call the middle of another function.
+ */
+static bool goes_astray(const struct bpf_load *wanted)
+{
+    const struct machine *kernel = machine_of_kernel();
+
+    if (kernel->bits != 64 || kernel->elf == EM_X86_64 || !kernel_jit_is_off())
+        return false;
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct bpf_insn *insn = &wanted->insns[i];
+        if (insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg &&
+            (insn->imm == BPF_FUNC_get_smp_processor_id || insn->imm == BPF_FUNC_get_current_task))
+            return true;
+    }
+    return false;
+}
+
 int bpf_load_program(const struct bpf_load *wanted, struct text *log)
 {
+    if (goes_astray(wanted))
+        return -KERNEL_ENOTSUPP;
     struct bpf_abi_prog_load attributes = {
         .prog_type = wanted->type,
         .insn_cnt = (uint32_t)wanted->count,
