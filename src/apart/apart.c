@@ -73,7 +73,7 @@ static void close_between(int first, int end)
         close_each(first, end, false);
 }
 
-/* Maps, rings, reports that are being written, a terminal: none of its business. -ENOMEM or 0. */
+/* Maps, rings, unfinished reports, a terminal: none of its business. -ENOMEM or 0. */
 static int close_others(const int *keep, size_t keep_count, int socket, int answers)
 {
     int *kept = calloc(keep_count + 3, sizeof(*kept)), next = 0;
@@ -233,8 +233,8 @@ static void be_opener(const struct apart_job *job, int answers)
     }
     close(ends[1]);
     /*
-     * What is attached by one of these would stay so for as long as we are here, whoever else closes it. To look at
-     * thousands of files costs more than most tables do.
+     * Whatever these have attached would stay attached as long as we hold them, whoever else closes
+     * them. Looking at thousands of open files costs more than reading most unwind tables.
      */
     if (!job->asks_nothing || close_others(NULL, 0, ends[0], answers))
         close_each(STDERR_FILENO + 1, INT_MAX, true);

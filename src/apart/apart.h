@@ -32,10 +32,10 @@ struct apart_job {
     const struct machine *machine; /* ours: its system calls make the reader's filter */
     const int *keep; /* descriptors that it reads; all others are closed in it. Below 0: none */
     size_t keep_count;
-    apart_opener *open; /* for apart_ask(); NULL: there is no other way */
-    bool aside;         /* it runs beside another one: see apart_begin() */
-    bool asks_nothing;  /* it has nothing opened: its opener keeps no descriptor either */
-    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: it may take what it takes */
+    apart_opener *open; /* for apart_ask(); NULL: none */
+    bool aside;         /* it runs beside another: see apart_begin() */
+    bool asks_nothing;  /* it has nothing opened, so its opener keeps no descriptors */
+    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: no limit */
 };
 
 /*

@@ -23,16 +23,15 @@
 #define MOST_SHARE 64
 
 /*
- * Waking somebody for every record costs the processes that are traced more than all else that is done
- * for them. So the kernel wakes when there is much, and for less it is looked now and then: soon where files
- * come that nobody knows yet, which have to be opened while they are there; where programs that are known
- * come and go, a fifth as often does.
+ * A wakeup for every record costs the traced processes more than everything else. So the kernel
+ * only wakes us when there is much, and otherwise we poll: often while new files appear, which must be
+ * opened while they are there, and less often while only known programs come and go.
  */
 #define WAKEUP_BYTES 16384 /* half of the least */
 
 /*
- * Where nothing came for so long nobody looks either: each CPU gets a bell, an event which wakes by
- * every record, and is silenced by the first. What that one is about follows soon.
+ * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us
+ * at every record, and is silenced by the first. More usually follows at once, so we poll often then.
  */
 #define REST_NS 100000000
 #define FOLLOWS_NS 20000000
@@ -59,9 +58,9 @@ struct task_events {
     int epoll;
     int timer;     /* makes the other descriptor readable when it is time to look */
     bool is_timed;
-    uint64_t came; /* when something did that was found by a reading, or was left for later */
-    uint64_t hurries; /* until when it is looked soon */
-    uint64_t looked; /* at the CPUs, when */
+    uint64_t came; /* when a reading last found something, or left something for later */
+    uint64_t hurries; /* until when we poll often */
+    uint64_t looked; /* at CPUs, when */
     char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
 
@@ -76,7 +75,7 @@ static size_t copy_record(struct task_events *events, const struct ring *ring, u
     return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
-/* It is looked soon, for so long at least. */
+/* Polls often, for that long at least. */
 static void hurry(struct task_events *events, uint64_t most)
 {
     const uint64_t until = now_ns() + most;
@@ -85,7 +84,7 @@ static void hurry(struct task_events *events, uint64_t most)
         events->hurries = until;
 }
 
-/* Hands what is new to `see`. Was there anything? */
+/* Passes what is new to `see`. Was there anything? */
 static bool see_ring(struct task_events *events, struct ring *ring, task_event_sight *see,
                      void *context)
 {

@@ -32,7 +32,7 @@ struct task_event {
 
 /* `event` is valid during the call only. */
 typedef void task_event_callback(void *context, const struct task_event *event);
-/* True: it is new to who sees it, and so may be what follows. */
+/* True: this is new, and more of it may follow. */
 typedef bool task_event_sight(void *context, const struct task_event *event);
 
 struct task_events;
@@ -45,8 +45,8 @@ int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*
- * Readable within TASK_EVENTS_SOON_NS of something new, or when something was left for later: an epoll descriptor.
- * Where for TASK_EVENTS_CALM_NS nothing was new to who sees it, that is TASK_EVENTS_LATER_NS.
+ * An epoll descriptor: readable within TASK_EVENTS_SOON_NS of something new, or if something was left
+ * for later; within TASK_EVENTS_LATER_NS once `see` has found nothing new for TASK_EVENTS_CALM_NS.
  */
 #define TASK_EVENTS_SOON_NS 4000000
 #define TASK_EVENTS_LATER_NS 20000000

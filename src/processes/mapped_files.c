@@ -133,7 +133,7 @@ static bool is_shared_memory(const char *path)
            starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage");
 }
 
-/* Its process is gone, and who forked that: others may have seen it at the same place, in the same root. */
+/* If its process and its parent are gone, another process may have the same root. */
 static void open_below_known(struct mapped_files *files, struct mapped_file *file,
                              const struct mapped_sight *sight)
 {

@@ -21,10 +21,10 @@ int mapped_open_plain(const char *path, int flags, struct stat *about);
  */
 int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about);
 
-/* By its path below this directory alone. */
+/* Only by its path below this directory. */
 int mapped_open_below(const char *root, const struct mapped_sight *sight, struct stat *about);
 
-/* A time of a file in ns. */
+/* A file's time in ns. */
 uint64_t mapped_file_time(const struct timespec *time);
 
 /* Was it written to after it was mapped and before it was opened? */

@@ -44,7 +44,7 @@ struct processes {
     int result;         /* -ENOMEM if a record could not be kept */
 };
 
-/* Whose it is, as long as /proc shows that: once for each program. False: that was before. */
+/* Finds its owner, as long as /proc shows it: once per program. False: it was found before. */
 bool look_at_owner(struct processes *processes, struct life *life);
 
 /*

@@ -306,8 +306,8 @@ void processes_take_back(struct processes *processes, struct loans *loans, uint6
 }
 
 /*
- * A file is opened as soon as we hear of it, and held until the record is taken: its process may be
- * gone by then. So may be what is to be seen of a JIT's.
+ * A file is opened as soon as it is reported, and held until the record is taken: its process may
+ * be gone by then. A JIT's owner is looked up at once, too.
  */
 static bool see_event(void *context, const struct task_event *event)
 {

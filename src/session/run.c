@@ -235,13 +235,13 @@ static bool enter_pressed(struct run *run)
     return got > 0 && memchr(typed, '\n', (size_t)got);
 }
 
-/* Is there a tick that would wake us soon? Whoever is awake does it a little early. */
+/* Will a tick wake us soon? As we are awake, it is done a little early. */
 static bool is_near(const struct run *run, uint64_t now)
 {
     return run->tick && now + run->tick / 4 >= run->next_tick;
 }
 
-/* When something is due without anything happening: UINT64_MAX is never. */
+/* When something is due without any event: UINT64_MAX is never. */
 static uint64_t next_deadline(const struct run *run)
 {
     const struct run_wishes *wishes = &run->wishes;
@@ -254,7 +254,7 @@ static uint64_t next_deadline(const struct run *run)
         next = run->start + wishes->duration;
     if (run->tick && run->next_tick < next)
         next = is_near(run, now_ns()) ? 0 : run->next_tick;
-    /* Looked at again from time to time, where no descriptor tells. */
+    /* Checked from time to time if there is no descriptor. */
     for (size_t i = 0; i < wishes->pid_count; i++)
         looks = looks || run->processes[i] < 0;
     if (looks && now_ns() + LOOK_NS < next)

@@ -51,11 +51,14 @@ void unwinding_see_command(struct unwinding *unwinding, const char *name);
 /* Before anything is traced: for everything that runs already. */
 void unwinding_look_at_all(struct unwinding *unwinding);
 /*
- * While it runs there are so many events a second at most: where there is room for the stacks of all of them until
- * the next look, tables of what comes are made once one of them needs it.
+ * There will be at most that many events a second. If there is room for the stacks of all of them until
+ * the next look, a new file's table is only made once an event needs it.
  */
 void unwinding_expect(struct unwinding *unwinding, uint64_t events);
-/* To be called often, while it runs: has tables made of what was mapped since, and may wait for them so long (ns). */
+/*
+ * To be called often while it runs: has tables made for what was mapped since, and may wait that
+ * long (ns) for them.
+ */
 void unwinding_look(struct unwinding *unwinding, uint64_t most);
 
 /*

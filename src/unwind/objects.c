@@ -57,7 +57,7 @@ void objects_wait_to_be_asked(struct objects *objects)
     objects->waits_to_be_asked = true;
 }
 
-/* ---- What there is to tell ---- */
+/* ---- What there is to report ---- */
 
 struct objects_figures objects_figures(const struct objects *objects)
 {

@@ -48,7 +48,7 @@ struct objects {
     size_t batch[MAKING_MOST]; /* the objects being made */
     unsigned failures;
     bool waits_to_be_asked;
-    struct unwind_key told[OBJECTS_TOLD]; /* keys that are no object's, and of which programs know a kind */
+    struct unwind_key told[OBJECTS_TOLD]; /* keys without an object whose kind programs were told */
     size_t told_count;
     uint64_t next_house, cpu_ns;
     uint64_t dropped; /* tables, when those without room were last tried */
