@@ -234,7 +234,7 @@ static void be_opener(const struct apart_job *job, int answers)
     close(ends[1]);
     /*
      * Whatever these have attached would stay attached as long as we hold them, whoever else closes
-     * them. Looking at thousands of open files costs more than reading most unwind tables.
+     * them. Looking at thousands of descriptors costs more than making most tables.
      */
     if (!job->asks_nothing || close_others(NULL, 0, ends[0], answers))
         close_each(STDERR_FILENO + 1, INT_MAX, true);

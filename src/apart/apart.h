@@ -34,7 +34,7 @@ struct apart_job {
     size_t keep_count;
     apart_opener *open; /* for apart_ask(); NULL: none */
     bool aside;         /* it runs beside another: see apart_begin() */
-    bool asks_nothing;  /* it has nothing opened, so its opener keeps no descriptors */
+    bool asks_nothing;  /* it never calls apart_ask(): its opener keeps no descriptors */
     unsigned seconds;   /* of CPU time, after which the reader is killed; 0: no limit */
 };
 

@@ -50,7 +50,7 @@ static int read_recording(const struct drawing *drawing, struct folded *folded, 
         .formats = {REPORT_FOLDED},
         .format_count = 1,
         .symfs = drawing->wishes->symfs,
-        .annotations = true,
+        .annotations = !drawing->is_mixed,
     };
     struct shown shown;
     struct text why = {0};
@@ -112,8 +112,29 @@ static void say_findings(const struct folded *folded)
                             : "with a second number, taken for a part of the name");
 }
 
+static bool is_recording(const char *path)
+{
+    const int fd = drawing_is_stdin(path) ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is_one = fd >= 0 && recording_is_at(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return is_one;
+}
+
+/* Folded stacks call a function of the kernel as they call others: recordings beside them do, too. */
+static bool is_mixed(const struct drawing *drawing, const struct arguments *arguments)
+{
+    bool mixed = false;
+
+    for (size_t i = 0; i < arguments->count && drawing->wishes->old; i++)
+        mixed = mixed || is_recording(arguments->words[i]) != is_recording(drawing->wishes->old);
+    return mixed;
+}
+
 static int read_all(struct drawing *drawing, const struct arguments *arguments)
 {
+    drawing->is_mixed = is_mixed(drawing, arguments);
     int status = drawing->wishes->old ? read_input(drawing, &drawing->old, drawing->wishes->old) : 0;
 
     if (!arguments->count && isatty(STDIN_FILENO))

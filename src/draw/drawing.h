@@ -28,6 +28,7 @@ struct drawing {
     struct text subtitle, texts[3]; /* the texts of `svg` */
     uint64_t *scaled;               /* the values before, scaled; or NULL */
     bool differential;
+    bool is_mixed; /* recordings are compared with folded stacks */
 };
 
 bool drawing_is_stdin(const char *path);

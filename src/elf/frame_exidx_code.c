@@ -54,7 +54,7 @@ static void follow_arm(struct following *following, uint32_t word)
         following->is_known = false;
 }
 
-/* Of Thumb: it may change the stack pointer in another way, or no compiler puts it there. */
+/* Thumb: may change the stack pointer in another way, or is never put there by a compiler. */
 static bool is_strange(unsigned first)
 {
     const unsigned to = (first >> 4 & 8) | (first & 7), kind = first >> 8;

@@ -41,7 +41,7 @@ struct exidx_code {
 int exidx_add_calls(struct exidx_rows *rows, const struct exidx_code *code, const struct unwind_rule *rule,
                     const struct unwind_rule *at_calls);
 
-/* A root at the code that ends a thread when its first function returns, if there is any. */
+/* Adds a root at the code that ends a thread after its first function, if it is in this entry. */
 int exidx_add_thread_exit(struct exidx_rows *rows, const struct exidx_code *code);
 
 #endif

@@ -71,6 +71,13 @@ void identity_add_id(const struct file_identity *identity, struct text *text)
         text_format(text, "%02x", identity->id[i]);
 }
 
+/* The first is told. */
+static void note(int *trouble, int error)
+{
+    if (!*trouble)
+        *trouble = error;
+}
+
 /* A file with another build id is not read whole. */
 static bool is_it(const struct elf *elf, const struct file_identity *wanted)
 {
@@ -80,8 +87,14 @@ static bool is_it(const struct elf *elf, const struct file_identity *wanted)
     if (wanted->kind == IDENTITY_BUILD_ID)
         return !elf_build_id(elf, found.id, &found.id_length) && found.id_length == wanted->id_length &&
                !memcmp(found.id, wanted->id, found.id_length);
-    return !fstat(elf->fd, &about) && (uint64_t)about.st_size == wanted->size &&
-           !identity_read(elf, &found) && found.kind == IDENTITY_HASH && found.hash == wanted->hash;
+    int result = fstat(elf->fd, &about) ? -errno : 0;
+    if (!result && (uint64_t)about.st_size != wanted->size)
+        return false;
+    if (!result)
+        result = identity_read(elf, &found);
+    if (result)
+        note(elf->trouble, result);
+    return !result && found.kind == IDENTITY_HASH && found.hash == wanted->hash;
 }
 
 /* ---- Where it may be ---- */
@@ -111,8 +124,8 @@ static int try_path(const struct file_identity *wanted, const char *root, const 
     int fd = apart_open(root, path);
 
     if (fd < 0) {
-        if (fd != -ENOENT && fd != -ENOTDIR && !*trouble)
-            *trouble = fd;
+        if (fd != -ENOENT && fd != -ENOTDIR)
+            note(trouble, fd);
         return -ENOENT;
     }
     if (!elf_open_watched(elf, fd, 0, trouble)) {

@@ -154,7 +154,7 @@ static int load_older(struct bpf_abi_prog_load *attributes, struct bpf_insn *ins
         struct bpf_abi_prog_load nameless = *attributes;
         memset(nameless.prog_name, 0, sizeof(nameless.prog_name));
         int second = load_once(&nameless);
-        if (fd == -E2BIG || !is_of_age(second)) { /* that is what a name comes to, and not what is wrong */
+        if (fd == -E2BIG || !is_of_age(second)) { /* E2BIG only says that it knows no names */
             *attributes = nameless;
             fd = second;
         }

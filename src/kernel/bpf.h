@@ -79,7 +79,7 @@ int bpf_run_raw(int program, const uint64_t *context, size_t words);
 
 /* Does the verifier accept loops (5.3)? Also true if it could not be asked. */
 bool bpf_has_loops(void);
-/* Does it take a program that reads a stack (get_stack, 4.18)? 0 or a negative errno. */
+/* Does it accept a program that reads stacks (get_stack, 4.18)? 0 or a negative errno. */
 int bpf_try_stacks(void);
 
 struct bpf_program_info {

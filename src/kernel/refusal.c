@@ -239,7 +239,7 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         explain_tracefs(error, sentence);
         return;
     }
-    /* Kernels that let everybody call bpf(2) say so of what they do not know, before they ask for rights. */
+    /* If everybody may call bpf(2), kernels say this of unknown things before they check rights. */
     if (error == -EINVAL && explain_capabilities(sentence))
         return;
     switch (error) {

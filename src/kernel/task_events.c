@@ -23,15 +23,15 @@
 #define MOST_SHARE 64
 
 /*
- * A wakeup for every record costs the traced processes more than everything else. So the kernel
- * only wakes us when there is much, and otherwise we poll: often while new files appear, which must be
- * opened while they are there, and less often while only known programs come and go.
+ * A wakeup for every record costs the traced processes more than everything else. So the kernel only
+ * wakes us when there is much, and otherwise we poll: soon while unknown files are mapped, which have
+ * to be opened before they are gone; a fifth as often while only known programs come and go.
  */
 #define WAKEUP_BYTES 16384 /* half of the least */
 
 /*
- * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us
- * at every record, and is silenced by the first. More usually follows at once, so we poll often then.
+ * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us at
+ * every record, and is silenced by the first. More records soon follow that one.
  */
 #define REST_NS 100000000
 #define FOLLOWS_NS 20000000
@@ -59,7 +59,7 @@ struct task_events {
     int timer;     /* makes the other descriptor readable when it is time to look */
     bool is_timed;
     uint64_t came; /* when a reading last found something, or left something for later */
-    uint64_t hurries; /* until when we poll often */
+    uint64_t hurries; /* we poll often until then */
     uint64_t looked; /* at CPUs, when */
     char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
@@ -75,7 +75,7 @@ static size_t copy_record(struct task_events *events, const struct ring *ring, u
     return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
-/* Polls often, for that long at least. */
+/* Polls often for at least this long. */
 static void hurry(struct task_events *events, uint64_t most)
 {
     const uint64_t until = now_ns() + most;

@@ -32,7 +32,7 @@ struct task_event {
 
 /* `event` is valid during the call only. */
 typedef void task_event_callback(void *context, const struct task_event *event);
-/* True: this is new, and more of it may follow. */
+/* True: this was new to the caller, so what follows may be, too. */
 typedef bool task_event_sight(void *context, const struct task_event *event);
 
 struct task_events;
@@ -45,8 +45,8 @@ int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*
- * An epoll descriptor: readable within TASK_EVENTS_SOON_NS of something new, or if something was left
- * for later; within TASK_EVENTS_LATER_NS once `see` has found nothing new for TASK_EVENTS_CALM_NS.
+ * An epoll descriptor: readable within TASK_EVENTS_SOON_NS of a record, or if something was left for
+ * later. If `see` found nothing new for TASK_EVENTS_CALM_NS: within TASK_EVENTS_LATER_NS.
  */
 #define TASK_EVENTS_SOON_NS 4000000
 #define TASK_EVENTS_LATER_NS 20000000

@@ -59,7 +59,7 @@ static const struct machine_walk walk = {
     .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = LR, .base = 11 * 4},
 };
 
-/* The frame pointer is that of Thumb code; ARM code has `base`. */
+/* Thumb code's frame pointer; ARM code's is `base`. */
 const struct machine machine_arm = {
     .elf = EM_ARM, .bits = 32,
 #if defined(__ARMEB__)

@@ -31,7 +31,7 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
     store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
     uint64_t stacks = store_first_sizes(store, wishes), free_memory = kernel_free_memory();
-    /* To find that out the kernel takes all there is first, and a minute. */
+    /* The kernel would only fail after it has used all memory, which takes a minute or more. */
     const bool is_too_much = wishes->stacks && free_memory && store_bytes(store) > free_memory;
     int result = is_too_much ? -ENOMEM : controls_open(&store->controls);
 

@@ -133,7 +133,7 @@ static bool is_shared_memory(const char *path)
            starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage");
 }
 
-/* If its process and its parent are gone, another process may have the same root. */
+/* Its process and that one's parent are gone: it may be found by its path in a root that others use. */
 static void open_below_known(struct mapped_files *files, struct mapped_file *file,
                              const struct mapped_sight *sight)
 {
@@ -163,7 +163,7 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         return;
     }
     file->fd = mapped_open(sight, &root, &file->about);
-    if (file->fd < 0 && file->fd != -ENODEV && !in_memory && is_new) /* once: there may be many roots */
+    if (file->fd < 0 && file->fd != -ENODEV && !in_memory && is_new) /* only once: there may be many roots */
         open_below_known(files, file, sight);
     if (file->fd >= 0 && in_memory && !is_elf(file->fd)) {
         close(file->fd);

@@ -21,7 +21,7 @@ int mapped_open_plain(const char *path, int flags, struct stat *about);
  */
 int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about);
 
-/* Only by its path below this directory. */
+/* Only by its path, below this directory. */
 int mapped_open_below(const char *root, const struct mapped_sight *sight, struct stat *about);
 
 /* A file's time in ns. */

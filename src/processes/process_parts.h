@@ -44,7 +44,7 @@ struct processes {
     int result;         /* -ENOMEM if a record could not be kept */
 };
 
-/* Finds its owner, as long as /proc shows it: once per program. False: it was found before. */
+/* Finds its owner, as long as /proc shows it: once per program. False: it had been found before. */
 bool look_at_owner(struct processes *processes, struct life *life);
 
 /*

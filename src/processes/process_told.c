@@ -307,7 +307,7 @@ void processes_take_back(struct processes *processes, struct loans *loans, uint6
 
 /*
  * A file is opened as soon as it is reported, and held until the record is taken: its process may
- * be gone by then. A JIT's owner is looked up at once, too.
+ * be gone by then. True: the file, or a JIT's process, is new.
  */
 static bool see_event(void *context, const struct task_event *event)
 {

@@ -47,7 +47,7 @@ static int open_rings(struct ring_source *source)
     const uint32_t command = source->wishes.scope->command;
     const bool of_all = source->wishes.of_all || (command && source->wishes.uninherited);
     struct rings_wishes wishes = {
-        .cpu = of_all ? -1 : filter->cpu, /* a task may come from another CPU, or be forked there */
+        .cpu = of_all ? -1 : filter->cpu, /* tasks migrate, and are forked on other CPUs */
         .kernel = source->wishes.kernel,
         .user = source->wishes.user,
         .raw = source->wishes.raw,

@@ -23,7 +23,7 @@ struct ring_wishes {
     bool raw;                  /* fields of events */
     bool few;                  /* events come from a clock */
     bool of_all;               /* others' events are needed, too, even for a command */
-    bool uninherited;          /* forks cannot inherit them: a command's are picked from everybody's */
+    bool uninherited;          /* not inherited by forks: a command's are found among all tasks' */
     bool without_idle;         /* the idle tasks' events do not count as asked for */
     bool per_process, per_thread;
     uint64_t bytes;            /* of all rings; 0: by free memory */

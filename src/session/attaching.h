@@ -52,8 +52,9 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
 void attaching_detach(struct attachment *attachment, bool debug);
 
 /*
- * Would probes be perf events that point into our memory, as by the PMUs, or where there is no tracefs? Whoever forks
- * makes what it inherits anew, out of these pointers, and so fails to fork.
+ * Would probes be perf events with pointers into our memory (by the PMUs, or without tracefs)? Then
+ * they cannot be inherited: when a traced process forks, the kernel reads these pointers in that
+ * process, and fork fails with EFAULT or another file is probed.
  */
 bool attaching_points_here(struct find *find, enum attach_way way);
 

@@ -235,7 +235,7 @@ static bool enter_pressed(struct run *run)
     return got > 0 && memchr(typed, '\n', (size_t)got);
 }
 
-/* Will a tick wake us soon? As we are awake, it is done a little early. */
+/* Is the next tick near? If we are awake anyway, it is done a little early. */
 static bool is_near(const struct run *run, uint64_t now)
 {
     return run->tick && now + run->tick / 4 >= run->next_tick;

@@ -51,8 +51,8 @@ void unwinding_see_command(struct unwinding *unwinding, const char *name);
 /* Before anything is traced: for everything that runs already. */
 void unwinding_look_at_all(struct unwinding *unwinding);
 /*
- * There will be at most that many events a second. If there is room for the stacks of all of them until
- * the next look, a new file's table is only made once an event needs it.
+ * At most so many events a second are expected. If the stacks of all of them fit in memory until the
+ * next look, the table of a file that comes is only made once a stack needs it.
  */
 void unwinding_expect(struct unwinding *unwinding, uint64_t events);
 /*

@@ -41,7 +41,7 @@ void objects_tell_maps(const struct objects *objects, struct unwind_maps *maps);
 int objects_see(struct objects *objects, struct mapped_file *file);
 int objects_want(struct objects *objects, struct mapped_file *file);
 
-/* From here on the table of a newly seen file is made once objects_find() asks for it. */
+/* From now on, an object's table is only made once objects_find() asks for it. */
 void objects_wait_to_be_asked(struct objects *objects);
 
 /*

@@ -16,7 +16,7 @@
 
 enum state {
     GONE,
-    SEEN, /* nobody asked for its table yet */
+    SEEN, /* nobody has asked for its table yet */
     TO_BE_MADE,
     IS_MADE, /* being made */
     HAS_TABLE,

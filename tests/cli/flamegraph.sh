@@ -259,6 +259,12 @@ if [ -w /dev/full ]; then
 fi
 run --diff --fail-above 5% "$here/../recordings/version1.sbx" "$here/../recordings/version1.sbx"
 is "verdict: of recordings" "$status $(cat out)" "0 no function grew by more than 5% of all"
+"$STACKBOX" report -f "$here/../recordings/version1.sbx" >folded 2>err
+for sides in "folded $here/../recordings/version1.sbx" "$here/../recordings/version1.sbx folded"; do
+    # shellcheck disable=SC2086 # words
+    run --diff --fail-above 0 $sides
+    is "verdict: of a recording and of what report made of it" "$status $(cat out)" "0 no function grew by more than 0% of all"
+done
 run --diff --fail-above 5% "$here/../recordings/version1.sbx" new
 is "verdict: of a recording and of folded stacks" "$status $(sed -n 1p out)" "0 no function grew by more than 5% of all; 2 uncertain: too few samples"
 

@@ -108,7 +108,11 @@ if have_kprobes; then
     exact "kernel stacks alone, processes apart" ${CALL}getppid -K -P
     intervals "a kernel function, over intervals" ${CALL}getppid
     own "a kernel function, one process of two" ${CALL}getppid
-    exact "returns" r::${CALL}getppid
+    if [ "$NO_RETURNS" ]; then
+        refuses_returns
+    else
+        exact "returns" r::${CALL}getppid
+    fi
     exact "by PMU events" ${CALL}getppid --attach-by pmu
     exact "by tracefs" ${CALL}getppid --attach-by tracefs
 else

@@ -165,7 +165,8 @@ quiet_for()
 # `register` with the return address, which is its caller's only before it has called anybody; the record is that of
 # the next frame then, and where the first function has none yet, that one's caller is lost. Empty: it finds none.
 # $FRAMES is the option, if it takes one, by which these programs, which keep frames, have whole stacks.
-FRAME_WALK= FRAMES=
+# $NO_RETURNS is set on kernels that take no probe of their own functions' returns.
+FRAME_WALK= FRAMES= NO_RETURNS=
 case $(uname -m) in
 x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc FRAME_WALK=record
          WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe'
@@ -182,12 +183,22 @@ armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' BREA
          FRAMES='--unwind fp'
          WAY_IN=ret_fast_syscall ;;
 riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02 FRAME_WALK=register
-         WAY_IN='do_trap_ecall_u handle_exception' ;;
+         WAY_IN='do_trap_ecall_u handle_exception'
+         case $(uname -r) in
+         6.*) NO_RETURNS=yes ;;
+         esac ;;
 s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00 FRAME_WALK=record
          WAY_IN='__do_syscall system_call' ;;
 ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
          WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make calls
 esac
+
+# refuses_returns: those of ${CALL}getppid, where the kernel takes none, with the reason
+refuses_returns()
+{
+    run_stackbox stackcount "r::${CALL}getppid" -- true
+    is "returns are refused" "$status $(grep -c "returns from \"${CALL}getppid\" cannot be traced" "$scratch/err")" "125 1"
+}
 
 # ---- what is there
 

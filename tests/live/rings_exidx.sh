@@ -43,9 +43,10 @@ all "a depth" "middle;inner;leaf" 1000
 of bare forks 100 stackcount $rings -U t:syscalls:sys_enter_getppid
 all "children" "$START;outer;middle;inner;leaf" 100
 of bare threads 100 stackcount $rings -U t:syscalls:sys_enter_getppid
-all "a thread" "[^;]*clone[^;]*;start_thread;run_thread;$STACK;leaf" 100
+# glibc says of that function of its own that nobody can unwind it.
+all "a thread" "\[truncated\];start_thread;run_thread;$STACK;leaf" 100
 of bare signals 100 stackcount $rings -U t:syscalls:sys_enter_getppid
-all "a signal's handler" "$START;[^;]*kill;__default_sa_restorer;handle;$STACK;leaf" 100
+all "a signal's handler" "$START;[^;]*kill;[^;]*;handle;$STACK;leaf" 100
 of bare naps 10 offcputime $rings -U
 is "waits" "$(cut -d ' ' -f 1 "$scratch/folded" | grep -cE "^bare;$START;$STACK;nap;.*nanosleep.*")" 1
 
