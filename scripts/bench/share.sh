@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# What a profile that is left on takes of all CPUs: its own time, that of what it forks, and that of its programs in
-# the kernel, which is the kernel's own figure. Of perf, whose samples are taken by no program, it is its own alone:
-# what it takes in interrupts nobody counts. A minute each, with one report, as it would run for years: on a machine at
-# rest, beside short processes that come and go, and beside who is deep in functions.
+# What share of all CPUs a profile takes that is left on: its own time, that of what it forks, and that of its
+# programs in the kernel, by the kernel's own figure. For perf, which needs no program, only its own: nobody
+# counts what it takes in interrupts. A minute each, with one report, as it would run for years: on an idle
+# machine, beside short processes that come and go, and beside busy threads.
 
 # taken: ns of CPU time so far of the tracer started last
 taken()
