@@ -136,13 +136,11 @@ static bool is_a_right(int error)
     return error == -EPERM || error == -EACCES;
 }
 
-/* For VIEW_WALL, where each event counts: these come always, and those of tracefs not amid the kernel's bpf(2). */
+/* First, for these come always: those of tracefs not to a CPU on which somebody's bpf(2) was preempted. */
 static bool opens_raw_first(struct opening *opening)
 {
     struct switches_refusal *refusal = opening->refusal;
 
-    if (opening->wishes->view != VIEW_WALL)
-        return false;
     if (!open_raw(opening))
         return true;
     text_free(&refusal->log);

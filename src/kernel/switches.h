@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs the programs of insns/offwake.c, or those of insns/wall.c: on the tracepoints of the scheduler, or, where tracefs or
- * perf_event_open(2) is closed to us, on the raw ones, for which the kernel's types are asked.
+ * Runs the programs of insns/offwake.c, or those of insns/wall.c: on the scheduler's raw tracepoints, for which the
+ * kernel's types are asked, or, where there are none, on the tracepoints of tracefs.
  */
 #ifndef STACKBOX_KERNEL_SWITCHES_H
 #define STACKBOX_KERNEL_SWITCHES_H
@@ -31,9 +31,8 @@ struct switches_refusal {
 typedef void switches_show(struct program *program, const char *event);
 
 /*
- * `wishes` are filled in but for the fields, which are put in. Programs that nobody lets in by
- * tracefs are made for raw tracepoints. 0, or a negative errno with `refusal`; switches_close after
- * either.
+ * `wishes` are filled in but for the fields, which are put in. 0, or a negative errno with `refusal`;
+ * switches_close after either.
  */
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal);
